@@ -9,6 +9,7 @@
 namespace zellige::plan {
 namespace {
 
+/// Builds the schedule of one kernel; see build_schedule(). `agent_` is the agent whose steps are being added.
 class Builder {
  public:
   Builder(const KernelPlan& plan, const Order& order) : plan_(plan), order_(order) {}
@@ -35,6 +36,7 @@ class Builder {
   }
 
  private:
+  /// Adds a step to the innermost open loop of the current agent; returns the step.
   template <class Alternative>
   Step& step(Alternative is, std::string what = "") {
     std::vector<Step>* open = &agent_.steps;
@@ -50,15 +52,18 @@ class Builder {
   void close() { --loops_; }
 
   bool copies(int t) const { return is_global_load(plan_.tasks[t].kind); }
+  /// Returns whether the task loads by cp.async, so that its group must be committed and waited for.
   bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
-  /// Returns whether one thread copies the task's whole box asynchronously by TMA.
+  /// Returns whether the task is a load or store by TMA.
   bool uses_tma(int t) const {
     return plan_.uses_tma(plan_.tasks[t].node) && (copies(t) || plan_.tasks[t].kind == TaskKind::to_global);
   }
 
+  /// Returns whether the task loads a tensor that no earlier work on the stream writes.
   bool constant(int t) const { return copies(t) && plan_.constants.count(plan_.tasks[t].node) > 0; }
 
-  /// After this the agent may access any global memory.
+  /// Adds the wait for earlier kernels (griddepcontrol.wait) unless the agent needs none or has it already. Later
+  /// steps may access any global memory.
   void depend() {
     if (!plan_.programmatic || waited_) return;
     waited_ = true;
@@ -71,7 +76,8 @@ class Builder {
     return fmt::format("{} {}", name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
   }
 
-  /// In a pipelined loop the task of the iteration `lag` ahead, if there is one.
+  /// Adds the step of task `t` and returns it. In a pipelined loop it is the task of the iteration `lag` ahead, and
+  /// does not run if the loop ends before.
   Step& run(int t, int lag = 0) {
     const Task& task = plan_.tasks[t];
     Step& s = travels(t) || uses_tma(t)
@@ -86,13 +92,14 @@ class Builder {
       for (int w : task.after_same) same = same || plan_.tasks[w].buffer == b;
       s.reads.push_back({b, 0, same});
     }
-    // A context assigns each element to the same thread in every iteration.
+    // same_thread: each element belongs to the same thread in every iteration.
     const bool writes = task.buffer >= 0 && task.kind != TaskKind::to_global;
     if (writes && task.kind == TaskKind::accumulate) s.reads.push_back({task.buffer, 0, true});
     if (writes) s.writes.push_back({task.buffer, lag, !uses_tma(t)});
     return s;
   }
 
+  /// Adds the step that initialises the loop state of task `t`; returns it.
   Step& start(int t) {
     Step& s = step(Start{}, fmt::format("%{}", plan_.tasks[t].node));
     s.task = t;
@@ -110,7 +117,8 @@ class Builder {
     }
   }
 
-  /// Steps of the iterations [from, to) of a ring's prologue; iteration 0 alone needs no loop.
+  /// Adds the steps that `body` adds for iterations from <= i < to of the prologue that fills a ring, as a loop
+  /// unless it is iteration 0 alone.
   template <class Body>
   void prologue(int from, int to, const Body& body) {
     if (from >= to) return;
@@ -120,14 +128,15 @@ class Builder {
     if (looped) close();
   }
 
-  /// Starts the copies before the loop and the first stages. Constants copied once, and those of the first half
-  /// of the stages, start before the kernel waits for earlier kernels; the others follow in separate groups.
+  /// Starts the copies before the loop and those of the first `lag` iterations. Copies of constant inputs before
+  /// the loop and of the first half of the iterations start before the wait for earlier kernels; the other copies
+  /// start after it, in later cp.async groups.
   void fill(int lag) {
     const bool streams = !order_.loop_copies.empty();
     std::vector<int> early, delayed;
     for (int t : order_.loop_copies) (constant(t) ? early : delayed).push_back(t);
     const bool constants_first = plan_.programmatic && !early.empty();
-    const int first = constants_first ? ceil_div(lag, 2) : 0;  // iterations whose constants come first
+    const int first = constants_first ? ceil_div(lag, 2) : 0;  // iterations whose constants are loaded early
     for (int t : order_.before)
       if (constant(t)) run(t);
     prologue(0, first, [&] {
@@ -137,7 +146,7 @@ class Builder {
     for (int t : order_.before)
       if (!constant(t)) run(t);
     if (!streams) return;
-    // Waited for separately from what the first iteration reads, or before it.
+    // A group of its own, so that it is waited for before the first iteration's copies.
     if (!order_.prologue.empty() || (lag == 0 && !order_.before.empty())) commit();
     prologue(0, first, [&] {
       for (int t : delayed) run(t);
@@ -149,7 +158,8 @@ class Builder {
     });
   }
 
-  /// Emits what is computed once, while the first `stages` stages (groups) are in flight.
+  /// Adds the phases that are computed once before the loop, while the cp.async groups of the first `stages`
+  /// iterations are in flight.
   void prologue_phases(int stages) {
     if (order_.prologue.empty()) return;
     if (!order_.loop_copies.empty()) arrive(stages);
@@ -157,7 +167,7 @@ class Builder {
   }
 
   void loop() {
-    const bool whole = order_.stages == plan_.program.loop;  // all of it starts before the loop
+    const bool whole = order_.stages == plan_.program.loop;  // all copies start before the loop
     const int lag = whole ? order_.stages : order_.stages - 1;
     const bool once = !order_.before.empty(), streams = !order_.loop_copies.empty();
     fill(lag);
@@ -192,16 +202,18 @@ class Builder {
     return static_cast<int>(schedule_.channels.size()) - 1;
   }
 
-  /// A matmul's accumulators need registers that the producer can give up.
+  // Registers per thread (setmaxnreg): with more than `many` accumulators consumer threads get `max_registers`, and
+  // producer threads keep `spared`.
   static constexpr int many = 96, max_registers = 232, spared = 40, registers_per_multiprocessor = 65536;
 
+  /// Returns the schedule of a TMA producer and a wgmma consumer; `product` is one of the kernel's matmuls.
   Schedule consumer_and_producer(const MatmulChoice& product) {
     Agent loads{.name = "producer", .warps = 1, .steps = {}};
     agent_.name = "consumer";
     int sums = 0;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.by_warpgroup()) sums += static_cast<int>(instructions_of_rows(m)) * m.row->c.registers;
-    // With two times four warps each thread may use the maximum.
+    // False with four consumer and four producer warps: then every thread has max_registers anyway.
     const bool scarce =
         (schedule_.threads + 32 * warps_of(*product.row)) * max_registers > registers_per_multiprocessor;
     if (sums > many && scarce) {
@@ -261,7 +273,8 @@ class Builder {
     return std::move(schedule_);
   }
 
-  /// The second matmul of a chain has a separate ring for its loads.
+  /// Returns the channel that a load of the loop fills. In a chain of two matmuls the second one's loads have a
+  /// ring of their own.
   int ring_of(int copy) const {
     if (second_ < 0) return ring;
     for (const auto& [node, m] : plan_.matmuls)
@@ -270,21 +283,22 @@ class Builder {
     return ring;
   }
 
-  /// Opens the loop over the tiles of persistent blocks.
+  /// Opens the loop over output tiles if blocks are persistent.
   void tiles() {
     if (order_.blocks == 0) return;
     open({.kind = Loop::tiles, .trip_count = tiles_each(), .each = plan_.iterations_per_rank()});
   }
 
+  /// Adds all steps of the consumer; `products` are the tasks of one loop iteration.
   void consume(const std::vector<int>& products) {
     barrier_ = consumer_barrier;
     depend();
     tiles();
     if (several_tiles() &&
         std::any_of(order_.before.begin(), order_.before.end(), [&](int t) { return !uses_tma(t); }))
-      barrier();  // the previous tile has read what is loaded again
+      barrier();  // all threads have read the previous tile's copies, which are overwritten now
     start_states();
-    bool once = false;  // what is read after the loop is in flight meanwhile
+    bool once = false;  // copies of values that are read after the loop are in flight during the loop
     for (int t : order_.before)
       if (!uses_tma(t)) run(t), once = once || travels(t);
     if (once) commit(cp_async_);
@@ -295,25 +309,27 @@ class Builder {
       prefetched_by_one(products);
     exchange();
     if (once) arrive(0, cp_async_);
-    if (stores_ >= 0 && several_tiles()) arrive(0, stores_);  // the previous tile has left its buffer
+    if (stores_ >= 0 && several_tiles())
+      arrive(0, stores_);  // the previous tile's TMA store has read its buffer
     if (order_.after_barrier) barrier();
     straight();
     if (order_.blocks > 0) close();
     if (stores_ >= 0) arrive(0, stores_);
   }
 
+  /// Maximum number of output tiles per block.
   std::int64_t tiles_each() const {
     return order_.blocks == 0 ? 1 : ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks);
   }
   bool several_tiles() const { return tiles_each() > 1; }
-  /// Returns whether an agent must wait until all stages of the ring are empty: to fill the next tile's, or
-  /// because other ranks still arrive there before this one may exit.
+  /// Returns whether the consumer also releases the last stages of a tile's loop. The producer waits for them to
+  /// load the next tile, or to not exit before other ranks of the cluster have arrived at this rank's barriers.
   bool emptied() const { return several_tiles() || order_.ranks > plan_.split_k; }
-  /// Returns whether a stage of the ring is filled twice; otherwise nothing waits for it to become empty.
+  /// Returns whether stages of the ring are filled more than once; otherwise no agent waits until they are empty.
   bool goes_round() const { return emptied() || plan_.iterations_per_rank() > order_.stages; }
 
-  /// Issues the first matmuls before the loop, so that each iteration waits for the previous one and releases
-  /// its stage while its own matmuls are in flight.
+  /// Adds the loop of matmuls on wgmma, with the first iteration's matmuls before it. Each iteration issues its own
+  /// matmuls, then waits for the previous iteration's and releases the stage that these have read.
   void prefetched_by_one(const std::vector<int>& products) {
     const auto multiply = [&](int lag) {
       acquire(ring);
@@ -331,10 +347,11 @@ class Builder {
     if (goes_round()) release(ring);
     close();
     arrive(0, sums);
-    if (emptied()) release(ring);  // nothing waits for the last tile's
+    if (emptied()) release(ring);  // otherwise no agent waits for the last stage
   }
 
-  /// Sends partial results of a slice of K to the ranks that store their columns, and receives this rank's.
+  /// Adds the exchange of split-K partial results in the cluster: each rank sends its accumulators to the ranks
+  /// that store their columns, and adds up what it receives for its own columns.
   void exchange() {
     for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
       const TaskKind kind = plan_.tasks[t].kind;
@@ -350,8 +367,9 @@ class Builder {
     }
   }
 
-  /// A chain: each iteration starts its first matmul, and the previous iteration's second one overlaps with the
-  /// work between the two. Until that second one has been waited for, its operands and accumulators are kept.
+  /// Adds the loop of a chain of two matmuls on wgmma (attention), pipelined by one iteration. Iteration i issues its
+  /// first matmul and the second matmul of i - 1, which overlaps with the elementwise work of i. Only after the wait
+  /// for that second matmul are its A operand and accumulators overwritten.
   void delayed_by_one(const std::vector<int>& tasks) {
     const std::int64_t n = plan_.program.loop;
     int first = -1, last = -1;
@@ -405,7 +423,8 @@ class Builder {
     close();
   }
 
-  /// A sliced matmul and the users of its slices run in a separate loop.
+  /// Adds the steps of a phase's tasks. A matmul that is computed slice of N by slice of N and the tasks that read
+  /// its slices become a loop over the slices.
   void work(const std::vector<int>& tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const Task& task = plan_.tasks[tasks[i]];
@@ -414,14 +433,14 @@ class Builder {
         if (Copy* copy = as<Copy>(run(tasks[i]))) {
           copy->channel = stores_;
           if (i + 1 == tasks.size() || !uses_tma(tasks[i + 1]))
-            commit(stores_);  // adjacent ones are one group
+            commit(stores_);  // adjacent TMA stores are one group
         }
         continue;
       }
       std::size_t last = i;
       while (last + 1 < tasks.size() && takes_on(task, plan_.tasks[tasks[last + 1]])) ++last;
       for (std::size_t k = i; k <= last; ++k) {
-        const Task& sum = plan_.tasks[tasks[k]];  // over all slices: it starts before the first
+        const Task& sum = plan_.tasks[tasks[k]];  // a reduction over all slices is initialised before them
         if (sum.kind == TaskKind::reduce && !plan_.program.nodes[sum.node].carried) start(tasks[k]);
       }
       open({.kind = Loop::slices, .trip_count = slices});
@@ -430,11 +449,13 @@ class Builder {
       close();
     }
   }
+  /// Returns whether `next` runs in the loop over slices of the matmul `product`: it has the same accumulators.
   static bool takes_on(const Task& product, const Task& next) {
     return next.context == product.context && next.kind != TaskKind::finish && next.kind != TaskKind::mma;
   }
 
-  /// Copies are waited for before a barrier, and before a phase that reads them in the threads that copied.
+  /// Adds the steps after the loop, or all steps of a program without a loop. Waits for cp.async copies before each
+  /// barrier, and before tasks in which each thread reads only what it copied itself.
   void straight() {
     bool pending = false;
     const auto settle = [&] {
@@ -473,10 +494,11 @@ class Builder {
   const Order& order_;
   Schedule schedule_;
   Agent agent_;
-  bool waited_ = false;  // the agent at hand, for the kernels before
-  int barrier_ = 0;      // among the agent's threads
-  int loops_ = 0;        // open ones
-  // Channels after the loop, where the kernel has agents to name, and of a chain.
+  bool waited_ = false;  // the current agent has the wait for earlier kernels, or needs none
+  int barrier_ = 0;      // id of the barrier among the current agent's threads; 0: __syncthreads
+  int loops_ = 0;        // number of open loops
+  // Channels, -1 if absent: copies and TMA stores outside the loop, tiles loaded once, the split-K exchange, and
+  // accumulators and ring of a chain's first and second matmul.
   int cp_async_ = -1, stores_ = -1, resident_ = -1, exchange_ = -1, scores_ = -1, second_ = -1;
 };
 

@@ -12,13 +12,13 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t min_async_bytes = 4;  // bytes: minimum of cp.async
-/// Number of reads from which a copy pays if cp.async can read it in 4 or 8 bytes.
+constexpr std::int64_t min_async_bytes = 4;  // the narrowest cp.async
+/// Minimum number of times an operand is read for a copy to pay if cp.async can read it 4 or 8 bytes at a time.
 constexpr std::int64_t often = 4;
-/// Number of rounds of loads (eight in flight per thread) of an operand from which a copy pays in a custom
-/// operator: a round takes some 0.7 us, and a copy's kernel two or three.
+/// Minimum number of rounds of loads of an operand (8 loads in flight per thread) for a copy to pay in a custom
+/// operator. A round takes about 0.7 us, the copying kernel 2 to 3 us.
 constexpr std::int64_t min_rounds = 6;
-/// Per block, over all operands: two copies of 16 bytes per thread.
+/// Elements that a block copies, over all operands: two accesses of 16 bytes per thread.
 constexpr std::int64_t elements_of_a_block = 4096;
 
 }  // namespace
@@ -40,8 +40,8 @@ bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
 
 namespace {
 
-/// Splits the rows of `into`, along its last dimension, into tiles for `blocks` blocks: whole rows, or a part
-/// of one.
+/// Returns the split of a tensor of shape `whole` into at most about `blocks` tiles, one per block. A tile has
+/// several complete rows (along the last dimension), or a part of one row if rows exceed a block's share.
 std::vector<Split> cut_lines(const Shape& whole, std::int64_t blocks) {
   constexpr std::int64_t chunk = 8;  // elements; divides every padded row
   const auto last = whole.size() - 1;
@@ -64,14 +64,15 @@ std::vector<Split> cut_lines(const Shape& whole, std::int64_t blocks) {
   return to;
 }
 
+/// Number of tiles into which a tensor is split.
 std::int64_t tiles(const std::vector<Split>& splits) {
   std::int64_t all = 1;
   for (const Split& s : splits) all *= ceil_div(s.extent, s.tile);
   return all;
 }
 
-/// Lets the slowest dimension that is split, or the first, extend beyond the tensor, for a grid of more
-/// blocks than tiles.
+/// Changes the splits for a grid with more blocks than tiles: surplus blocks get tiles completely beyond the tensor,
+/// along the slowest dimension that is split (the first if none is), and copy nothing.
 void run_on(std::vector<Split>& splits) {
   auto slowest = std::ranges::find_if(splits, [](const Split& s) { return s.axis >= 0; });
   if (slowest == splits.end()) slowest = splits.begin();
@@ -81,7 +82,7 @@ void run_on(std::vector<Split>& splits) {
 }  // namespace
 
 BlockProgram copy_lines(const Program& program, LineCopies copies, const std::string& name) {
-  // Constants are copied before earlier kernels have ended.
+  // Constant inputs first: they may be copied before earlier kernels have ended.
   std::stable_partition(copies.begin(), copies.end(),
                         [&](const LineCopy& c) { return program.tensors[c.from].constant; });
   std::int64_t all = 0, blocks = 1;
@@ -134,7 +135,7 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
   if (const auto made = program.aligned.find(tensor); made != program.aligned.end()) return made->second;
   const Shape shape = program.shape(tensor);
   const std::int64_t line = target.access_bytes / graph::bytes(t.dtype);
-  std::vector<int> dims(shape.size());  // the row is the last
+  std::vector<int> dims(shape.size());  // dimensions by stride, the contiguous one last
   std::iota(dims.begin(), dims.end(), 0);
   const int inner = innermost(shape, t.strides);
   std::ranges::stable_sort(dims, std::greater{}, [&](int d) { return d == inner ? 0 : t.strides[d]; });
@@ -159,8 +160,8 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
 
 namespace {
 
-/// Returns whether every tile of a copy with aligned rows would be aligned, and the loads it replaces are
-/// enough work.
+/// Returns whether a copy with aligned rows pays for load `n`: every tile of the copy starts at an aligned address,
+/// and the load takes at least `min_rounds` rounds per block.
 bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
                   const target::Target& target) {
   const Strides& strides = program.tensors[n.tensor].strides;

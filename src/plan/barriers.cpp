@@ -12,18 +12,20 @@ namespace zellige::plan {
 namespace {
 
 using i64 = std::int64_t;
-using Set = std::uint64_t;  // of tasks, in the exact search
-constexpr int max_exact = 64;
+using Set = std::uint64_t;     // a set of tasks, one bit per task
+constexpr int max_exact = 64;  // maximum number of tasks for the exact search
 
+/// The tasks' dependence graph and bounds derived from it.
 struct Graph {
   const std::vector<Work>& tasks;
   std::vector<int> order;                 // topological, lowest index first
-  std::vector<std::vector<int>> readers;  // through either kind of dependency
-  std::vector<int> depth, height;         // barriers required before and after each task
-  int barriers = 0;                       // of the longest chain
-  i64 min_peak = 0;                       // some task needs its operands and its result at the same time
+  std::vector<std::vector<int>> readers;  // by task: the tasks that depend on it in either way
+  std::vector<int> depth, height;         // by task: number of barriers required before and after it
+  int barriers = 0;                       // the least number in any order
+  i64 min_peak = 0;  // lower bound: maximum bytes of a task's operands and result together
 };
 
+/// Returns the dependence graph. Throws Error if it has a cycle or a task's description is invalid.
 Graph analyse(const std::vector<Work>& tasks) {
   const int n = static_cast<int>(tasks.size());
   Graph g{tasks, {}, std::vector<std::vector<int>>(n), std::vector<int>(n), std::vector<int>(n)};
@@ -67,7 +69,7 @@ Graph analyse(const std::vector<Work>& tasks) {
   return g;
 }
 
-// Returns whether (barriers, peak) is preferred to an incumbent.
+/// Returns whether an order with these barriers and this peak is strictly better than the order `than`.
 bool better(const Preference& p, int barriers, i64 peak, const Phases& than) {
   if (p.bytes_per_barrier) {
     const double a = barriers * *p.bytes_per_barrier + static_cast<double>(peak);
@@ -77,7 +79,8 @@ bool better(const Preference& p, int barriers, i64 peak, const Phases& than) {
   return std::pair(barriers, peak) < std::pair(than.barriers, than.peak);
 }
 
-// The tasks of each phase, in topological order.
+/// Returns the tasks of each phase in topological order, without empty phases. `phase`: by task, a number below
+/// `count`.
 std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& phase, int count) {
   std::vector<std::vector<int>> out(count);
   for (int t : g.order) out[phase[t]].push_back(t);
@@ -85,15 +88,17 @@ std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& pha
   return out;
 }
 
-// Starts with every task as late as `count` phases allow, then moves single tasks while that helps.
+/// Local search over orders of at most `count` phases: starts with every task as early as possible, then with every
+/// task as late as possible, and moves single tasks to other phases while that lowers the peak. Replaces `best` if
+/// it finds a better order.
 void climb(const Graph& g, const Preference& preference, int count, Phases& best) {
   const int n = static_cast<int>(g.tasks.size());
   std::vector<int> phase(n);
   for (int latest = 0; latest < 2; ++latest) {
     for (int t = 0; t < n; ++t) phase[t] = latest ? count - 1 - g.height[t] : g.depth[t];
     auto measure = [&] {
-      // The peak first; then the sum of squares of the live bytes of each phase, so that plateaus can be
-      // left.
+      // The peak; of equal peaks the sum of squares of each phase's live bytes, so that moves across a plateau
+      // count as progress.
       std::vector<i64> alive(count, 0);
       for (int t = 0; t < n; ++t) {
         int last = g.tasks[t].kept ? count - 1 : phase[t];
@@ -131,9 +136,9 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
   }
 }
 
-/// A lower bound of the peak with the fewest barriers: in each phase, the results that are certainly alive
-/// because they must exist by then and are read no earlier. 0 if more barriers, or memory that is freed
-/// within a phase, may lower it.
+/// Returns a lower bound of the peak, in bytes, of orders with the fewest barriers: the results that are alive in a
+/// phase in every such order. Returns 0 if the preference allows more barriers or memory that is freed within a
+/// phase, since the bound does not hold then.
 i64 min_by_phases(const Graph& g, const Preference& preference) {
   if (preference.bytes_per_barrier || preference.reuse == Reuse::at_once) return 0;
   std::vector<i64> alive(g.barriers + 1);
@@ -146,7 +151,7 @@ i64 min_by_phases(const Graph& g, const Preference& preference) {
   return std::ranges::max(alive);
 }
 
-// Exact search over the sets of finished tasks, one phase at a time.
+/// Exact search, phase by phase, over the sets of tasks that may be finished. Replaces `best` by better orders.
 class Search {
  public:
   Search(const Graph& graph, const Preference& preference, Phases& best)
@@ -162,7 +167,7 @@ class Search {
     }
   }
 
-  // Returns whether the search was exhaustive, which proves the best order.
+  /// Returns true if the search was exhaustive, so that `best` is optimal; false if it exceeded the effort.
   bool run() {
     states_.push_back({0, 0, -1, {}});
     std::vector<int> layer{0};
@@ -178,19 +183,21 @@ class Search {
   }
 
  private:
+  /// Finished tasks at the end of a phase, and how they were reached.
   struct State {
     Set done;
-    i64 peak;
-    int parent;
-    std::vector<int> phase;  // the tasks that led here, in order
+    i64 peak;                // of all phases up to here, in bytes
+    int parent;              // index of the state at the end of the previous phase
+    std::vector<int> phase;  // the last phase's tasks, in order
   };
-  struct Partial {  // of one phase
+  /// The best order of some tasks of one phase: its peak, and its last task.
+  struct Partial {
     i64 peak;
     int last;
     auto operator<=>(const Partial&) const = default;
   };
-  using Sets = std::vector<std::pair<Set, Partial>>;  // sorted
-  /// For a set that is reached in several orders: the lowest peak, then the lowest last task.
+  using Sets = std::vector<std::pair<Set, Partial>>;  // sorted by set
+  /// Hash table from a set of tasks to its best order: the lowest peak, then the lowest last task.
   class MinPeaks {
    public:
     void clear() {
@@ -230,7 +237,8 @@ class Search {
     return std::ranges::lower_bound(sets, s, {}, &Sets::value_type::first)->second.last;
   }
 
-  i64 alive(Set done) const {  // results that some unfinished task still reads
+  /// Bytes of the results that are kept to the end or read by an unfinished task.
+  i64 alive(Set done) const {
     i64 sum = 0;
     for (Set rest = done; rest; rest &= rest - 1) {
       const int t = std::countr_zero(rest);
@@ -238,6 +246,7 @@ class Search {
     }
     return sum;
   }
+  /// Least number of phases for the unfinished tasks.
   int phases_after(Set done) const {
     int maximum = 0;
     for (Set rest = all_ & ~done; rest; rest &= rest - 1)
@@ -245,14 +254,15 @@ class Search {
     return maximum;
   }
 
-  // Tries every set of tasks as phase k of state s.
+  /// Tries every possible set of tasks as phase `k` after state `s`, and adds the resulting states to `next`. Returns
+  /// false if the effort is exceeded.
   bool expand(int s, int k, std::unordered_map<Set, int>& next) {
     const Set done = states_[s].done;
     const i64 base = alive(done), before = states_[s].peak;
-    Set can = all_ & ~done;  // tasks without a dependence on this phase
+    Set can = all_ & ~done;  // unfinished tasks that depend on no unfinished task through shared memory
     for (Set rest = can; rest; rest &= rest - 1)
       if (const int t = std::countr_zero(rest); after_[t] & ~done) can &= ~(Set{1} << t);
-    std::vector<Sets> grown{{{Set{0}, {before, -1}}}};  // by number of tasks
+    std::vector<Sets> grown{{{Set{0}, {before, -1}}}};  // candidate phases, by number of tasks
     for (std::size_t size = 0; size < grown.size(); ++size) {
       larger_.clear();
       for (const auto& [phase, partial] : grown[size]) {
@@ -288,12 +298,14 @@ class Search {
     return true;
   }
 
+  /// Bytes of the tasks' results.
   i64 bytes(Set tasks) const {
     i64 sum = 0;
     for (; tasks; tasks &= tasks - 1) sum += g_.tasks[std::countr_zero(tasks)].produces;
     return sum;
   }
 
+  /// Makes the order that led to state `s`, in which all tasks are finished, the best one.
   void adopt(int s) {
     best_ = {};
     best_.peak = states_[s].peak;
@@ -308,9 +320,9 @@ class Search {
   i64 effort_;
   Set all_ = 0;
   std::vector<Set> after_, same_, readers_;
-  MinPeaks larger_;  // sets with one more task
+  MinPeaks larger_;  // candidate phases with one more task
   std::vector<State> states_;
-  std::unordered_map<Set, i64> lowest_;  // the lowest peak with which a set was finished, by number of phases
+  std::unordered_map<Set, i64> lowest_;  // lowest peak of the states in which exactly this set is finished
 };
 
 }  // namespace

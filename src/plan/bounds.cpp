@@ -7,6 +7,7 @@
 namespace zellige::plan {
 namespace {
 
+/// Checks that the tiles of a load or store stay inside its tensor, or that the partial ones are guarded.
 void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTensor& tensor) {
   const BlockProgram& p = plan.program;
   for (std::size_t d = 0; d < n.splits.size(); ++d) {
@@ -26,7 +27,8 @@ void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTens
   }
 }
 
-/// Checks that 32-bit indices do not overflow, and that 64 bits are used only where needed.
+/// Checks that offsets and coordinates of global memory fit 32 bits where 32 bits are used, and that 64 bits are used
+/// only where needed.
 void check_widths(const KernelPlan& plan, const Program& program) {
   std::set<int> needed;
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
@@ -48,6 +50,7 @@ void check_widths(const KernelPlan& plan, const Program& program) {
              program.tensors[t].name);
 }
 
+/// Checks that every element of a buffer has an address of its own, inside the buffer's memory.
 void check_buffer(const KernelPlan& plan, const Buffer& b) {
   std::vector<bool> taken(static_cast<std::size_t>(b.elements), false);
   Shape at(b.padded.size(), 0);
@@ -74,6 +77,7 @@ void check_buffer(const KernelPlan& plan, const Buffer& b) {
            b.bytes, plan.shared_bytes);
 }
 
+/// Checks that every access of a copy to shared memory starts at a multiple of its width.
 void check_alignment(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
   const CopyChoice& copy = plan.copies.at(t.node);
@@ -88,8 +92,7 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
   for_each(EvaluatedLayout(plan.contexts[t.context]), check, copy.vector);
 }
 
-/// A matmul reads zeros beyond a tile's rows or columns: checks that the task that writes the tile writes
-/// them.
+/// Checks that the task that writes a matmul operand's buffer also writes the zeros of its padding.
 void check_padding(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
   const Context& c = plan.contexts[t.context];
@@ -103,7 +106,7 @@ void check_padding(const KernelPlan& plan, const Task& t) {
 std::int64_t offset_of(const Buffer& b, const Shape& at, std::int64_t part) {
   std::int64_t offset = part * b.partial_stride;
   for (std::size_t d = 0; d < at.size(); ++d) offset += at[d] * b.strides[d];
-  if (b.span > 0) {  // in whole spans, each with all rows
+  if (b.span > 0) {  // all rows of one span precede the next span
     const std::int64_t spans = at[b.inner] / b.span;
     offset += spans * (graph::size(b.padded) / b.padded[b.inner] - 1) * b.span;
   }

@@ -1,15 +1,20 @@
-// Bounds check, the second half of verify: proves on the plan that every tile stays inside its tensor and
-// every buffer's layout inside its memory, that no two elements of a buffer have the same address, that every
-// access is aligned to its width, and that the padding of a matmul's operand is written.
-// Before: place_buffers. Throws Rejected with the tensor, the numbers that are wrong and what would be right.
+// Proves the element bounds of a planned kernel, which the verifier of its schedule does not cover (verify.hpp):
+//
+// - every tile stays inside its tensor or is guarded, and offsets and coordinates fit their 32 or 64 bits;
+// - every buffer's layout stays inside its memory, and no two elements have the same address;
+// - every copy is aligned to its width;
+// - the zeros that a matmul reads in the padding of an operand's tile are written.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
+/// Throws Rejected, which names the kernel, the tensor and the wrong numbers, if one of these properties does not
+/// hold. Requires that place_buffers() has assigned the buffers' addresses.
 void verify_bounds(const KernelPlan&, const Program&);
 
-/// Offset of element `at` of partial sum `part` within a stage of the buffer, in elements.
+/// Returns the offset, in elements from the start of a stage of the buffer, of the element at coordinate `at` of
+/// partial result number `part`.
 std::int64_t offset_of(const Buffer&, const Shape& at, std::int64_t part = 0);
 
 }  // namespace zellige::plan

@@ -10,12 +10,14 @@
 namespace zellige::plan {
 namespace {
 
+/// Adds a cast of `value` to the type in which `reader` loads it; returns the value itself for float32.
 int rounded(BlockProgram& p, int value, const Node& reader) {
   if (reader.dtype == DType::f32) return value;
   return lower_operator(p, OpKind::cast, {.dtype = reader.dtype}, {value}, reader.section);
 }
 
-/// Inlines what the producer computes, on the reader's tiles: rounded as if stored.
+/// Adds the producer's operators to `p`, on the tiles of the load `reader`. Returns the node of the producer's
+/// result, rounded as if it had been stored.
 int made(BlockProgram& p, const BlockProgram& producer, const Node& reader) {
   std::vector<int> at;
   for (Node n : producer.nodes) {
@@ -36,7 +38,7 @@ int made(BlockProgram& p, const BlockProgram& producer, const Node& reader) {
   fail("{} stores nothing", producer.name);
 }
 
-/// Splits a kernel along the dimension of the concatenations that it reads.
+/// Splits a kernel along the dimension of the concatenations that it reads; see by_parts().
 class ByParts {
  public:
   ByParts(const Program& program, const BlockProgram& kernel, const std::vector<Concatenation>& read)
@@ -57,6 +59,7 @@ class ByParts {
  private:
   std::int64_t extent(std::size_t i) const { return program_.shape(read_[0].operands[i])[dim_]; }
 
+  /// Returns whether all concatenations have the same dimension and operands of the same extents along it.
   bool same_cuts() const {
     return std::ranges::all_of(read_, [&](const Concatenation& c) {
       return c.dim == read_[0].dim && std::ranges::equal(c.operands, read_[0].operands, [&](int x, int y) {
@@ -65,13 +68,15 @@ class ByParts {
     });
   }
 
+  /// Returns the concatenation whose result the node loads; nullptr if there is none.
   const Concatenation* read(const Node& n) const {
     if (n.kind != NodeKind::load) return nullptr;
     const auto at = std::ranges::find(read_, n.tensor, &Concatenation::result);
     return at == read_.end() ? nullptr : &*at;
   }
 
-  /// Finds how the grid splits the dimension; all of the kernel's loads must agree.
+  /// Sets `split_` to the split of the concatenated dimension into tiles. Returns false if the kernel's loads of
+  /// concatenations split it differently, or in another way than by one grid axis.
   bool find_split() {
     for (const Node& n : kernel_.nodes) {
       if (!read(n)) continue;
@@ -82,30 +87,32 @@ class ByParts {
     return split_.has_value();
   }
 
+  /// Returns whether the split follows the concatenated dimension: by the same grid axis, or, if no axis splits it,
+  /// with the same extent.
   bool is_along(const Split& s) const {
     return split_->axis >= 0 ? s.axis == split_->axis
                              : s.axis < 0 && s.extent == split_->extent && s.extent > 1;
   }
 
-  /// Returns whether the node has the concatenation's rank, is elementwise, and is split along the dimension
-  /// like the concatenation or has one element there.
+  /// Returns whether a node can be split along the concatenated dimension: it has the concatenation's rank, and is
+  /// elementwise, or a load or store that is split like the concatenation (or a load of one element there).
   bool goes_by_parts(const Node& n) const {
     const bool moves = n.kind == NodeKind::load || n.kind == NodeKind::store;
     if (n.shape.size() != rank_ || number_of(n) >= 0) return false;
     if (!moves) return n.kind == NodeKind::map && n.op != OpKind::mask;
     if (n.kind == NodeKind::load && !read(n) &&
         std::ranges::count(read_, program_.memory_of(n.tensor), &Concatenation::result) > 0)
-      return false;  // a view of it
+      return false;  // a view of a concatenation, which has no memory
     for (std::size_t d = 0; d < rank_; ++d)
       if (d != dim_ && split_->axis >= 0 && n.splits[d].axis == split_->axis) return false;
     const Split& s = n.splits[dim_];
-    if (is_along(s))  // all of it: an output slice begins elsewhere
+    if (is_along(s))  // the complete dimension; a slice of an output would begin elsewhere
       return !s.loop && s.div == 1 && s.mod == 0 && s.tile == split_->tile && s.extent == split_->extent;
     return n.kind == NodeKind::load && s.extent == 1 && s.axis < 0;
   }
 
-  /// The tile size for a part, at most that of the whole: a divisor of at least half the size, if there is
-  /// one.
+  /// Returns the tile size for an operand of this extent, at most the kernel's: the largest divisor of the extent
+  /// that is more than half of that limit, else the size that gives equal tiles, the last one partial.
   std::int64_t tile_of(std::int64_t extent) const {
     const std::int64_t maximum = std::min(split_->tile, extent);
     for (std::int64_t t = maximum; 2 * t > maximum; --t)
@@ -113,6 +120,7 @@ class ByParts {
     return ceil_div(extent, ceil_div(extent, maximum));
   }
 
+  /// Returns the program of operand number `i`, which begins at `begin` of the concatenated dimension.
   BlockProgram part(std::size_t i, std::int64_t begin) const {
     BlockProgram p = kernel_;
     p.nodes.clear();
@@ -137,7 +145,8 @@ class ByParts {
     return p;
   }
 
-  /// Loads an operand where the kernel loads the concatenation, or computes it there.
+  /// Adds the load of operand number `i` in place of the load `n` of the concatenation, or the operators that compute
+  /// the operand if its kernel is inlined. Returns the node.
   int operand(BlockProgram& p, const Concatenation& c, std::size_t i, Node n) const {
     n.tensor = c.operands[i];
     n.name = program_.tensors[n.tensor].name;
@@ -172,7 +181,8 @@ bool may_be_read_by_parts(const graph::KernelGraph& g, int op) {
 
 bool is_elementwise(const Program& program, const BlockProgram& kernel, int tensor) {
   const Shape& shape = program.shape(tensor);
-  const auto whole = [&](const Node& n) {  // of the tensor, or one element; a store must store all of it
+  // Each dimension is accessed completely, or, by a load, at one element.
+  const auto whole = [&](const Node& n) {
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const Split& s = n.splits[d];
       if (s.extent != shape[d] && (n.kind == NodeKind::store || s.extent != 1)) return false;

@@ -3,8 +3,8 @@
 namespace zellige::plan {
 namespace {
 
-/// The matmul that a value is, except for casts that change nothing; -1 if there is none, or it has other
-/// users.
+/// Returns the matmul whose result the value `x` is, through casts from float32 to float32. Returns -1 if `x` is no
+/// such value, or if a node on the way has more than one reader.
 int product_of(const BlockProgram& p, int x) {
   while (p.consumers(x).size() == 1) {
     const Node& n = p.nodes[x];
@@ -30,7 +30,7 @@ void carry_rescaled(KernelPlan& plan) {
     Shape rows = matmul.shape;
     rows.back() = 1;
     const bool each_row = p.nodes[factor].kind == NodeKind::map && p.nodes[factor].shape == rows;
-    // The matmul moves after the value that it is rescaled by.
+    // Nodes are in topological order: the factor must come before the matmul that reads it.
     if (!each_row || factor > product || matmul.carried || matmul.section != Section::inside) continue;
     matmul.carried = true;
     matmul.in.push_back(factor);

@@ -1,20 +1,21 @@
-// Carry: replaces a loop state to which a matmul is added by the matmul's own accumulators, rescaled before
-// each iteration.
+// Turns a rescaled sum of matmuls over the loop, as in online softmax, into one matmul that accumulates in place.
 //
-//   o = o * r + p v      ->      o *= r, then o += p v on the tensor cores      r: one per row
+//   o = o * r + p v      ->      o *= r, then o += p v on the tensor cores      r: one factor per row
 //
-// Saves half the registers, and the addition of two tiles.
-// Before: the matmuls' instructions are known. After: such a matmul is carried and has r as its third
-// operand; the accumulate node is unused.
+// The loop state o and the product p v then share one set of accumulator registers, and the tensor core does the
+// addition.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
+/// Rewrites every such accumulate node whose factor is one number per row: the matmul becomes `carried`, with the
+/// factor as its third operand, and replaces the accumulate node, which loses its operands and readers. Requires
+/// the choice of the matmuls' instructions.
 void carry_rescaled(KernelPlan&);
 
-/// The factor of a loop's matmul by which its accumulators are multiplied before this iteration is added; -1:
-/// none.
+/// Returns the node whose value multiplies a carried matmul's accumulators, row by row, before an iteration's
+/// product is added; -1 if the node is no matmul or has no such factor.
 inline int rescaled_by(const Node& n) { return n.kind == NodeKind::matmul && n.in.size() > 2 ? n.in[2] : -1; }
 
 }  // namespace zellige::plan

@@ -22,7 +22,8 @@ std::int64_t size(values::View layout) {
   return n;
 }
 
-/// The product of the extents of those modes that `which` selects, given the product of all previous ones.
+/// Returns the product of the extents of the modes for which which(mode, below) holds, `below` being the product
+/// of the extents of all previous modes.
 template <class Which>
 std::int64_t product(values::View layout, const Which& which) {
   std::int64_t n = 1, below = 1;
@@ -33,9 +34,11 @@ std::int64_t product(values::View layout, const Which& which) {
   return n;
 }
 
+/// Returns whether the mode changes the item along `axis`.
 bool moves(const Mode& m, int axis) { return m.stride != 0 && m.basis == axis; }
 
-/// The dimensions of a shape, the last one fastest; the first may be extended up to `cover`.
+/// Returns the modes that enumerate a shape, its last dimension fastest. The extent of dimension 0 is such that
+/// they enumerate at least `cover` coordinates, and may exceed the shape's.
 std::vector<Mode> rows(const Shape& shape, std::int64_t cover) {
   std::vector<Mode> result;
   for (int d = static_cast<int>(shape.size()) - 1; d > 0; --d) {
@@ -58,7 +61,7 @@ std::vector<Mode> modes(values::View layout) {
 Value layout(const std::vector<Mode>& modes) {
   Value all = empty(ValueKind::layout);
   for (const Mode& m : modes)
-    all.add(m.stride == 0  // in any module
+    all.add(m.stride == 0  // 0 along any basis is the same
                 ? mode_node(dynamic(m.extent), {fixed(0)})
                 : mode_node(dynamic(m.extent), {dynamic(m.stride), extend(0, m.basis)}));
   return modes.empty() ? unit() : modes.size() == 1 ? all[0] : all;

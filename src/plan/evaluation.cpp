@@ -27,22 +27,22 @@ namespace {
 
 using Kind = Item::Kind;
 
-/// The shape that a task on a fragment writes: a padded operand includes zeros beyond the tile.
+/// Returns the shape that a task on accumulators writes; for a matmul operand it includes the padding's zeros.
 const Shape& written(const KernelPlan& plan, const Task& t) {
   const bool operand = t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
   return operand ? plan.buffers[t.buffer].padded : plan.contexts[t.context].domain;
 }
 
-/// The coordinate at which a value is needed.
+/// The coordinate at which a value is needed, for `vector` adjacent elements along `inner`.
 struct Point {
-  std::vector<Place> at;            // of the first of the neighbours
+  std::vector<Place> at;            // of the first element
   std::vector<std::int64_t> limit;  // > 0: reads in this dimension are clamped below it; the nest exceeds it
-  int inner = 0, vector = 1;        // the dimension and number of neighbours that are needed
-  std::int64_t shift =
-      0;             // offset of at[inner] from a multiple of `vector`, due to slices and concatenations
-  At own = At::own;  // the nest's own coordinate, or its row's: its registers hold the value
+  int inner = 0, vector = 1;
+  std::int64_t shift = 0;  // at[inner] modulo `vector`, due to slices and concatenations
+  At own = At::own;        // relative to the nest's coordinate: decides whether registers hold the value
 };
 
+/// Lowers the tasks of one loop nest to items; see evaluate().
 class Nest {
  public:
   Nest(const KernelPlan& plan, const std::vector<int>& tasks)
@@ -74,7 +74,7 @@ class Nest {
     return p;
   }
 
-  /// Returns whether the nest has one chunk along a dimension, so that its coordinate is 0.
+  /// Returns whether the nest has at most one vector along a dimension, so that its coordinate is 0.
   bool whole(int d) const {
     for (int axis = 0; axis < c_.axes(); ++axis) {
       if (c_.row && axis < 2) continue;
@@ -85,7 +85,7 @@ class Nest {
     return !c_.row || d + 2 < c_.rank();
   }
 
-  /// Lists each lane's own reduction: over a matmul's operands, or the neighbours of a reduction.
+  /// Lowers a reduction of each lane's own summands: products of a matmul's operands, or elements of a reduce.
   void over_lanes() {
     const Node& n = p_.nodes[task_->node];
     Point p = own();
@@ -117,7 +117,7 @@ class Nest {
     const int rank = c_.rank();
     const Shape& bound = written(plan_, *task_);
     Point p = own();
-    // Warps without tiles would read beyond it: clamp them, too.
+    // Warps without tiles would read beyond the tile: clamps their rows, too.
     if (c_.row && bound != c_.domain && c_.domain[rank - 2] % c_.row->m != 0)
       p.limit[rank - 2] = c_.domain[rank - 2];
     if (c_.domain[rank - 1] % p.vector != 0 || bound[rank - 1] != c_.domain[rank - 1])
@@ -200,7 +200,7 @@ class Nest {
   }
 
   int add(Item item) {
-    // A part's operands may be out of bounds if another part is taken: it stays in its branch.
+    // A branch's operands may be out of bounds if another branch is taken, so they are not hoisted from it.
     item.invariant = open_parts_ == 0 && invariance_(item, items_);
     open_parts_ += (item.kind == Kind::part) - (item.kind == Kind::take);
     items_.push_back(std::move(item));
@@ -214,7 +214,7 @@ class Nest {
     item.guards = guards, item.within = within;
     add(std::move(item));
   }
-  /// Puts the following items under this guard; adjacent tasks with equal guards share it.
+  /// Puts the following items under these bounds checks; adjacent tasks with equal checks share them.
   void guard(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards == guards_ && within == within_) return;
     close_guard();
@@ -227,7 +227,7 @@ class Nest {
     guards_.clear(), within_.clear();
   }
 
-  /// The bounds checks of a node's in-place loads and stores with partial last tiles.
+  /// Returns the bounds checks for partial last tiles that a node's direct global loads and stores need.
   std::vector<Within> within(int node, const Point& p) const {
     std::set<Within> all;
     std::set<int> seen;
@@ -257,7 +257,7 @@ class Nest {
     for (; order_.size() > mark; order_.pop_back()) known_.erase(order_.back());
   }
 
-  /// Reads a broadcast operand at coordinate 0 of its dimensions of extent 1.
+  /// Returns `p` for an operand of `node` that may broadcast: coordinate 0 where only the operand's extent is 1.
   Point narrowed(int operand, int node, const Point& p) const {
     const Shape &from = p_.nodes[operand].shape, &to = p_.nodes[node].shape;
     Point q = p;
@@ -309,7 +309,7 @@ class Nest {
   }
 
   int concat(const Node& n, const Point& p) {
-    // Along the concatenated dimension neighbours may be in different parts: each is decided separately.
+    // Elements of a vector along the concatenated dimension may be in different branches: each has its own.
     bool scalar = n.dim == p.inner && p.vector > 1 && (p.shift % p.vector != 0 || p.limit[n.dim] > 0);
     std::int64_t start = 0;
     if (n.dim == p.inner)
@@ -341,7 +341,7 @@ class Nest {
     return choose;
   }
 
-  /// Reads an operand of a rotate at this place along its dimension, `vector` neighbours at a time.
+  /// Returns the item of operand `which` of a rotate, for `vector` elements at `what` along its dimension.
   int rotated(int node, int which, const Point& p, Place::Of what, int vector) {
     const Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);
@@ -376,7 +376,7 @@ class Nest {
     }
     const int choose = add(Item{.kind = Kind::choose, .node = node, .vector = p.vector});
     const std::size_t before = order_.size();
-    for (int v = 0; v < p.vector; ++v) {  // each neighbour separately
+    for (int v = 0; v < p.vector; ++v) {  // each element separately
       Point q = p;
       q.at[n.dim] = q.at[n.dim].moved(v), q.vector = 1, q.shift = 0;
       Item open{.kind = Kind::part}, close{.kind = Kind::take};
@@ -401,7 +401,7 @@ class Nest {
         const Split& along = n.splits[p.inner];
         return along.overhang && (along.offset + along.extent) % neighbours != 0;
       };
-      // A guard excludes neighbours only if the first is out of bounds.
+      // A bounds check tests only the first element of a vector.
       item.zeros_out_of_bounds = (!within_end_ || (several && straddles(p.vector))) &&
                                  std::ranges::any_of(n.splits, &Split::overhang);
       int width = 1;
@@ -432,7 +432,7 @@ class Nest {
     return read({.kind = Kind::read_shared, .buffer = buffer}, shape, p, width, width);
   }
 
-  /// Reads the neighbours, `step` at a time; an access may have at most `width`.
+  /// Adds a read of the vector at `p`, with one coordinate per `step` elements and at most `width` per access.
   int read(Item item, const Shape& shape, const Point& p, int step, int width) {
     item.vector = p.vector > 1 && shape[p.inner] > 1 ? p.vector : 1;
     item.width = width;
@@ -446,7 +446,7 @@ class Nest {
     return add(std::move(item));
   }
 
-  /// A value is identified by its node and where it was requested.
+  /// Identifies a computed value: its node, and the coordinates and vector for which it was requested.
   struct Key {
     int node;
     std::vector<Place> at;
@@ -460,14 +460,15 @@ class Nest {
   const Context& c_;
   const Task* task_ = nullptr;
   std::vector<Item> items_;
-  std::map<Key, int> known_;                         // available values in the open scopes
-  std::vector<std::map<Key, int>::iterator> order_;  // as computed: a closing scope removes its own
+  std::map<Key, int> known_;  // values computed in the open scopes, with their items
+  std::vector<std::map<Key, int>::iterator>
+      order_;  // in order of computation: a closing scope removes its own
   Invariance invariance_;
   int open_parts_ = 0;
-  std::vector<Guard> guards_;  // currently open, and what was known before them
+  std::vector<Guard> guards_;  // bounds checks that are open
   std::vector<Within> within_;
-  bool within_end_ = false;  // a guard excludes out-of-bounds elements
-  std::size_t guarded_ = 0;
+  bool within_end_ = false;  // an open bounds check excludes out-of-bounds elements
+  std::size_t guarded_ = 0;  // size of `order_` when they were opened
 };
 
 }  // namespace
@@ -482,7 +483,7 @@ std::vector<Guard> guards(const KernelPlan& plan, const Task& t) {
   };
   need(2, graph::size(Shape(c.domain.begin(), c.domain.end() - 2)));
   need(1, bound[rank - 2]);
-  // Accumulators beyond the tile may be stored in the padding between its rows.
+  // Accumulators beyond the tile's columns may be stored in the padding between the buffer's rows.
   bool room = false;
   if (t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::matmul) {
     const Buffer& b = plan.buffers[t.buffer];

@@ -3,10 +3,11 @@
 namespace zellige::plan {
 namespace {
 
-/// Axes of a fragment's items: N (K for an A operand), M, batch.
+/// Axes of the items of an accumulator or A fragment layout: along N (K for A), down M, and batch.
 enum Axis : int { along, down, batch };
 
-/// One mode of an instruction's layout, whose coordinate is the colexicographic index into (M, N) or (M, K).
+/// Converts a mode of an instruction's thread-value layout, whose strides are column-major places in a matrix of
+/// `rows` rows, to a mode along M or along N (K for A).
 plan::Mode in_tile(const ThreadValue::Mode& m, int rows) {
   return m.stride < rows ? plan::Mode{m.shape, m.stride, down} : plan::Mode{m.shape, m.stride / rows, along};
 }
@@ -16,7 +17,8 @@ void append(std::vector<plan::Mode>& to, const ThreadValue::Mode (&modes)[Thread
     if (m.shape != 0) to.push_back(in_tile(m, rows));
 }
 
-/// Number of the instruction's tiles per warp: units of `width` along N, tiles of M, batches.
+/// Number of instruction tiles per warp to cover `columns` columns of C: n units of `width` tiles along N, m tiles
+/// along M, and b matrices of the batch.
 struct Counts {
   std::int64_t width, n, m, b;
   Counts(const Shape& c, std::int64_t columns, const WarpLayout& w, const Instruction& mma) {
@@ -28,8 +30,8 @@ struct Counts {
   }
 };
 
-/// The tile that `columns`, `rows` and `batches` cover; batches are row-major, and beyond the last one the
-/// first coordinate is out of bounds.
+/// Returns the layout item -> coordinate of items that cover `columns`, `rows` and `batches`. Batch indices are
+/// row-major; an index beyond the last one has a first coordinate out of bounds.
 Value covered(const Shape& domain, int vector, std::int64_t columns, std::int64_t rows,
               std::int64_t batches) {
   const int rank = static_cast<int>(domain.size());

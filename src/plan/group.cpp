@@ -16,8 +16,10 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t max_state_registers = 64;  // accumulator floats per thread
+constexpr std::int64_t max_state_registers =
+    64;  // a loop state with more float32 values per thread is in smem
 
+/// Creates the tasks, layouts and buffers of one kernel; see group().
 class Grouping {
  public:
   Grouping(KernelPlan& plan, const Program& whole, const target::Target& target, Loads loads)
@@ -81,13 +83,13 @@ class Grouping {
     return static_cast<int>(plan_.tasks.size()) - 1;
   }
 
-  /// The section in which a register-resident node's value can be read: for carried results after the loop.
+  /// Returns the section in which a node's value in registers is complete: `after` for results of the whole loop.
   Section value_section(int i) const {
     return node(i).carried || node(i).kind == NodeKind::accumulate ? Section::after : node(i).section;
   }
 
-  /// The context that evaluates value `x` (of the root's operand) at `domain`, if the registers of a leaf
-  /// provide one.
+  /// Returns a context (thread-value layout) of shape `domain` in which registers have a value that `x` is computed
+  /// from, preferably accumulators or their rows; -1 if there is none in this section.
   int register_context(int x, const Shape& domain, Section section) const {
     int best = -1;
     std::int64_t maximum = 0;
@@ -104,12 +106,13 @@ class Grouping {
     return best;
   }
 
+  /// Returns the context that is a blocked layout of at most `vector` elements, halved until it divides the rows.
   int blocked_layout(const Shape& domain, int inner, int vector) {
     while (vector > 1 && domain[inner] % vector != 0) vector /= 2;
     return context(plan::blocked_layout(domain, inner, vector, program_.threads()));
   }
 
-  /// A blocked layout for float32 values, with the widest vectors that leave no thread idle.
+  /// Returns a blocked layout for float32 values with the widest vectors that leave no thread idle.
   int default_blocked(const Shape& domain, int inner) {
     int vector = max_elements_per_step;
     const std::int64_t elements = graph::size(domain);
@@ -157,11 +160,11 @@ class Grouping {
         if (!place_precomputed(i)) place_factor(i);
         break;
       default:
-        break;  // loads come at the end; elementwise nodes have no place
+        break;  // loads follow in place_loads(); other elementwise nodes are evaluated where they are read
     }
   }
 
-  /// Keeps in registers what waits for a chain's next step.
+  /// Evaluates map `i` of a chain of wgmma matmuls into registers if it is kept there; returns whether it is.
   bool place_precomputed(int i) {
     const int scores = accumulators_to_keep_in(plan_, i);
     if (scores < 0) return false;
@@ -171,7 +174,7 @@ class Grouping {
     return true;
   }
 
-  /// Evaluates the rescaling factor of a matmul's accumulators once per row, not once per element.
+  /// Evaluates node `i` once per row if it is the factor that rescales a matmul's accumulators; else does nothing.
   void place_factor(int i) {
     const Node& n = node(i);
     const bool factor = std::ranges::any_of(program_.consumers(i),
@@ -188,8 +191,7 @@ class Grouping {
     if (!tensor_core(i)) return place_reduce(i, -1);
     const MatmulChoice& choice = plan_.matmuls.at(i);
     const Instruction* row = choice.row;
-    if (choice.columns() !=
-        choice.n) {  // batched matrices, whose accumulators have the layout of a warp's instruction
+    if (choice.columns() != choice.n) {  // a batch in one wgmma: its matrices have the layout of mma.sync
       const std::string_view type = graph::name(node(n.in[0]).dtype);
       row = target::find_mma(target_, type, type, graph::name(DType::f32));
     }
@@ -211,11 +213,11 @@ class Grouping {
     plan_.context_of[i] = id;
     if (choice.warps.k > 1) {
       spill(i);
-      plan_.context_of.erase(i);  // each warp holds only a partial sum: users read the buffer
+      plan_.context_of.erase(i);  // each warp has only a partial sum: readers use the buffer
     }
   }
 
-  /// Writes a register-resident node to a buffer, once.
+  /// Adds a task that writes a node's value from registers to a buffer, unless the node has a buffer.
   void spill(int i) {
     if (plan_.buffer_of.count(i)) return;
     const Node& n = node(i);
@@ -250,7 +252,7 @@ class Grouping {
     if (operand >= 0) {
       s.domain = node(operand).shape;
       s.dim = n.dim, s.to = n.to;
-    } else {  // a matmul without tensor cores: K is a separate dimension
+    } else {  // a matmul by scalar dot products: K is an additional dimension
       s.dim = static_cast<int>(n.shape.size());
       s.domain.push_back(plan_.matmuls.at(i).k);
     }
@@ -344,7 +346,7 @@ class Grouping {
       producer_[load] = task(TaskKind::fetch, Section::after, load, in);
     }
     int c = register_context(n.in[0], n.shape, Section::after);
-    // Elements adjacent in memory are in adjacent threads.
+    // Adjacent threads must store adjacent elements, and replicated rows do not.
     if (c >= 0 && plan_.contexts[c].replicated()) c = -1;
     if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8 &&
         !leaves_at_once(plan_, n, plan_.contexts[c], inner)) {
@@ -367,20 +369,20 @@ class Grouping {
     evaluate(task(TaskKind::to_global, Section::after, i, where), n.in[0]);
   }
 
-  /// Returns whether a tile of a kernel with matmuls on warpgroups can be copied by TMA.
+  /// Returns whether TMA can copy the tile of load or store `i`: the kernel uses wgmma, and a tensor map exists.
   bool by_tensor_map(int i, int inner) const {
     return on_warpgroups(plan_) && no_tensor_map(node(i), tensor(node(i)), inner).empty();
   }
 
   int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
 
-  /// Records what task t reads when it evaluates value x in its context, writing values in other registers to
-  /// shared memory.
+  /// Records what task `t` reads to evaluate value `x` (with `anew` even if `x` is in registers). Has values in
+  /// registers of other layouts written to shared memory.
   void evaluate(int t, int x, bool anew = false) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
     const bool product = task.kind == TaskKind::reduce && n.kind == NodeKind::matmul;
-    // An accumulator's factor may be per row; everything else is requested at the value's own coordinates.
+    // The factor of an accumulate may be one per row; all other values are read at their own coordinates.
     const Shape domain = product ? Shape{} : task.kind == TaskKind::accumulate ? n.shape : node(x).shape;
     const bool evaluated = !anew && node(x).kind == NodeKind::map && plan_.context_of.count(x) > 0;
     const std::vector<Leaf> own{{x, narrowed(At::own, node(x).shape, domain)}};
@@ -396,8 +398,7 @@ class Grouping {
     }
   }
 
-  /// Returns whether a task's threads hold the leaf in registers where they read it: in the layout that they
-  /// evaluate, or per row of it.
+  /// Returns whether a task's threads read the leaf from registers, in the task's layout or as one value per row.
   bool in_registers(const Leaf& leaf, const Task& task) const {
     const auto evaluated = plan_.context_of.find(leaf.node);
     if (evaluated == plan_.context_of.end() || leaf.at == At::elsewhere ||
@@ -483,8 +484,8 @@ class Grouping {
   const target::Target& target_;
   Loads loads_;
   std::vector<bool> live_;
-  std::map<int, int> producer_;              // register-resident node -> the task that computes it
-  std::map<int, std::vector<int>> writers_;  // buffer -> tasks
+  std::map<int, int> producer_;              // node with its value in registers -> the task that computes it
+  std::map<int, std::vector<int>> writers_;  // buffer -> the tasks that write it
   std::vector<Read> reads_;
   std::vector<std::pair<int, int>> buffer_reads_;
   std::map<int, LoadReads> load_reads_;

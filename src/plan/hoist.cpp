@@ -5,13 +5,14 @@
 namespace zellige::plan {
 namespace {
 
+/// Returns whether a node whose operands are loop-invariant is itself invariant and of a kind that is hoisted.
 bool may_move(const Node& n) {
   switch (n.kind) {
     case NodeKind::reduce:
       return !n.carried;
     case NodeKind::round:
       return true;
-    default:  // a mask depends on the iteration
+    default:  // a mask over keys of the loop differs in each iteration
       return inlined(n.kind) && std::ranges::none_of(n.splits, [](const Split& s) { return s.loop; });
   }
 }

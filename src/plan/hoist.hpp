@@ -1,15 +1,15 @@
-// Hoists loop-invariant nodes: they are computed once, before the loop.
+// Moves loop-invariant operators of a block program before its loop.
 //
-//   loop: S += (q / rms(q)) K_i        q is loaded once: its row norms and the matmul's operand are computed before the loop
+//   loop: S += (q / rms(q)) K_i     q is loaded once, so that its row norms and q / rms(q) are computed once
 //
-// Inlined nodes move with their users; matmuls, loads and loop-carried nodes stay.
-// After lower and simplify, before share. A task of such a node belongs to the section before the loop
-// (pipeline.hpp).
+// Reductions, roundings and elementwise operators move; matmuls, loads and loop-carried values do not.
 #pragma once
 #include "plan/program.hpp"
 
 namespace zellige::plan {
 
+/// Sets the section of every node inside the loop whose operands are all computed before the loop to
+/// Section::before. Does nothing if there is no loop.
 void hoist(BlockProgram&);
 
 }  // namespace zellige::plan

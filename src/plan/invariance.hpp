@@ -1,29 +1,33 @@
-// Detects the values of a loop nest that are constant along its loop.
+// Detects values that are constant along the loop of a loop nest, so that they can be evaluated once before it.
 //
-//   Invariance invariant(plan, tasks);          // tasks of one context, evaluated together
-//   item.invariant = invariant(item, before);   // `before`: the nest's items so far, which `item.in` counts in
+//   Invariance invariant(plan, tasks);          // tasks with one thread-value layout, evaluated in one nest
+//   item.invariant = invariant(item, before);   // `before`: the nest's items so far, to which `item.in` refers
 //
-// The loop is that along axis 0 of the nest's context. Dimensions that axis 0 does not move along have one
-// coordinate for all of its steps: the rows of a reduction along a row, and every dimension of extent 1. A
-// read at such a coordinate is invariant unless the nest itself writes what it reads; an operator on single
-// elements of invariant values is invariant, too. A nest of one step, or over the accumulators of an
-// instruction, has no invariant values.
+// The loop is along axis 0 of the thread-value layout. A dimension along which axis 0 does not move has one
+// coordinate in all iterations: the row number in a reduction along rows, and every dimension of extent 1.
+//
+// - A read of a single element at such coordinates is invariant, unless the nest itself writes the buffer.
+// - An elementwise operator of single invariant elements is invariant.
+// - A nest of one iteration, or over an instruction's accumulators, has no invariant values.
 #pragma once
 #include "plan/evaluation.hpp"
 
 namespace zellige::plan {
 
+/// Decides for each item of one loop nest whether its value is constant along the nest's loop.
 class Invariance {
  public:
   Invariance(const KernelPlan&, const std::vector<int>& tasks);
+  /// Returns whether the item's value is constant along the loop. `before` are all items that precede it.
   bool operator()(const Item&, const std::vector<Item>& before) const;
 
  private:
+  /// Returns whether the loop changes none of the coordinates.
   bool fixed(const std::vector<Place>&) const;
 
   const BlockProgram& program_;
-  bool loop_;                // whether there is one
-  std::vector<bool> moves_;  // by dimension
+  bool loop_;                // whether the nest has a loop of more than one iteration
+  std::vector<bool> moves_;  // by dimension: whether the loop moves along it
   std::set<int> written_;    // the buffers that the nest writes
 };
 

@@ -1,5 +1,5 @@
-// Finds the stored values that a value is computed from, and whether each is read at the value's own
-// coordinates.
+// Finds the stored values from which an elementwise expression is evaluated (loads, accumulators, reductions), and
+// at which coordinates it reads each of them.
 #pragma once
 #include <vector>
 
@@ -7,23 +7,24 @@
 
 namespace zellige::plan {
 
-/// The place of a read relative to the requested coordinate: there, in the other matrix of a batch's pair, in
-/// the only column of its row, or anywhere else.
+/// Where a value is read, relative to the coordinate that is being evaluated: at the same coordinate (own), at the
+/// same place of the other matrix of a batch's pair (pair), in the only column of the same row (row), or elsewhere.
 enum class At : std::uint8_t { own, pair, row, elsewhere };
-/// The place at which a map that is requested there reads an operand.
+/// Returns where a map reads an operand, which may broadcast, if the map itself is evaluated at the first argument.
 At narrowed(At, const Shape& operand, const Shape& map);
-/// The place at which a rotate reads `itself`, or the other of its pair. Pairs may be along a batch's last
-/// dimension.
+/// Returns where a rotate that is evaluated at the first argument reads the rotated element (`itself`) or the other
+/// element of its pair. Returns `elsewhere` unless pairs are along the last batch dimension.
 At rotated(At, const Node& rotate, bool itself);
 
-/// A value that a root's evaluation reads: a stored or register-resident node.
+/// A value in memory or registers that an elementwise expression reads.
 struct Leaf {
   int node;
-  At at;  // relative to the root's coordinates
+  At at;  // relative to the coordinate at which the expression is evaluated
+  /// Returns whether it is read at exactly the coordinate that is evaluated.
   bool identity() const { return at == At::own; }
 };
-/// The leaves of a value that is requested at coordinates of `domain`; maps that are `evaluated` in registers are
-/// leaves too.
+/// Returns the leaves of the expression `node`, which is evaluated at coordinates of `domain`. Elementwise nodes are
+/// expanded, except those in `evaluated` (node -> thread-value layout): their values are in registers, as leaves.
 std::vector<Leaf> leaves(const BlockProgram&, int node, const Shape& domain,
                          const std::map<int, int>& evaluated = {});
 

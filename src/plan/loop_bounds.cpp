@@ -8,9 +8,11 @@
 namespace zellige::plan {
 namespace {
 
-/// A value's contents in a fully masked iteration.
+/// What every element of a value is in a fully masked iteration: `lowest` is minus infinity, and `as_it_was` a loop
+/// state that equals the previous iteration's.
 enum class Left : std::uint8_t { anything, lowest, zero, one, as_it_was };
 
+/// Evaluates the loop's body abstractly for an iteration in which the node `mask` masks every element.
 class Body {
  public:
   Body(const BlockProgram& p, int mask) : p_(p), left_(p.nodes.size(), Left::anything) {
@@ -19,7 +21,7 @@ class Body {
         left_[i] = static_cast<int>(i) == mask ? Left::lowest : of(p.nodes[i]);
   }
 
-  /// Returns whether every used state of the loop is unchanged.
+  /// Returns whether the iteration leaves every loop state that has a reader unchanged.
   bool unchanged() const {
     bool all = true;
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
@@ -44,7 +46,7 @@ class Body {
         const bool neutral = in(n, 0) == (n.op == OpKind::reduction_max ? Left::lowest : Left::zero);
         return !neutral ? Left::anything : n.carried ? Left::as_it_was : in(n, 0);
       }
-      case NodeKind::running_max:  // its initial value is the lowest finite one
+      case NodeKind::running_max:  // is never below its initial value, the lowest finite number
         return in(n, 0) == Left::lowest ? Left::as_it_was : Left::anything;
       case NodeKind::running_diff:
         return in(n, 0) == Left::as_it_was ? Left::zero : Left::anything;
@@ -70,9 +72,9 @@ class Body {
         return graph::is_integer(n.to_dtype) ? Left::anything : x;
       case OpKind::mul_scalar:
         return x == Left::zero || (x == Left::lowest && n.scalar > 0) ? x : Left::anything;
-      case OpKind::sub:  // of a running maximum, which is finite
+      case OpKind::sub:  // minus infinity minus a running maximum, which is finite
         return x == Left::lowest && n.in.size() > 1 && in(n, 1) == Left::as_it_was ? x : Left::anything;
-      case OpKind::maximum:  // combined with the previous iterations' maximum, too
+      case OpKind::maximum:  // the other operand is part of all previous iterations' running maximum, too
         return x == Left::lowest && (n.in.size() == 1 || p_.nodes[n.in[1]].section == Section::before)
                    ? x
                    : Left::anything;
@@ -91,6 +93,7 @@ class Body {
 
 namespace {
 
+/// Returns the first row of the tile of block number `block` along the grid axis that splits the rows.
 std::int64_t first_row(const Split& rows, std::int64_t block) {
   const std::int64_t at = block / rows.div;
   return (rows.mod > 0 ? at % rows.mod : at) * rows.tile + rows.offset;
