@@ -62,8 +62,7 @@ class Builder {
   /// Returns whether the task loads a tensor that no earlier work on the stream writes.
   bool constant(int t) const { return copies(t) && plan_.constants.count(plan_.tasks[t].node) > 0; }
 
-  /// Adds the wait for earlier kernels (griddepcontrol.wait) unless the agent needs none or has it already. Later
-  /// steps may access any global memory.
+  /// Adds griddepcontrol.wait before steps that may access any global memory, unless the agent has it or needs none.
   void depend() {
     if (!plan_.programmatic || waited_) return;
     waited_ = true;
@@ -76,8 +75,7 @@ class Builder {
     return fmt::format("{} {}", name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
   }
 
-  /// Adds the step of task `t` and returns it. In a pipelined loop it is the task of the iteration `lag` ahead, and
-  /// does not run if the loop ends before.
+  /// Adds and returns the step of task `t`, in a pipelined loop for the iteration `lag` ahead if there is one.
   Step& run(int t, int lag = 0) {
     const Task& task = plan_.tasks[t];
     Step& s = travels(t) || uses_tma(t)
@@ -117,8 +115,7 @@ class Builder {
     }
   }
 
-  /// Adds the steps that `body` adds for iterations from <= i < to of the prologue that fills a ring, as a loop
-  /// unless it is iteration 0 alone.
+  /// Adds the steps of `body` for iterations from <= i < to of a ring's prologue; as a loop, unless to is 1.
   template <class Body>
   void prologue(int from, int to, const Body& body) {
     if (from >= to) return;
@@ -128,9 +125,8 @@ class Builder {
     if (looped) close();
   }
 
-  /// Starts the copies before the loop and those of the first `lag` iterations. Copies of constant inputs before
-  /// the loop and of the first half of the iterations start before the wait for earlier kernels; the other copies
-  /// start after it, in later cp.async groups.
+  /// Starts the copies before the loop and of its first `lag` iterations. Copies of constant inputs before the loop,
+  /// and of the first half of these iterations, precede the wait for earlier kernels.
   void fill(int lag) {
     const bool streams = !order_.loop_copies.empty();
     std::vector<int> early, delayed;
@@ -158,8 +154,7 @@ class Builder {
     });
   }
 
-  /// Adds the phases that are computed once before the loop, while the cp.async groups of the first `stages`
-  /// iterations are in flight.
+  /// Adds the phases before the loop, while the cp.async groups of the first `stages` iterations are in flight.
   void prologue_phases(int stages) {
     if (order_.prologue.empty()) return;
     if (!order_.loop_copies.empty()) arrive(stages);
@@ -202,8 +197,7 @@ class Builder {
     return static_cast<int>(schedule_.channels.size()) - 1;
   }
 
-  // Registers per thread (setmaxnreg): with more than `many` accumulators consumer threads get `max_registers`, and
-  // producer threads keep `spared`.
+  // Registers per thread. With over `many` accumulators setmaxnreg moves some from producer to consumer.
   static constexpr int many = 96, max_registers = 232, spared = 40, registers_per_multiprocessor = 65536;
 
   /// Returns the schedule of a TMA producer and a wgmma consumer; `product` is one of the kernel's matmuls.
@@ -273,8 +267,7 @@ class Builder {
     return std::move(schedule_);
   }
 
-  /// Returns the channel that a load of the loop fills. In a chain of two matmuls the second one's loads have a
-  /// ring of their own.
+  /// Returns the channel that a load of the loop fills: the second matmul of a chain has a ring of its own.
   int ring_of(int copy) const {
     if (second_ < 0) return ring;
     for (const auto& [node, m] : plan_.matmuls)
@@ -322,14 +315,13 @@ class Builder {
     return order_.blocks == 0 ? 1 : ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks);
   }
   bool several_tiles() const { return tiles_each() > 1; }
-  /// Returns whether the consumer also releases the last stages of a tile's loop. The producer waits for them to
-  /// load the next tile, or to not exit before other ranks of the cluster have arrived at this rank's barriers.
+  /// Returns whether the consumer releases a tile's last stages, too: the producer needs them for the next tile, or
+  /// must not exit before other ranks of the cluster have arrived at this rank's barriers.
   bool emptied() const { return several_tiles() || order_.ranks > plan_.split_k; }
   /// Returns whether stages of the ring are filled more than once; otherwise no agent waits until they are empty.
   bool goes_round() const { return emptied() || plan_.iterations_per_rank() > order_.stages; }
 
-  /// Adds the loop of matmuls on wgmma, with the first iteration's matmuls before it. Each iteration issues its own
-  /// matmuls, then waits for the previous iteration's and releases the stage that these have read.
+  /// Adds the wgmma loop: each iteration issues the next one's matmuls, waits for its own, and releases its stage.
   void prefetched_by_one(const std::vector<int>& products) {
     const auto multiply = [&](int lag) {
       acquire(ring);
@@ -350,8 +342,7 @@ class Builder {
     if (emptied()) release(ring);  // otherwise no agent waits for the last stage
   }
 
-  /// Adds the exchange of split-K partial results in the cluster: each rank sends its accumulators to the ranks
-  /// that store their columns, and adds up what it receives for its own columns.
+  /// Adds split-K's exchange: a rank sends partial results to the ranks that store them, and receives its own.
   void exchange() {
     for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
       const TaskKind kind = plan_.tasks[t].kind;
@@ -367,9 +358,8 @@ class Builder {
     }
   }
 
-  /// Adds the loop of a chain of two matmuls on wgmma (attention), pipelined by one iteration. Iteration i issues its
-  /// first matmul and the second matmul of i - 1, which overlaps with the elementwise work of i. Only after the wait
-  /// for that second matmul are its A operand and accumulators overwritten.
+  /// Adds the loop of a chain of two matmuls on wgmma (attention), pipelined by one iteration: the second matmul of
+  /// iteration i - 1 overlaps with the elementwise work of iteration i, and keeps its operands until it ends.
   void delayed_by_one(const std::vector<int>& tasks) {
     const std::int64_t n = plan_.program.loop;
     int first = -1, last = -1;
@@ -423,8 +413,7 @@ class Builder {
     close();
   }
 
-  /// Adds the steps of a phase's tasks. A matmul that is computed slice of N by slice of N and the tasks that read
-  /// its slices become a loop over the slices.
+  /// Adds the steps of a phase's tasks. A matmul in slices of N and its slices' readers become a loop over slices.
   void work(const std::vector<int>& tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const Task& task = plan_.tasks[tasks[i]];
@@ -454,8 +443,7 @@ class Builder {
     return next.context == product.context && next.kind != TaskKind::finish && next.kind != TaskKind::mma;
   }
 
-  /// Adds the steps after the loop, or all steps of a program without a loop. Waits for cp.async copies before each
-  /// barrier, and before tasks in which each thread reads only what it copied itself.
+  /// Adds the steps after the loop (or without one). Waits for cp.async before barriers and readers of own copies.
   void straight() {
     bool pending = false;
     const auto settle = [&] {
@@ -497,8 +485,7 @@ class Builder {
   bool waited_ = false;  // the current agent has the wait for earlier kernels, or needs none
   int barrier_ = 0;      // id of the barrier among the current agent's threads; 0: __syncthreads
   int loops_ = 0;        // number of open loops
-  // Channels, -1 if absent: copies and TMA stores outside the loop, tiles loaded once, the split-K exchange, and
-  // accumulators and ring of a chain's first and second matmul.
+  // Channels: copies and TMA stores outside the loop, tiles loaded once, split-K's exchange, a chain's; -1: absent.
   int cp_async_ = -1, stores_ = -1, resident_ = -1, exchange_ = -1, scores_ = -1, second_ = -1;
 };
 

@@ -20,6 +20,7 @@
 namespace zellige::plan {
 namespace {
 
+/// Returns the form of a kernel without wgmma in words, for a note.
 std::string describe(Loads loads, Copies copies, bool barrier_after_loop) {
   std::string text = copies == Copies::first ? "all copies first" : "copies where memory is least";
   if (loads == Loads::in_place) text += ", tiles read in place where no tensor core reads them";
@@ -27,12 +28,13 @@ std::string describe(Loads loads, Copies copies, bool barrier_after_loop) {
   return text;
 }
 
-/// Plans one combination after another, from the fastest to the smallest, until one fits.
+/// Plans one form of a kernel after another until one fits; see choose().
 class Choice {
  public:
   Choice(const Program& program, const target::Target& target, const std::vector<Blocks>& ways)
       : program_(program), target_(target), ways_(ways) {}
 
+  /// Tries all forms, starting from the plan `selected`. Returns true, and sets `plan`, as soon as one fits.
   bool fits(const KernelPlan& selected) {
     KernelPlan grouped = selected;
     std::string why_not = warpgroups(grouped, program_, target_);
@@ -74,26 +76,29 @@ class Choice {
     return in_one_agent(selected);
   }
 
-  KernelPlan plan;                   // the last one tried
-  std::vector<std::string> reasons;  // why the previous ones were not taken
-  std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
+  KernelPlan plan;                   // the form that was tried last
+  std::vector<std::string> reasons;  // why the previous forms were not taken
+  std::int64_t minimum =
+      std::numeric_limits<std::int64_t>::max();  // least bytes of shared memory of any form
 
  private:
+  /// Returns whether the target has TMA and the kernel has a matmul with an instruction.
   bool could_have_warpgroups(const KernelPlan& selected) const {
     return target::find_tensor_load(target_, 2) &&
            std::any_of(selected.matmuls.begin(), selected.matmuls.end(),
                        [](const auto& m) { return m.second.row != nullptr; });
   }
 
-  /// Persistent blocks keep the tile that is being stored beside the ring. With at most two tiles per
-  /// multiprocessor a block per tile, which stores from the ring's place, is better than a ring of two stages.
+  /// Returns whether persistent blocks are worse than one block per tile. Persistent blocks keep the tile that is
+  /// being stored next to the ring; one block per tile stages it in the ring's memory. They are worse if the ring has
+  /// fewer than three stages and there are at most two tiles per multiprocessor.
   bool store_starves_ring(const KernelPlan& ordered, const Order& order) const {
     return ways_.size() > 1 && order.stages < 3 &&
            ordered.program.grid.count() <= 2 * target_.multiprocessors;
   }
 
-  /// With at most two tiles per multiprocessor, and room for two blocks on each, no persistent blocks are
-  /// needed.
+  /// Tries one block per tile, two of which share a multiprocessor. Returns true if the kernel has more than one and
+  /// at most two tiles per multiprocessor, and two blocks fit on one.
   bool two_at_a_time(const KernelPlan& grouped) {
     const std::int64_t tiles = grouped.program.grid.count(), all = target_.multiprocessors;
     if (ways_.size() == 1 || tiles <= all || tiles > 2 * all) return false;
@@ -108,8 +113,9 @@ class Choice {
     return false;
   }
 
-  /// If blocks have no second tile, pairs pay only where pairs_pay() says so, or in such a loop if rows straddle
-  /// memory sectors. If `ways_` has a single entry it was requested.
+  /// Returns whether this way of taking tiles is tried for a grid of at most one tile per multiprocessor. Pairs need
+  /// a long loop, and either tiles for which pairs_pay() or operands whose rows are not multiples of 128 bytes. If
+  /// `ways_` has a single entry, the caller requested it, and it is always tried.
   bool pays(Blocks blocks, const KernelPlan& plan) const {
     if (ways_.size() == 1 || blocks == Blocks::a_tile || blocks == Blocks::split_k) return true;
     if (blocks != Blocks::pairs || plan.program.loop < min_iterations_of_pairs) return false;
@@ -127,6 +133,7 @@ class Choice {
     return false;
   }
 
+  /// Tries the forms without wgmma, in which all warps do the same; returns whether one fits.
   bool in_one_agent(const KernelPlan& selected) {
     for (Loads loads : {Loads::as_fits, Loads::in_place}) {
       KernelPlan grouped = selected;
@@ -136,7 +143,7 @@ class Choice {
         KernelPlan ordered = grouped;
         const Order order = pipeline(ordered, target_, copies);
         if (fits(ordered, order, describe(loads, copies, false))) return true;
-        // One more barrier, so that the phases after the loop may reuse the loop's buffers.
+        // With one more barrier the phases after the loop may reuse the loop's buffers.
         if (order.after_barrier || ordered.program.loop == 1 || order.after.empty()) continue;
         Order with_barrier = order;
         with_barrier.after_barrier = true;
@@ -146,6 +153,7 @@ class Choice {
     return false;
   }
 
+  /// Completes one form in `plan` and returns whether it fits. Adds a note about it, in which it is called `what`.
   bool fits(const KernelPlan& ordered, Order order, const std::string& what) {
     plan = ordered;
     slice_fragments(plan, order);

@@ -1,8 +1,13 @@
-// Chooses which loads go through shared memory, which values are materialised, when copies start, and whether
-// a barrier lets the loop's memory be reused. Each combination is planned completely, by the passes from
-// group to memory, from the fastest to the smallest; the first that fits the target is taken, and the notes
-// report what the others needed.
-// Before: select, resolve_layouts. After: everything that those passes fill.
+// Chooses the first of several forms of a kernel whose shared memory fits the target. The forms are planned
+// completely, in this order from the fastest to the one with the least memory:
+//
+// 1. matmuls by wgmma with TMA loads, with the ways in which blocks take tiles (ways_of_blocks);
+// 2. mma.sync or FMA with tiles in shared memory, all copies started first, or started when memory is least;
+// 3. the same with tiles that no tensor core reads loaded directly from global memory.
+//
+// Forms 2 and 3 are also tried with a barrier after the loop, which lets later buffers reuse the loop's memory. If
+// no form fits, the largest materialised value is recomputed where it is read, and all forms are tried once more.
+// The plan's notes say how much memory each rejected form needs.
 #pragma once
 #include <vector>
 
@@ -10,13 +15,15 @@
 
 namespace zellige::plan {
 
-/// Ways in which blocks may take the tiles of matmuls on warpgroups, in order of preference. Where every
-/// block has several tiles, pairs were slower than persistent single blocks at every measured size
+/// The ways in which blocks may take output tiles of matmuls by wgmma, in order of preference. Clusters of two blocks
+/// (pairs) come after persistent blocks, which were faster at every measured size with several tiles per block
 /// (docs/log.md).
 inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::persistent, Blocks::pairs,
                                                 Blocks::a_tile};
 
-/// Throws Error with the least requirement of any combination if none fits.
+/// Completes the plan, from the thread-value layouts to the addresses in shared memory, in the first form that fits.
+/// Requires the choice of the matmuls' instructions and of all contiguous dimensions. Throws DoesNotFit, with the
+/// least number of bytes that any form needs, if none fits.
 void choose(KernelPlan&, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks);
 
 }  // namespace zellige::plan

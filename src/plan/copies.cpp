@@ -11,9 +11,9 @@ namespace zellige::plan {
 
 namespace {
 
-/// The target's first copy, or otherwise its first load and store, whose element count satisfies `fits`;
-/// single elements always do. Only asynchronous copies may have a partial last chunk: loads read whole
-/// chunks, so they must satisfy `whole`.
+/// Returns the target's widest cp.async whose number of elements satisfies `fits`. If there is none, returns the
+/// widest ordinary access that satisfies `fits` and `whole`, or a single element. `whole`: the number divides the
+/// tile's rows, since ordinary accesses, unlike cp.async, cannot be partial.
 template <class Fits, class Whole>
 CopyChoice first_copy(DType dtype, const target::Target& target, Fits fits, Whole whole) {
   const int size = graph::bytes(dtype);

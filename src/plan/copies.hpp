@@ -1,35 +1,39 @@
-// Chooses for each tile the access width of its copy between global and shared memory, and the order of
-// coordinates.
+// Chooses how tiles are copied between global and shared memory: the instruction (cp.async, or a load and a store),
+// the access width, and which thread copies which elements.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// Number of loads per thread in flight together when threads load and store themselves.
+/// Number of loads per thread in flight together when tiles are copied through registers.
 constexpr int loads_at_a_time = 8;
 
-/// The target's widest asynchronous copy for a load along `inner` of its kernel-level tensor such that every
-/// chunk is aligned; otherwise its widest load and store. Only a tile's last chunk may be partial.
+/// Returns the widest asynchronous copy (cp.async) with which every access along dimension `inner` is aligned in the
+/// load's or store's tensor. If the target has none, returns the widest ordinary access that is aligned and divides
+/// the tile's rows.
 CopyChoice widest_copy(const Node&, const graph::KernelTensor&, int inner, const target::Target&);
 
-/// A copy element by element, for a tile and tensor that are contiguous along different dimensions.
+/// Returns a copy element by element, for a tile and tensor that are contiguous along different dimensions.
 CopyChoice single_copy(DType, const target::Target&);
 
-/// Whole-width accesses by the threads' own loads and stores, for unaligned rows.
+/// Returns a copy of full width through registers with unaligned loads (load_anywhere), if the given copy would go
+/// element by element, and rows have at least one full access of 1- or 2-byte elements. Otherwise returns the given
+/// copy.
 CopyChoice anywhere(const CopyChoice&, const Node&, const graph::KernelTensor&, int inner,
                     const target::Target&);
 
-/// The blocked layout in which a load's tile (padded to `padded`) is copied: chunks first, then by the
-/// tensor's strides.
+/// Returns the blocked layout in which threads copy a load's tile of shape `padded`: adjacent threads have adjacent
+/// accesses along `inner`, then along the other dimensions in order of the tensor's strides.
 Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const CopyChoice&,
                      int threads);
 
-/// Returns whether accumulators are stored directly to global memory: adjacent lanes store contiguous
-/// elements, in whole sectors. The float32 accumulators of a chain on warpgroups are (the pairs of four lanes
-/// are a sector), because staging in shared memory would cost one more wait.
+/// Returns whether accumulators are stored directly from registers to global memory, in complete 32-byte sectors,
+/// rather than through shared memory. This holds for FMA matmuls and for float32 results of a chain of two wgmma
+/// matmuls, if the accumulators are contiguous along `gmem_inner`, the tensor's contiguous dimension.
 bool leaves_at_once(const KernelPlan&, const Node& store, const Context& accumulators, int gmem_inner);
 
-/// The shape of a tile with the zeros that a matmul's loads read beyond it.
+/// Returns the shape of node `node`'s tile in shared memory, with the padding that the instructions of the matmuls
+/// that read it access beyond the tile. The padding is filled with zeros.
 Shape operand_padding(const KernelPlan&, int node);
 
 }  // namespace zellige::plan

@@ -9,9 +9,9 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns whether the tile is combined only with wgmma accumulators, elementwise, or with a chain's scores:
-/// each thread then reads its elements from global memory, where the adjacent column pairs of neighbouring
-/// lanes share sectors. A copy would take stages from the ring (docs/log.md).
+/// Returns whether the tile is combined only with wgmma accumulators after the loop, element by element, or is a
+/// load outside the epilogue of a chain of two matmuls (attention), such as a bias of the scores. Adjacent lanes then
+/// read adjacent column pairs, which share sectors, and a copy would take shared memory from the ring (docs/log.md).
 bool combined_with_accumulators(const KernelPlan& plan, const Node& load, int gmem_inner,
                                 const LoadReads& reads) {
   if (plan.program.loop == 1 || !on_warpgroups(plan)) return false;
@@ -24,8 +24,8 @@ bool combined_with_accumulators(const KernelPlan& plan, const Node& load, int gm
   });
 }
 
-/// Returns whether each thread reduces elements that no other thread reads and neighbouring threads read
-/// adjacent ones; or each has at most one element.
+/// Returns whether task `t` reduces the tile such that each element is read once and adjacent threads read adjacent
+/// elements, or such that each thread has at most one element.
 bool summed_once(const KernelPlan& plan, const Node& load, const Task& t, int gmem_inner) {
   const Context& c = plan.contexts[t.context];
   const Node& sum = plan.program.nodes[t.node];
@@ -82,7 +82,7 @@ std::optional<CopyChoice> fetched(const KernelPlan& plan, const Program& program
   if (!copy.anywhere || inner_of(s) != inner || widest(s).vector < copy.vector ||
       n.shape[inner] % copy.vector != 0 || (along.overhang && along.extent % copy.vector != 0))
     return {};
-  // Each chunk in flight takes eight registers and more.
+  // Each access in flight needs more than eight registers.
   std::int64_t chunks = ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());
   for (const Task& t : plan.tasks)
     if (t.kind == TaskKind::fetch) chunks += plan.contexts[t.context].steps(0);

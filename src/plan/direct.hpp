@@ -1,5 +1,5 @@
-// Decides which loads are read in place from global memory, because a copy into shared memory would not
-// improve the accesses.
+// Decides which tiles are read directly from global memory by the threads that use them, because a copy into shared
+// memory would not improve the accesses or would not fit.
 //
 //   plan.direct[load] = read_in_place(plan, program, target, load, reads, loads, too_big);
 #pragma once
@@ -11,23 +11,25 @@
 
 namespace zellige::plan {
 
-/// Whether tiles that no tensor core reads go through shared memory if that pays, or never, which is for
-/// kernels where they would not fit. (Shared memory can also transpose a tile; in place, it is read along the
-/// tensor's own strides.)
+/// How tiles that no tensor core reads are loaded. `as_fits`: through shared memory if that pays; `in_place`: always
+/// directly from global memory, for kernels whose tiles would not fit shared memory.
 enum class Loads : std::uint8_t { as_fits, in_place };
 
-/// A task that evaluates a load, and whether it does so at its own coordinates.
+/// The tasks that read a loaded tile. The flag says whether every thread reads the tile at exactly the coordinates
+/// that it evaluates.
 using LoadReads = std::vector<std::pair<int, bool>>;
 
-/// `too_big`: the loads of the kernel do not fit shared memory together.
+/// Returns whether load node `load` is read directly from global memory. `too_big`: the kernel's tiles together need
+/// more than half of the shared memory of a block.
 bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
                    Loads, bool too_big);
 
-/// Returns how the threads of a store can load its value without shared memory: by unaligned accesses, all of
-/// a thread's in flight at once; nullopt if that is impossible, or another way is as good.
+/// Returns how the threads that run store node `store` can load the stored value into registers by unaligned accesses
+/// of full width, all of a thread's in flight together. Returns nullopt if the store's operand is no load of the same
+/// shape, if aligned accesses of that width are possible, or if a thread would have more than 8 accesses in flight.
 std::optional<CopyChoice> fetched(const KernelPlan&, const Program&, const target::Target&, int store);
 
-/// Returns whether any matmul of the kernel uses warpgroups.
+/// Returns whether any matmul of the kernel uses wgmma.
 bool on_warpgroups(const KernelPlan&);
 
 }  // namespace zellige::plan

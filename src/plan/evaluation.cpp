@@ -460,9 +460,8 @@ class Nest {
   const Context& c_;
   const Task* task_ = nullptr;
   std::vector<Item> items_;
-  std::map<Key, int> known_;  // values computed in the open scopes, with their items
-  std::vector<std::map<Key, int>::iterator>
-      order_;  // in order of computation: a closing scope removes its own
+  std::map<Key, int> known_;                         // values computed in the open scopes, with their items
+  std::vector<std::map<Key, int>::iterator> order_;  // as computed; a scope that closes removes its values
   Invariance invariance_;
   int open_parts_ = 0;
   std::vector<Guard> guards_;  // bounds checks that are open

@@ -16,8 +16,7 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t max_state_registers =
-    64;  // a loop state with more float32 values per thread is in smem
+constexpr std::int64_t max_state_registers = 64;  // per thread; larger loop states are in shared memory
 
 /// Creates the tasks, layouts and buffers of one kernel; see group().
 class Grouping {
