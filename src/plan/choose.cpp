@@ -78,8 +78,8 @@ class Choice {
 
   KernelPlan plan;                   // the form that was tried last
   std::vector<std::string> reasons;  // why the previous forms were not taken
-  std::int64_t minimum =
-      std::numeric_limits<std::int64_t>::max();  // least bytes of shared memory of any form
+  // The least number of bytes of shared memory that any form needs.
+  std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
 
  private:
   /// Returns whether the target has TMA and the kernel has a matmul with an instruction.

@@ -14,7 +14,7 @@
 
 namespace zellige::plan {
 
-// Runs start at multiples of their own length.
+// Averages over all starts at multiples of `run` bytes, as the rows of a tensor have.
 double in_sectors(double run) {
   constexpr std::int64_t sector = 32;
   const auto length = static_cast<std::int64_t>(run), step = std::gcd(length, sector);
@@ -23,9 +23,10 @@ double in_sectors(double run) {
   return static_cast<double>(sectors * sector) / static_cast<double>(starts);
 }
 
-constexpr double reads_at_a_time = 4;  // for loads read in place: stores in between prevent more in flight
+// Loads in flight per thread where tiles are read directly from global memory; stores in between prevent more.
+constexpr double reads_at_a_time = 4;
 
-// exp and similar functions use the special function unit, which is a quarter as wide.
+// exp and similar functions use the special function unit, whose rate is a quarter.
 double slots_of(OpKind op) {
   switch (op) {
     case OpKind::mul_scalar:
@@ -82,7 +83,7 @@ void settle(KernelCost& k, const target::Target& target, double launched, bool f
   const double parts[] = {k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency};
   const double slowest = *std::max_element(std::begin(parts), std::end(parts));
   const double total = std::accumulate(std::begin(parts), std::end(parts), 0.0);
-  // Work of one iteration overlaps with loads of another, of the same block or of one on the same
+  // Work of one iteration overlaps with loads of other iterations, of the same block or of another block on the
   // multiprocessor.
   const double under_way =
       k.trip_count * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
@@ -97,6 +98,7 @@ namespace {
 
 using emulate::Counter;
 
+/// Computes the expected time of one launch: count() per program of the launch, join() them, then settle().
 class Pricing {
  public:
   Pricing(const KernelPlan& plan, const Program& program, const target::Target& target, bool hot,
@@ -107,7 +109,7 @@ class Pricing {
 
   KernelCost k;
 
-  /// Counts what the kernel needs, before it is converted to times.
+  /// Sets the quantities of `k`. `made_here`: tensors that earlier kernels of the program have brought into the L2.
   void count(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
@@ -121,8 +123,8 @@ class Pricing {
     latencies();
     busiest();
   }
-  /// Adds the blocks of other programs of its launch: sums of what the launch needs, means per block, and the
-  /// longest chain.
+  /// Adds another program of the same launch. Quantities per launch are added, work per block is averaged over all
+  /// blocks, and of latencies the maximum is taken.
   void join(const Pricing& other) {
     const double all = launched_ + other.launched_;
     const auto mean = [&](double& each, double others) {
@@ -138,17 +140,19 @@ class Pricing {
     k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
     launched_ = all;
   }
+  /// Sets the times of `k` from its quantities.
   void settle() {
-    // If the data exceeds the L2 by little, much of it is still found there.
+    // If the program's tensors exceed the L2 by little, a large share of them is still in it.
     const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();
     plan::settle(k, target_, launched_, first_kernel_, hot_ ? std::max(0.0, 1 - kept) : 1);
   }
 
  private:
-  /// Sets how many blocks share a multiprocessor.
+  /// Sets the number of blocks that share a multiprocessor.
   void resident() { k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_)); }
 
-  /// Bytes of a tile in whole sectors, from the runs along which its tensor is contiguous.
+  /// Returns the number of bytes in the 32-byte sectors that a load's or store's tile touches. The tile is a set of
+  /// equally long runs of elements that are contiguous in its tensor.
   double sectors(const Node& n) const {
     const graph::KernelTensor& t = program_.tensors[n.tensor];
     std::int64_t run = 1, next = 1;
@@ -167,7 +171,7 @@ class Pricing {
     return bytes * in_sectors(length) / length;
   }
 
-  /// Iterations of a block: the mean if they differ.
+  /// Number of loop iterations per block: the mean, if a mask lets blocks skip iterations.
   double loop() const {
     const BlockProgram& p = plan_.program;
     if (!plan_.loop_bounds) return static_cast<double>(p.loop);
@@ -180,6 +184,8 @@ class Pricing {
 
   double iterations_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
 
+  /// Adds the bytes that loads and stores move through the L2 and DRAM, and the instructions of direct accesses. A
+  /// tensor's first access of the program is charged to DRAM.
   void memory(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     const double tiles = static_cast<double>(p.grid.count());
@@ -204,6 +210,7 @@ class Pricing {
     }
   }
 
+  /// Number of elements per access of a load's or store's copy.
   int vector_of(int node) const {
     const auto copy = plan_.copies.find(node);
     return copy == plan_.copies.end() ? 1 : copy->second.vector;
@@ -214,20 +221,21 @@ class Pricing {
     return entry == c.end() ? 0 : static_cast<double>(entry->second);
   }
 
-  /// The share of issue slots that FMAs can use: few warps cannot hide each other's barriers and loads.
+  /// Returns the share of issue slots that FMAs fill: less with few warps, which cannot hide barriers and loads.
   double sustained_fma() const {
     const double warps =
         threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
     return target_.costs.sustained_fma * std::min(1.0, 0.65 + 0.25 * (warps / 4 - 1));
   }
-  /// Cycles of a matmul's instructions in all warps of a block, including those beyond the tile's edges.
+  /// Cycles of a matmul's instructions in all warps of a block and all iterations. Instructions that extend beyond
+  /// the tile's edges count fully.
   double steps_of(const Node& n, const MatmulChoice& m) const {
     const std::int64_t steps =
         m.products() * ceil_div(m.m, m.row->m) * ceil_div(m.columns(), m.row->n) * ceil_div(m.k, m.row->k);
     return static_cast<double>(steps * m.row->cycles) * iterations_of(n);
   }
 
-  /// Counts the instructions that the plan executes per block.
+  /// Adds what a block executes: wavefronts, issue slots, tensor-core cycles, barriers, and dependent instructions.
   void counted() {
     const Counts c = predict(plan_);
     const auto each = [&](Counter counter) { return at(c, counter) / launched_; };
@@ -240,7 +248,7 @@ class Pricing {
     accesses += each(Counter::ldmatrix) + each(Counter::mma) +
                 (each(Counter::cp_async_4) + each(Counter::cp_async_8) + each(Counter::cp_async_16)) / 32;
     k.slots += 2 * accesses;
-    double independent = 0;  // cycles of FMA instructions, none of which waits for the previous one
+    double independent = 0;  // cycles of FMAs, which do not wait for each other
     for (const auto& [node, m] : plan_.matmuls) {
       const Node& n = plan_.program.nodes[node];
       const double products = static_cast<double>(m.batch) * static_cast<double>(m.m) *
@@ -249,7 +257,7 @@ class Pricing {
       if (m.by_threads()) independent += steps_of(n, m);
     }
     k.slots += independent / sustained_fma();
-    // A warp's instruction uses one of the four tensor cores, a warpgroup's all of them.
+    // mma.sync uses one of the multiprocessor's four tensor cores, wgmma all of them.
     const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.row && !m.by_threads())
@@ -273,7 +281,8 @@ class Pricing {
     k.chain = chained / k.warps;
   }
 
-  /// Iterations of the loop, and how many are in flight together.
+  /// Sets the number of iterations, how many of them have loads in flight together, and the rounds of loads that
+  /// threads wait for.
   void latencies() {
     k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;
@@ -282,14 +291,14 @@ class Pricing {
       walk(agent.steps, [&](const Step& s, const Position&) {
         if (const Copy* copy = as<Copy>(s)) k.in_flight = std::max<double>(k.in_flight, copy->guard_lag + 1);
       });
-    // What cp.async cannot begin at is loaded and stored by the threads, some loads at a time, and waited for.
+    // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
     for (const auto& [node, copy] : plan_.copies) {
       const auto direct = plan_.direct.find(node);
       const Node& n = plan_.program.nodes[static_cast<std::size_t>(node)];
       if (n.kind != NodeKind::load || copy.row) continue;
       const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);
       if (direct != plan_.direct.end() && direct->second) {
-        // Read in place, a few at a time; all variants wait for the first ones.
+        // Read directly. The first round is part of every kernel's latency and does not count.
         k.rounds += std::max(0.0, std::ceil(each / reads_at_a_time) - 1) * iterations_of(n);
         continue;
       }
@@ -297,8 +306,8 @@ class Pricing {
     }
   }
 
-  /// Persistent blocks may have unequal numbers of tiles: scales the average, which was counted, to the
-  /// busiest block.
+  /// Scales the quantities per block from the average to the block with the most tiles, since persistent blocks may
+  /// have unequal numbers of tiles.
   void busiest() {
     if (plan_.blocks == 0) return;
     const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.split_k) / launched_,
@@ -308,6 +317,7 @@ class Pricing {
       *each *= uneven;
   }
 
+  /// Number of bytes of all tensors of the program.
   double program_bytes() const {
     double bytes = 0;
     for (const graph::KernelTensor& t : program_.tensors)
@@ -326,7 +336,7 @@ class Pricing {
 
 CostEstimate estimate_cost(const Plan& plan, const target::Target& target, bool hot) {
   CostEstimate all;
-  std::set<int> made;  // in the L2 after an earlier kernel
+  std::set<int> made;  // tensors that an earlier kernel has read or written, and that are in the L2
   for (const Launch& l : launches(plan.kernels)) {
     std::optional<Pricing> pricing;
     for (std::size_t i = l.first; i < l.last; ++i) {
@@ -339,7 +349,7 @@ CostEstimate estimate_cost(const Plan& plan, const target::Target& target, bool 
     for (std::size_t i = l.first; i < l.last; ++i)
       for (const Node& n : plan.kernels[i].program.nodes) {
         const int memory = n.tensor < 0 ? -1 : plan.program.memory_of(n.tensor);
-        // Of a cache that is updated in place.
+        // A store to an input updates a part of a cache in place; the rest is not in the L2.
         const bool part = std::ranges::count(plan.program.inputs, memory) > 0;
         if (n.kind == NodeKind::load || (n.kind == NodeKind::store && !part)) made.insert(memory);
       }

@@ -1,14 +1,17 @@
-// The cost model: estimates the time of a planned program in microseconds from its steps and predicted
-// counters, to choose tilings.
+// The cost model: estimates how long a planned program takes, in microseconds, from its steps and predicted counters.
+// The planner compares tilings by it.
 //
 //   CostEstimate p = estimate_cost(plan, target);
-//   p.us, p.kernels[0].dram, p.kernels[0].blocks_each        // each part is the time if only that limit applied
+//   p.us                   // of the whole program
+//   p.kernels[0].dram      // of one kernel if DRAM alone limited it
 //
-// A kernel takes its launch, the latency of its first loads, and then the slowest of: DRAM, the L2, and on
-// its busiest multiprocessor shared memory, tensor cores, issue slots, or the latency of its blocks in
-// sequence if too few are resident to hide it; plus a share of the others, since nothing overlaps completely,
-// and nothing at all in a block of one iteration. The constants are the target's (target/costs.hpp), fitted
-// by bench/fit_price.py. Estimates rank plans; they are no measurements.
+// A kernel takes the time of its launch, the latency of its first loads, and the time of its slowest resource. The
+// resources are DRAM and L2, and on the multiprocessor with the most blocks shared memory, tensor cores, issue slots
+// and latency (loads, barriers and dependent instructions that too few resident blocks hide). A share of the other
+// resources' time is added, because they do not overlap completely, and not at all in a block of one iteration.
+//
+// The constants are the target's (target::Costs), fitted to measurements by bench/fit_price.py. An estimate ranks
+// plans; it does not replace a measurement.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,45 +20,49 @@
 
 namespace zellige::plan {
 
+/// The expected time of one kernel launch, and the quantities that it is computed from.
 struct KernelCost {
   std::string name;
-  int blocks_each = 1;  // resident per multiprocessor, as limited by shared memory, threads and registers
-  std::int64_t blocks_of_busiest = 1;  // blocks of the busiest multiprocessor
-  double waves = 1;                    // sequential waves of them
-  bool warp_specialized = false;       // warp-specialised: separate warps prefetch for those that compute
-  bool stalls = false;                 // has a ring of few stages, and only matmuls
-  bool chained = false;                // a chain on warpgroups
-  // For the whole launch or one block, before constants convert them to times.
+  int blocks_each = 1;  // blocks resident per multiprocessor, limited by shared memory, threads and registers
+  std::int64_t blocks_of_busiest = 1;  // number of blocks that the busiest multiprocessor runs in all
+  double waves = 1;                    // blocks_of_busiest / blocks_each, rounded up
+  bool warp_specialized = false;       // producer warps load for consumer warps
+  bool stalls = false;                 // warp-specialised matmuls without a chain: stall if the ring is short
+  bool chained = false;                // two matmuls on wgmma, the second of which reads the first's result
+  // Quantities before they are converted to times.
   double dram_bytes = 0, l2_bytes = 0;                  // per launch
-  double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block
-  // Iterations; how many of them are in flight; steps of a warp.
+  double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block; slots: warp instructions issued
+  // Per block: loop iterations; the number of them whose loads are in flight; dependent instructions per warp.
   double trip_count = 0, in_flight = 0, chain = 0;
-  // Per block; rounds of loads that its threads wait for.
+  // Per block: warps; barriers; rounds of loads through registers that threads wait for.
   double warps = 4, barriers = 0, rounds = 0;
-  double tiles = 0;  // sequential wgmma tiles
-  // Microseconds.
+  double tiles = 0;  // output tiles per block, in a matmul on wgmma
+  // Microseconds: launch and first load, each resource alone, and the total.
   double launch = 0, first = 0, dram = 0, l2 = 0, shared = 0, tensor = 0, issue = 0, latency = 0, us = 0;
 };
 
+/// The expected time of a program: one entry per launch, and their total in microseconds.
 struct CostEstimate {
   std::vector<KernelCost> kernels;
   double us = 0;
 };
 
-/// `hot`: warm L2, as `run --time` measures: tensors that fit in the L2 are there already.
+/// Returns the expected time of a planned program. `hot`: with a warm L2, in which tensors are found as far as the
+/// program's tensors fit in it, as `run --time` measures.
 CostEstimate estimate_cost(const Plan&, const target::Target&, bool hot = false);
 
-/// Issue slots per lane of an elementwise operator; and the bytes of whole DRAM and L2 sectors that a
-/// contiguous run of `run` bytes touches, on average.
+/// Number of issue slots that an elementwise operator needs per 32 elements.
 double slots_of(OpKind);
+/// Average number of bytes in the 32-byte sectors that `run` contiguous bytes touch.
 double in_sectors(double run);
-/// The factor by which a wgmma exceeds its tensor-core cycles because it reads B, and A if that is in shared
-/// memory, too slowly: it does with few columns.
+/// Returns a wgmma's time divided by its nominal tensor-core cycles: at least the inverse of the sustained rate, more
+/// if reading B (and A, if it is in shared memory) takes longer, as it does with few columns.
 double of_its_cycles(const Instruction&, bool a_in_shared, const target::Target&);
-/// Sets the microseconds from everything else; `missed`: the share of reads that miss the L2.
+/// Sets the times of `KernelCost` from its quantities. `launched`: number of blocks of the launch; `missed`: share of
+/// the reads that miss the L2.
 void settle(KernelCost&, const target::Target&, double launched, bool first_kernel, double missed);
 
-/// One line per kernel: its estimated time and the parts of it.
+/// Returns one line per kernel: its expected time and the times of its resources.
 std::string print(const CostEstimate&);
 
 }  // namespace zellige::plan

@@ -15,13 +15,15 @@ namespace {
 using emulate::by_width;
 using emulate::Counter;
 
-/// The coordinates of a warp's lanes, iteration by iteration; `part`: the partial result of each lane.
+/// The coordinates that a warp's lanes visit, by iteration of the loop nest, and the number of the partial result to
+/// which each lane contributes.
 struct Warp {
   std::vector<WarpAccess> iterations;
   std::vector<std::int64_t> part;
 };
 
-/// The index of a thread along those modes of its layout that `which` selects.
+/// Returns the index of a thread along the modes of the thread layout for which which(mode, below) holds, `below`
+/// being the product of the extents of all previous modes.
 template <class Which>
 std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& which) {
   std::int64_t number = 0, times = 1, below = 1;
@@ -32,10 +34,11 @@ std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& whic
   return number;
 }
 
-/// The places that the warps visit: each item, each result by the first of its lanes, or each row before its
-/// loop.
+/// The coordinates that warps visit: all elements (items); each result of a reduction, by the first lane that shares
+/// it (sums); or each row once, by all of its lanes, before the loop along the row (lines).
 enum class Visits : std::uint8_t { items, sums, lines };
 
+/// Returns the coordinates that each warp visits in a thread-value layout.
 std::vector<Warp> warps_of(const Context& c, Visits which) {
   const bool sums = which != Visits::items;
   const EvaluatedLayout layout(c);
@@ -67,7 +70,8 @@ std::vector<Warp> warps_of(const Context& c, Visits which) {
   return warps;
 }
 
-/// Defined as in the emulator: phases that a load merges count separately.
+/// Returns the ideal number of wavefronts as the emulator defines it: the number of phases with an active lane, but
+/// at most `total`, the actual number. Phases that a load merges count separately.
 int ideal(const BankAccess& a, int total) {
   const int lanes = std::clamp(128 / a.bytes, 1, 32);
   int phases = 0;
@@ -80,8 +84,8 @@ int ideal(const BankAccess& a, int total) {
   return std::min(total, phases);
 }
 
-/// Returns whether an access equals another one shifted by a multiple of the banks' row: then its wavefronts
-/// are equal.
+/// Returns whether two accesses have equal wavefronts because one is the other shifted by a multiple of 128 bytes
+/// (all banks once).
 bool equivalent(const BankAccess& a, const BankAccess& b) {
   if (a.address.size() != b.address.size()) return false;
   std::int64_t by = -1;
@@ -96,7 +100,8 @@ bool equivalent(const BankAccess& a, const BankAccess& b) {
   return true;
 }
 
-/// Cache of counts, keyed by everything they depend on, because the plans of one search repeat. Thread-safe.
+/// Cache of the counts of single accesses, keyed by everything that they depend on. Thread-safe. The plans of one
+/// search have many accesses in common.
 class Known {
  public:
   using Key = std::vector<std::int64_t>;
@@ -118,7 +123,7 @@ class Known {
   std::map<Key, SharedCounts> counts_;
 };
 
-/// Everything in a context that its warps depend on.
+/// Returns the part of the key that represents a thread-value layout.
 Known::Key key_of(const Context& c, bool sums) {
   Known::Key key{sums,       c.replicated(), c.lanes(),
                  c.vector(), c.repeats(),    static_cast<std::int64_t>(c.rank())};
@@ -132,6 +137,7 @@ Known::Key key_of(const Context& c, bool sums) {
   return key;
 }
 
+/// Adds up the counters of a loop nest's accesses in `result`. `sums`: the nest stores a reduction's results.
 class Count {
  public:
   Count(const KernelPlan& plan, const Context& c, bool sums = false)
@@ -186,7 +192,7 @@ class Count {
         for (std::size_t lane = 0; lane < 32; ++lane) {
           access.address[lane] = -1;
           if (lanes[lane].empty() || !taken(a, lanes[lane])) continue;
-          if (replicated && !a.load && warp.part[lane] > 0) continue;  // only the first of the holders stores
+          if (replicated && !a.load && warp.part[lane] > 0) continue;  // one of several equal lanes stores
           active |= 1u << lane;
           access.address[lane] = address(a, lanes[lane], a.part == own_part ? warp.part[lane] : a.part);
           ++done;
@@ -207,11 +213,13 @@ class Count {
     return one;
   }
 
+  /// Returns whether the access is executed at this coordinate, in view of its branches.
   static bool taken(const SharedAccess& a, const Shape& at) {
     return std::all_of(a.where.begin(), a.where.end(),
                        [&](const Branch& b) { return (b.at.of(at) < b.below) == b.holds; });
   }
 
+  /// Returns the byte address in shared memory of the access at coordinate `at` of the nest.
   std::int64_t address(const SharedAccess& a, const Shape& at, std::int64_t part) {
     const Buffer& b = plan_.buffers[a.buffer];
     element_.clear();
@@ -227,7 +235,7 @@ class Count {
   Shape element_;
 };
 
-/// Rows with millions of elements per block would take too long to enumerate.
+/// Returns whether a layout has more than 4 million items, which would take too long to enumerate.
 bool too_many(const Context& c) {
   constexpr std::int64_t limit = std::int64_t{1} << 22;
   std::int64_t items = 1;
@@ -235,7 +243,7 @@ bool too_many(const Context& c) {
   return items > limit;
 }
 
-/// An access at the nest's own coordinate.
+/// Returns the access of `elements` adjacent elements of a buffer at the nest's own coordinate.
 SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, int part = 0) {
   const Buffer& b = plan.buffers[buffer];
   SharedAccess a{buffer, load, elements * graph::bytes(b.dtype), part, {}, {}};
@@ -243,7 +251,8 @@ SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, in
   return a;
 }
 
-/// Four accumulators per thread and access, in thread order; a rank sends as much as it receives.
+/// Returns the counters of split-K's exchange of partial results through buffer `b`: each thread sends or receives
+/// (`load`) four accumulators per access, without bank conflicts.
 SharedCounts exchanged(const Buffer& b, bool load) {
   constexpr int bytes = 16, together = 128;
   const Counter wavefronts = load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
@@ -272,7 +281,7 @@ SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks)
     Count count(plan, c, true);
     SharedAccess store = own(plan, t.buffer, false, 1, plan.buffers[t.buffer].partials > 1 ? own_part : 0);
     for (std::size_t d = 0; c.row && d < store.at.size(); ++d)
-      store.where.push_back({{static_cast<int>(d)}, n.shape[d]});  // a fragment may extend beyond the tile
+      store.where.push_back({{static_cast<int>(d)}, n.shape[d]});  // accumulators may exceed the tile
     count.add(store);
     return std::move(count.result);
   }

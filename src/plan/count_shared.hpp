@@ -1,22 +1,26 @@
-// Counts ordinary loads and stores of shared memory as the emulator does: by width, and in wavefronts. Part
-// of predict.
+// Predicts how many ordinary loads and stores of shared memory a loop nest executes, by access width and in
+// wavefronts, in the emulator's counters. Part of predict.hpp, which predicts all counters of a kernel.
 #pragma once
 #include "plan/predict.hpp"
 
 namespace zellige::plan {
 
+/// The counters of one loop nest, and whether they equal what the emulator would count.
 struct SharedCounts {
   Counts counts;
-  // False: the active lanes depend on the block, or there are too many cases; nothing was counted.
+  // False if the active lanes depend on the block, or there are too many elements to enumerate: `counts` is empty or
+  // incomplete.
   bool exact = true;
-  // Some lanes skip what others execute, so that the emulator combines accesses of different instructions.
+  // Some lanes skip an access that others execute, and execute a later one: the emulator then combines accesses of
+  // different instructions, and wavefronts differ.
   bool mixed = false;
-  bool ragged = false;  // some lanes execute less; executed again before a barrier, the same happens
+  // Some lanes execute fewer accesses than others. If the nest runs twice without a barrier, it counts as `mixed`.
+  bool ragged = false;
 };
 
-/// Counts for one execution by one block of tasks that are evaluated together, or of a single one.
+/// Returns the counters of one execution by one block of `tasks`, which one loop nest evaluates together.
 SharedCounts count_shared(const KernelPlan&, const std::vector<int>& tasks);
-/// Counts for initialising a state in shared memory.
+/// Returns the counters of initialising the loop state of `task`, which is in shared memory; none if it is not.
 SharedCounts count_start(const KernelPlan&, int task);
 
 }  // namespace zellige::plan

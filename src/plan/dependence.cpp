@@ -7,8 +7,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns whether acquiring a full stage of the channel implies that earlier kernels have ended: its
-/// producer has waited before it fills the first stage.
+/// Returns whether `step` acquires a full stage of a ring whose producer waits for earlier kernels before it fills the
+/// first stage. After such a step earlier kernels have ended for this agent, too.
 bool full_after_wait(const Schedule& s, int agent, const Step& step) {
   const Acquire* full = as<Acquire>(step);
   if (!full || full->channel < 0) return false;
@@ -20,10 +20,10 @@ bool full_after_wait(const Schedule& s, int agent, const Step& step) {
   return first && as<GriddepWait>(*first);
 }
 
-/// Proves the agent; returns whether it waits.
+/// Throws Rejected if a step of agent number `a` breaks the rules; returns whether the agent has a wait.
 bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
   const Agent& agent = s.agents[a];
-  bool waits = false, waited = false;  // itself; it, or who filled what it has found full
+  bool waits = false, waited = false;  // whether it waited itself; whether it or a ring's producer did
   walk(agent.steps, [&](const Step& step, const Position& at) {
     const int i = at.index;
     const bool lets_start = as<GriddepLaunchDependents>(step), depends = lets_start || as<GriddepWait>(step);

@@ -17,6 +17,7 @@ namespace {
 using graph::BlockGraph;
 using graph::BlockOp;
 
+/// Estimates one custom operator; see estimate(). Sums up the quantities of `KernelCost` over its operators.
 class Estimate {
  public:
   Estimate(const graph::KernelGraph& g, const graph::KernelOp& op, const target::Target& target)
@@ -26,6 +27,7 @@ class Estimate {
         target_(target),
         warps_(static_cast<double>(block_.block.count()) / 32) {}
 
+  /// Returns the expected time in microseconds.
   double us() {
     k_.trip_count = static_cast<double>(block_.loop);
     k_.barriers = block_.loop > 1 ? k_.trip_count : 0;
@@ -43,6 +45,7 @@ class Estimate {
  private:
   static double extent(const Shape& s) { return static_cast<double>(graph::size(s)); }
   const Shape& shape(int t) const { return block_.tensors[t].shape; }
+  /// Number of times a block executes the operator: once, or in every iteration of the loop.
   double times(const BlockOp& op) const {
     const int t = op.outputs.empty() ? op.inputs[0] : op.outputs[0];
     const bool once = block_.tensors[t].after_loop && !graph::is_elementwise(op.kind);
@@ -51,13 +54,14 @@ class Estimate {
     return of_loop && !(once && op.kind == OpKind::output) ? static_cast<double>(block_.loop) : 1;
   }
 
+  /// Adds the load or store of a tile: bytes in DRAM, L2 and shared memory, wavefronts, and instructions.
   void moved(const BlockOp& op, int tile, int kernel_tensor) {
     const Shape& s = shape(tile);
     const auto size = static_cast<double>(graph::bytes(graph_.tensors[kernel_tensor].dtype));
     const double bytes = extent(s) * size, run = static_cast<double>(s.back()) * size;
     const bool whole = s.back() == graph_.tensors[kernel_tensor].shape.back();
     const double sectors = whole ? bytes : bytes * in_sectors(run) / run;
-    double share = 1;  // of the blocks store it
+    double share = 1;  // the share of the blocks that store the tile
     if (const graph::Attributes& a = op.attributes; op.kind == OpKind::output && a.dim >= 0)
       for (int axis = 0; axis < 3; ++axis)
         if (op.map[axis] == a.dim)
@@ -84,8 +88,8 @@ class Estimate {
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
 
-  /// Returns whether the tensor is computed from a chain's accumulators, and so in registers when it is
-  /// multiplied.
+  /// Returns whether the tensor is the A operand of a chain's second matmul, which is in registers: an elementwise
+  /// result in a kernel with a chain.
   bool made(int tensor) const {
     return of_chain() && std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
              return graph::is_elementwise(o.kind) && o.outputs[0] == tensor;
@@ -95,6 +99,7 @@ class Estimate {
   /// Adds issue slots of elementwise work.
   void add_elementwise(double slots) { k_.slots += slots, elementwise_slots_ += slots; }
 
+  /// Adds a matmul of operand shape `x` and result shape `y`: by wgmma, mma.sync, FMA outer products or dot products.
   void product(const BlockOp& op, const Shape& x, const Shape& y) {
     const DType dtype = block_.tensors[op.inputs[0]].dtype;
     const Shape c = graph::matrices(x, shape(op.inputs[1])).product;
@@ -123,8 +128,8 @@ class Estimate {
       once_bytes_ += 4 * extent(y) * std::clamp(warps_ / (mt * across), 1.0, 4.0) / 2;
   }
 
-  /// FMA outer products: per step each thread reads about sqrt(accumulators) elements of either operand;
-  /// fewer than 32 columns leave lanes idle.
+  /// Adds a matmul of m x n elements by FMA outer products; `depth` is batch * K * iterations. Per step of K a thread
+  /// with s accumulators reads about sqrt(s) elements of either operand. Fewer than 32 columns leave lanes idle.
   void by_threads(std::int64_t m, std::int64_t n, double depth) {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(std::max<std::int64_t>(n, 32)),
                sums = std::max(1.0, rows * columns / (32 * warps_));
@@ -135,7 +140,8 @@ class Estimate {
     k_.barriers += 1;
   }
 
-  /// The wgmma that `warpgroups` would select for a matmul, judged by shapes; nullptr: mma.sync is used.
+  /// Returns the wgmma instruction that the planner is expected to select for a matmul, judged by shapes; nullptr if
+  /// it would use mma.sync.
   const Instruction* by_warpgroups(const BlockOp& op, std::int64_t m, std::int64_t n, std::int64_t k,
                                    std::int64_t batch) const {
     const bool summed = std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
@@ -161,8 +167,8 @@ class Estimate {
     return summed && k * graph::bytes(dtype) == span_bytes ? group : nullptr;
   }
 
-  /// Returns whether there are two matmuls of which one's left operand is computed from the other's result,
-  /// whose own left operand is there before the loop: `warpgroup_chain`.
+  /// Returns whether the kernel is expected to be a chain of two matmuls on wgmma (warpgroup_chain.hpp): it has two
+  /// matmuls, and the first one's A is loaded before the loop.
   bool of_chain() const {
     std::vector<const BlockOp*> products;
     for (const BlockOp& op : block_.ops)
@@ -173,6 +179,7 @@ class Estimate {
            });
   }
 
+  /// Sets the number of iterations in flight and of blocks per multiprocessor, both limited by shared memory.
   void resident() {
     const auto shared = [&](double stages) { return stages * trip_bytes_ + once_bytes_; };
     constexpr double in_flight = 48 * 1024;
@@ -201,9 +208,10 @@ class Estimate {
   const graph::KernelOp& op_;
   const BlockGraph& block_;
   const target::Target& target_;
-  double elementwise_slots_ = 0;  // part of the slots: elementwise work
+  double elementwise_slots_ = 0;  // the part of the issue slots that is elementwise work
+  // Warps per block; bytes of shared memory per iteration in flight, and of everything else.
   double warps_, trip_bytes_ = 0, once_bytes_ = 0;
-  bool fits_ = true;
+  bool fits_ = true;  // the tiles fit the shared memory of a block, or exceed it by at most a fifth
   KernelCost k_;
 };
 

@@ -1,16 +1,17 @@
-// Estimates the time of custom operators from their tiles alone, before they are planned, to select the
-// tilings worth planning. Assumes matmuls on tensor cores, tiles in shared memory, and the prefetch distance
-// of `pipeline`.
+// Estimates the time of a custom operator (one kernel) from its tiles alone, without planning it, so that a search
+// plans only promising tilings. Assumes matmuls on tensor cores, tiles in shared memory, and as many iterations in
+// flight as the planner's software pipelining would have. The estimate for finished plans is in cost_estimate.hpp.
 #pragma once
 #include "plan/cost_estimate.hpp"
 
 namespace zellige::plan {
 
-/// Minimum iterations for which two consecutive matmuls of a loop are expected to be a chain on warpgroups,
-/// as decided by `warpgroups`.
+/// Minimum number of loop iterations with which two consecutive matmuls are expected to run on wgmma with the result
+/// of the first in registers.
 inline constexpr std::int64_t min_chained_iterations = 2;
 
-/// The time of one custom operator in microseconds.
+/// Returns the expected time of operator number `op`, a custom operator, in microseconds. Adds a second if its tiles
+/// clearly exceed the shared memory of a block, so that they are not chosen.
 double estimate(const graph::KernelGraph&, int op, const target::Target&);
 
 }  // namespace zellige::plan
