@@ -13,18 +13,20 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// A factor of the problem, or the message that an eliminated variable leaves.
+/// A cost table: a factor of the problem, or the result of eliminating a variable (a "message").
 struct Table {
   std::vector<int> variables;
   std::vector<double> cost;
   std::set<int> origins;  // the problem's factors that contributed to it
 };
 
+/// Returns the factor's name, or "factor N".
 std::string described(const Problem& p, int factor) {
   const Factor& f = p.factors[factor];
   return f.name.empty() ? fmt::format("factor {}", factor) : f.name;
 }
 
+/// Throws Error if the problem is malformed.
 void check(const Problem& p) {
   const int n = static_cast<int>(p.domain.size());
   for (int v = 0; v < n; ++v)
@@ -50,8 +52,9 @@ void check(const Problem& p) {
   }
 }
 
-// Min-fill: next eliminates the variable whose neighbours lack the fewest edges among each other; ties go to
-// the smaller domain, then to the lower index.
+/// Returns the min-fill elimination order: the next variable is the one whose neighbours lack the fewest edges among
+/// each other, of several the one with the smallest domain, then with the lowest index. Sets `width` to the maximum
+/// number of neighbours of an eliminated variable.
 std::vector<int> min_fill_order(const Problem& p, int* width) {
   const int n = static_cast<int>(p.domain.size());
   std::vector<std::set<int>> near(n);
@@ -66,7 +69,7 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
   };
   auto fill_of = [&](int v) {
     const int degree = static_cast<int>(near[v].size());
-    int linked = 0;  // pairs of neighbours, from both ends
+    int linked = 0;  // edges among the neighbours, each counted twice
     for (int a : near[v]) linked += common(near[a], near[v]);
     return (degree * (degree - 1) - linked) / 2;
   };
@@ -84,7 +87,7 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
       fill[v] = now;
       next.emplace(now, p.domain[v], v);
     };
-    if (fill[best] == 0) {  // no new edges, and only its neighbours lose one: linear time for trees
+    if (fill[best] == 0) {  // adds no edge, so that only its neighbours change: linear time for trees
       for (int a : near[best]) {
         near[a].erase(best);
         refill(a, fill[a] - static_cast<int>(near[a].size()) + common(near[a], near[best]));
@@ -106,6 +109,7 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
   return order;
 }
 
+/// Returns the entry of a table over `variables` at an assignment of all of the problem's variables.
 double at(const Problem& p, const std::vector<int>& variables, const std::vector<double>& cost,
           const std::vector<int>& value) {
   std::size_t index = 0;
@@ -113,7 +117,8 @@ double at(const Problem& p, const std::vector<int>& variables, const std::vector
   return cost[index];
 }
 
-// Adds up `parts` and minimises `x` out of the result. `x` is the fastest digit of the odometer.
+/// Returns the sum of the tables `parts`, minimised over the values of variable `x`, as a table over the other
+/// variables.
 Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x) {
   Table out;
   std::set<int> rest;
@@ -160,13 +165,14 @@ Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x)
   return out;
 }
 
+/// A variable with the tables from which it is eliminated.
 struct Bucket {
   int variable;
-  std::vector<Table> tables;    // those that mention the variable and only later ones
-  std::vector<Table> messages;  // result of its elimination: one, or several if the cap split it
+  std::vector<Table> tables;    // all tables over it and variables that are eliminated later
+  std::vector<Table> messages;  // the result of its elimination: several tables if `table_cap` is exceeded
 };
 
-// Greedy first fit of a bucket's tables into groups whose joint table stays within the cap.
+/// Divides a bucket's tables, first fit, into groups whose sum has at most `cap` entries.
 std::vector<std::vector<const Table*>> split(const Problem& p, const Bucket& bucket, std::size_t cap) {
   std::vector<std::vector<const Table*>> groups;
   std::vector<std::set<int>> scope;
@@ -186,13 +192,15 @@ std::vector<std::vector<const Table*>> split(const Problem& p, const Bucket& buc
   return groups;
 }
 
+/// An assignment of some of the variables.
 struct Partial {
   std::vector<int> value;
-  double bound;  // lower bound of all completions
+  double bound;  // lower bound of the cost of every completion
 };
 
-// Assigns the buckets' variables, last eliminated first. A state's bound is its cost so far plus the messages
-// of the remaining buckets; opening a bucket replaces its messages by the tables they summarise.
+/// Beam search of width `beam`: assigns the variables in reverse order of elimination, and returns the complete
+/// assignments of finite cost that remain. `bound` is a lower bound of the problem. A partial assignment's bound is
+/// its cost plus the messages of the buckets of unassigned variables.
 std::vector<Partial> descend(const Problem& p, const std::vector<Bucket>& buckets, double bound, int beam) {
   std::vector<Partial> states{{std::vector<int>(p.domain.size(), 0), bound}};
   if (beam == 1) {  // one state, changed in place: one copy per bucket would be quadratic

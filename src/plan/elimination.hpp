@@ -1,16 +1,17 @@
-// Exact minimisation of a sum of cost tables over discrete variables, by variable elimination.
+// Minimises a sum of cost tables (factors) over discrete variables, exactly, by variable elimination. The planner uses
+// it to choose memory layouts (layouts.hpp).
 //
-//   // Two tensors, each with two candidate innermost dimensions; the copy between them is cheap when they
-//   agree. Problem p{.domain = {2, 2}, .factors = {{{0}, {3, 0}}, {{0, 1}, {0, 5, 5, 0}}}}; Solution s =
-//   minimise(p);   // s.value == {1, 1}, s.cost == 0, s.optimal
+//   // Two tensors with two candidate innermost dimensions each; the copy between them is cheap if they agree.
+//   Problem p{.domain = {2, 2}, .factors = {{{0}, {3, 0}}, {{0, 1}, {0, 5, 5, 0}}}};
+//   Solution s = minimise(p);   // s.value == {1, 1}, s.cost == 0, s.optimal
 //
-// A variable is eliminated by adding up the tables that mention it and minimising over it; the result is a
-// table over its neighbours. Time and memory are exponential only in the width of the elimination order
-// (min-fill here), which is two or three for the graphs of real programs.
+// A variable is eliminated by adding up all tables over it and taking the minimum over its values. The result is a
+// table over its neighbours, the other variables of those tables. Time and memory are exponential only in the width of
+// the elimination order (here min-fill): two or three for the graphs of real programs.
 //
-// If a table would exceed `table_cap` entries its parts are minimised separately ("mini-buckets"), which
-// gives a lower bound; a beam search guided by that bound then looks for a solution. It is exact if it
-// reaches the bound; `optimal` reports whether it did.
+// If a table would exceed `table_cap` entries, its summands are minimised in separate groups ("mini-buckets"), which
+// gives a lower bound of the cost. A beam search that this bound guides then looks for a solution, which is optimal if
+// its cost equals the bound.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -18,30 +19,34 @@
 
 namespace zellige::plan {
 
+/// A cost table over some variables.
 struct Factor {
   std::vector<int> variables;  // distinct
   std::vector<double> cost;    // row-major over the variables' domains (last fastest); infinity forbids
   std::string name = {};       // for messages only
 };
 
+/// The variables, each with values 0 <= v < domain, and the cost tables whose sum is minimised.
 struct Problem {
   std::vector<int> domain;  // number of values of each variable
   std::vector<Factor> factors;
 };
 
+/// The best assignment found.
 struct Solution {
-  std::vector<int> value;
+  std::vector<int> value;  // by variable
   double cost = 0;         // the sum of all factors at `value`
   int width = 0;           // maximum number of neighbours of a variable when it was eliminated
   double lower_bound = 0;  // no assignment costs less
-  bool optimal = true;
+  bool optimal = true;     // whether `cost` is proved to be the least
 };
 
-/// Postcondition: `value` is feasible. Throws Error that names the conflicting factors if nothing is
-/// feasible, and if the beam search finds nothing feasible in a problem above the cap.
+/// Returns an assignment of finite and least cost; see `optimal`. `table_cap` bounds the entries of a table, and `beam`
+/// the width of the beam search. Throws Error if the problem is malformed, if every assignment has infinite cost (names
+/// the conflicting factors), or if the beam search finds no assignment of finite cost.
 Solution minimise(const Problem& problem, std::size_t table_cap = std::size_t{1} << 22, int beam = 1024);
 
-/// The sum of all factors at `value`.
+/// Returns the sum of all factors at an assignment, one value per variable.
 double evaluate(const Problem& problem, const std::vector<int>& value);
 
 }  // namespace zellige::plan

@@ -1,16 +1,16 @@
-// Maps names to recognisable C identifiers: letters and digits are kept, everything else becomes one
-// underscore.
+// Converts a graph's or tensor's name to a recognisable C identifier.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace zellige::plan {
 
-constexpr std::size_t longest_identifier = 64;
+constexpr std::size_t longest_identifier = 64;  // characters
 
-/// "lora k" -> "lora_k". No two consecutive underscores, none at either end, at most `longest_identifier`
-/// characters; empty if the name has no letter or digit. Two names may give the same identifier: emit::Names
-/// makes them unique.
+/// Returns the name with ASCII letters and digits kept, every run of other characters replaced by one underscore, and
+/// none at either end: "lora k" gives "lora_k". The result has at most `longest_identifier` characters and is empty if
+/// the name has no letter or digit. It may begin with a digit. Different names may give the same identifier;
+/// emit::Names makes identifiers unique.
 std::string identifier(std::string_view name);
 
 }  // namespace zellige::plan

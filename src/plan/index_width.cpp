@@ -5,8 +5,8 @@
 namespace zellige::plan {
 namespace {
 
-/// The multiple up to which a tile's coordinates may go beyond it: chunks of a copy, and instruction tiles of
-/// a matmul.
+/// Returns the multiple to which a tile's extents are rounded up for the coordinates that are computed: the elements
+/// per access of its copy, or the largest extent of a matmul instruction of the kernel.
 std::int64_t step(const KernelPlan& plan, const Node& n) {
   const auto copy = plan.copies.find(static_cast<int>(&n - plan.program.nodes.data()));
   std::int64_t maximum = copy == plan.copies.end() ? 1 : copy->second.vector;

@@ -1,8 +1,5 @@
-// Chooses the width of the indices in a kernel's source: 32 bits, or 64 if a tensor's extents and strides
-// exceed them.
-//
-// Before: lower, layouts (the tensors' strides). After: `wide` and `far`; verify_bounds proves both from the
-// same extents.
+// Chooses for each tensor of a kernel whether element offsets and coordinates are computed in 32 bits, or in 64 bits
+// because an access would exceed 2^31 - 1.
 #pragma once
 #include <limits>
 
@@ -12,16 +9,19 @@ namespace zellige::plan {
 
 constexpr std::int64_t max_int32 = std::numeric_limits<std::int32_t>::max();
 
-/// The largest coordinates, and the largest offset in elements, that a load or store computes. The last
-/// tile's overhang and padding count: their addresses are computed, though not used.
+/// The largest coordinates and the largest offset that a load or store computes. They include the last tile's
+/// elements beyond the tensor and its padding, whose addresses are computed although they are not accessed.
 struct Reach {
-  std::vector<std::int64_t> coordinate;
-  std::int64_t offset = 0;
-  bool far() const;  // some coordinate exceeds 32 bits
+  std::vector<std::int64_t> coordinate;  // by dimension
+  std::int64_t offset = 0;               // in elements
+  /// Returns whether some coordinate exceeds 32 bits.
+  bool far() const;
 };
-/// Requires a node of the plan itself.
+/// Returns what a load, store or mask reaches in its tensor. The node must be an element of the plan's program.
 Reach reach(const KernelPlan&, const Node&, const graph::KernelTensor&);
 
+/// Sets KernelPlan::wide (tensors whose offsets need 64 bits) and KernelPlan::far (loads, stores and masks whose
+/// coordinates do). Requires all strides; verify_bounds() checks the result.
 void index_width(KernelPlan&, const Program&);
 
 }  // namespace zellige::plan

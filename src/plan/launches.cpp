@@ -24,7 +24,8 @@ std::vector<Launch> launches_of(const std::vector<Kernel>& kernels) {
 
 bool touches(const Node& n) { return n.kind == NodeKind::load || n.kind == NodeKind::store; }
 
-/// Returns whether two boxes of one tensor have no element in common.
+/// Returns whether two loads or stores access boxes of one tensor that have no element in common. False for other
+/// tensors, and for accesses by index.
 bool are_disjoint(const Node& a, const Node& b) {
   if (a.tensor != b.tensor || number_of(a) >= 0 || number_of(b) >= 0) return false;
   for (std::size_t d = 0; d < a.splits.size(); ++d) {
@@ -34,6 +35,7 @@ bool are_disjoint(const Node& a, const Node& b) {
   return false;
 }
 
+/// Throws Rejected if one program may write memory that the other one reads or writes.
 void verify_disjoint(const BlockProgram& a, const BlockProgram& b, const Program& program) {
   for (const Node& n : a.nodes)
     for (const Node& m : b.nodes) {
@@ -47,6 +49,7 @@ void verify_disjoint(const BlockProgram& a, const BlockProgram& b, const Program
     }
 }
 
+/// Throws Rejected if a program uses what programs in a common launch cannot, or differs in threads from `first`.
 void verify_one(const KernelPlan& k, const KernelPlan& first) {
   const BlockProgram& p = k.program;
   if (p.threads() != first.program.threads())
@@ -76,7 +79,7 @@ void launch_together(std::vector<BlockProgram>& programs) {
 }
 
 void set_part_begin(BlockProgram& p, NodeKind kind, int dim, std::int64_t begin) {
-  if (begin > max_int32) return;  // it must fit an int
+  if (begin > max_int32) return;  // the parameter is an int
   p.part_begin = begin;
   for (Node& n : p.nodes)
     if (n.kind == kind) n.splits[static_cast<std::size_t>(dim)].of_part = true;

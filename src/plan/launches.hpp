@@ -1,11 +1,12 @@
-// Block programs that share a launch: the grid is divided among them, and each block runs one.
+// Launches several block programs as one CUDA kernel: the grid is divided among them, and each block runs one program
+// (horizontal fusion).
 //
 //   for (const Launch& l : launches(plan.kernels)) ...    // plan.kernels[l.first] to plan.kernels[l.last - 1]
 //   BlockProgram::same_launch                             // set on each program of a launch but the first
 //
-// A concatenation of N operands is N programs and one launch: blocks 0 to b0 copy the first operand, the next
-// ones the second. Each program is planned and verified separately; verify_launches proves that no program
-// accesses what another one of its launch writes, because their blocks run in any order.
+// For example, a concatenation of N operands is N programs in one launch: the first blocks copy the first operand, the
+// next ones the second, and so on. Each program is planned and verified separately. Since blocks run in any order,
+// verify_launches() proves that no program accesses memory that another program of its launch writes.
 #pragma once
 #include <vector>
 
@@ -16,24 +17,28 @@ namespace zellige::plan {
 /// Maximum number of programs per launch: their pointers must fit into a kernel's 4 KB of parameters.
 inline constexpr std::size_t max_programs = 128;
 
+/// The programs first <= i < last of a list, which are launched together.
 struct Launch {
   std::size_t first = 0, last = 0;
   std::size_t count() const { return last - first; }
 };
 
-/// Returns the launches in order.
+/// Returns the launches of a list of programs, in order: a program with BlockProgram::same_launch belongs to the launch
+/// of the program before it.
 std::vector<Launch> launches(const std::vector<KernelPlan>&);
 std::vector<Launch> launches(const std::vector<BlockProgram>&);
 
-/// Puts all programs into one launch, or several if there are more than max_programs, and gives them the
-/// thread count of the largest.
+/// Puts all programs into one launch, or into several of max_programs programs at most. Sets each program's number of
+/// threads per block to the maximum over all programs.
 void launch_together(std::vector<BlockProgram>&);
 
-/// Sets where the program's part of a concatenation begins, and marks its nodes of that kind along `dim`.
+/// Makes the offset `begin`, at which the program's part of a concatenated or split tensor begins along `dim`, a
+/// parameter of the program (BlockProgram::part_begin), so that programs that differ only in it have the same source.
+/// The loads or stores of the given kind use it. Does nothing if `begin` does not fit an int.
 void set_part_begin(BlockProgram&, NodeKind, int dim, std::int64_t begin);
 
-/// Throws Rejected if programs of one launch differ in threads, use what such a program cannot have
-/// (clusters, agents, tensor maps, persistent blocks), or access memory that another of them writes.
+/// Throws Rejected if programs of one launch differ in their number of threads, if one of them uses clusters, warp
+/// specialisation, TMA or persistent blocks, or if one accesses memory that another one writes.
 void verify_launches(const std::vector<KernelPlan>&, const Program&);
 
 }  // namespace zellige::plan

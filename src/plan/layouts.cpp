@@ -9,6 +9,7 @@ namespace {
 
 constexpr double forbidden = std::numeric_limits<double>::infinity();
 
+/// Builds and solves the minimisation problem of resolve_layouts().
 class Resolution {
  public:
   Resolution(Program& program, std::vector<KernelPlan>& kernels, const target::Target& target)
@@ -20,7 +21,7 @@ class Resolution {
       if (!tensor.strides.empty()) continue;
       const int v = variable(tensor.shape);
       tensor_variable_[static_cast<int>(t)] = v;
-      // Row-major is the expected layout: every other choice must pay for itself.
+      // Row-major is preferred: any other contiguous dimension has a small cost.
       unary(v, tensor.shape, [&](int d) { return d == last(tensor.shape) ? 0.0 : 1.0; });
     }
     for (std::size_t k = 0; k < kernels_.size(); ++k) add(kernels_[k], static_cast<int>(k));
@@ -35,11 +36,13 @@ class Resolution {
  private:
   static int last(const Shape& s) { return static_cast<int>(s.size()) - 1; }
 
+  /// Adds a variable, the contiguous dimension of a tensor or tile of this shape; returns its number.
   int variable(const Shape& shape) {
     problem_.domain.push_back(static_cast<int>(shape.size()));
     return static_cast<int>(problem_.domain.size()) - 1;
   }
 
+  /// Adds cost(d) as the cost of dimension d for variable `v`.
   template <class F>
   void unary(int v, const Shape& shape, F cost) {
     Factor f;
@@ -48,8 +51,8 @@ class Resolution {
     problem_.factors.push_back(std::move(f));
   }
 
-  /// Adds `estimated` as the cost of different innermost dimensions of tile and tensor: its elements are copied
-  /// one by one.
+  /// Adds `estimated` as the cost of a tile and its tensor having different contiguous dimensions, since elements are
+  /// then copied one by one.
   void agree(int tile, const Node& n, double estimated) {
     const auto& tensor = program_.tensors[n.tensor];
     const auto open = tensor_variable_.find(n.tensor);
@@ -65,6 +68,7 @@ class Resolution {
     problem_.factors.push_back(std::move(f));
   }
 
+  /// Adds the variables and costs of a kernel's loads, stores and rounded matmul operands.
   void add(KernelPlan& kernel, int index) {
     const BlockProgram& p = kernel.program;
     for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
@@ -75,8 +79,8 @@ class Resolution {
       const double elements = static_cast<double>(graph::size(n.shape)) *
                               static_cast<double>(p.grid.count()) *
                               static_cast<double>(n.section == Section::inside ? p.loop : 1);
-      // Copying an element costs 8/16 of copying a chunk; fragments and blocked layouts run along the last
-      // dimension.
+      // A contiguous dimension other than the last costs a sixteenth of an access per element, because accumulators
+      // and blocked layouts are contiguous along the last dimension.
       if (n.kind != NodeKind::round) agree(v, n, elements);
       unary(v, n.shape, [&](int d) { return d == last(n.shape) ? 0.0 : elements / 16; });
       for (int reader : p.consumers(i))

@@ -18,6 +18,7 @@
 namespace zellige::plan {
 namespace {
 
+/// Lowers one graph, operator by operator in launch order; see lower().
 class Lowering {
  public:
   Lowering(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared)
@@ -50,8 +51,9 @@ class Lowering {
   }
 
  private:
+  /// Copies the graph's tensors, and gives the program and nameless tensors valid, unique names.
   void begin() {
-    program_.name = identifier(graph_.name);  // of files and kernels; with a prefix, of the entry
+    program_.name = identifier(graph_.name);  // part of the names of files, kernels and the entry function
     if (program_.name.empty() || (program_.name[0] >= '0' && program_.name[0] <= '9'))
       program_.name = program_.name.empty() ? "g" : "g_" + program_.name;
     program_.tensors = graph_.tensors;
@@ -71,6 +73,8 @@ class Lowering {
     for (BlockProgram& kernel : kernels) program_.kernels.push_back(std::move(kernel));
   }
 
+  /// Adds the kernels of a custom operator: one, or one per operand of the concatenations that it reads, after kernels
+  /// that align its operands or store such concatenations.
   void custom(const graph::KernelOp& op) {
     BlockProgram kernel = lower_block(program_, op, next_name(), target_);
     std::vector<Concatenation> read;
@@ -96,8 +100,8 @@ class Lowering {
     program_.kernels.push_back(std::move(kernel));
   }
 
-  /// Returns whether an elementwise operator's result is only an operand of one concatenation: then that
-  /// operand's program computes it.
+  /// Returns true if an elementwise operator needs no kernel of its own, because only one concatenation reads its
+  /// result: keeps its program in `producers_`, to be inlined into the program of that operand.
   bool is_made_by_its_reader(const graph::KernelOp& op) {
     const bool custom = op.kind == OpKind::custom;
     const int x = op.outputs[0];
@@ -121,6 +125,7 @@ class Lowering {
     return true;
   }
 
+  /// Adds the kernels of operator number `i`, which is not custom; none if it is a view.
   void lower_unfused(int i) {
     const graph::KernelOp& op = graph_.ops[static_cast<std::size_t>(i)];
     std::optional<retile::ProductTile> product;
@@ -146,10 +151,10 @@ class Lowering {
   const target::Target& target_;
   const retile::Tiling& declared_;
   static constexpr int none = -1, several = -2;
-  std::vector<int> only_reader_;  // by tensor: the operator that reads it, if it is the only one
+  std::vector<int> only_reader_;  // by tensor: the only operator that reads it, else `none` or `several`
   Program program_;
-  std::map<int, BlockProgram> producers_;  // elementwise kernels not yet launched, by their result
-  std::map<int, int> unmade_;              // by tensor: concatenation without a kernel
+  std::map<int, BlockProgram> producers_;  // by result tensor: elementwise programs to be inlined in a reader
+  std::map<int, int> unmade_;              // by result tensor: concatenations without a kernel of their own
 };
 
 }  // namespace

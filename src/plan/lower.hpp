@@ -1,6 +1,6 @@
-// Lowering: maps every kernel-level operator to a block program, custom operators from their block graph
-// and the others from a table of tiles with costs, so that one path plans and emits them all.
-// Before: a validated graph. After: only nodes of NodeKind; matmul operands in their storage type.
+// Lowers a validated graph to block programs (program.hpp), one or more per kernel. A custom operator's program comes
+// from its block graph; any other operator (matmul, reduction, elementwise ...) gets a program with tiles that the
+// planner chooses. From then on both are planned and emitted in the same way.
 #pragma once
 #include <optional>
 
@@ -9,29 +9,34 @@
 
 namespace zellige::plan {
 
-/// `declared` has the tiles of unfused matmuls, by operator; the others get the tiles with the least estimated
-/// time.
+/// Returns the program of a graph: its tensors and block programs in launch order. `declared` gives tiles of standalone
+/// matmuls, by operator; other matmuls get the tiles with the least expected time. Throws Error if it names an operator
+/// that is no standalone matmul.
 Program lower(const graph::KernelGraph&, const target::Target&, const retile::Tiling& declared = {});
 
-/// Lower a custom operator's block graph (lower_block.cpp) and a single pre-defined operator
-/// (lower_kernel.cpp). Both may add views to the program's tensors. `product` is the tile of a matmul; if it
-/// is not given, it returns the selected one.
+/// Returns the block program, called `name`, of a custom operator's block graph. May add views to the program's
+/// tensors. Throws Error if the block graph has an operator that cannot be lowered.
 BlockProgram lower_block(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
+/// Returns the block programs, called `name`, `name`_1 and so on, of an operator that is not custom. May add tensors
+/// and views to the program. `product` is the tile to use for a matmul; if it is empty, the function chooses one. Sets
+/// `product` to the tile used, or clears it if the operator is no matmul.
 std::vector<BlockProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name,
                                        const target::Target&, std::optional<retile::ProductTile>& product);
 
-/// Appends the nodes of one operator that is elementwise, a reduction, or composed of these
-/// (graph/compose.hpp), all in one section; the operands must exist. The result keeps the reduced dimension.
-/// If `shape` is given, a map's result is broadcast to it. The caller fills in a mask's splits.
+/// Appends the nodes of one operator to a block program, in the given section, and returns the node of its result. The
+/// operator must be elementwise, a reduction (whose result keeps the reduced dimension with extent 1), or composed of
+/// such operators (graph/compose.hpp). `operands` are nodes. If `shape` is given, the result is broadcast to it. The
+/// caller must fill in the splits of a mask. Throws Error for other operators.
 int lower_operator(BlockProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands, Section,
                    const Shape& shape = {});
-/// Converts an operand of a matmul to a type that instructions take: e4m3 and e5m2 to f16, which represents
-/// them exactly.
+/// Returns the node of a matmul operand in the type that instructions read: `value` itself if it is a load of that
+/// type, otherwise a new node that rounds it. e4m3 and e5m2 become f16, which represents them exactly.
 int lower_operand(BlockProgram&, int value, DType);
-/// Lowers a kernel-level view: an entry among the program's views, or copying kernels if it cannot be one.
+/// Lowers a view (permute, reshape, slice, expand). Adds its result to the program's views and returns no kernels if
+/// strides express the view and its result needs no memory of its own. Otherwise returns one or two kernels that copy.
 std::vector<BlockProgram> lower_view(Program&, const graph::KernelOp&, const std::string& name,
                                      const target::Target&);
-/// Returns a kernel that copies a tensor into another of the same shape.
+/// Returns a block program that copies tensor `from` into tensor `to`, which has the same shape.
 BlockProgram lower_copy(Program&, int from, int to, const std::string& name, const target::Target&);
 
 }  // namespace zellige::plan

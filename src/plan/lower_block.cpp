@@ -12,11 +12,11 @@
 namespace zellige::plan {
 namespace {
 
-// The lowest finite float32: initial value of a running maximum.
+// The lowest finite float32, the initial value of a running maximum.
 constexpr double lowest = -3.4028234663852886e38;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Builds the nodes of one block graph; `value[t]` is the node that computes block tensor t.
+/// Lowers one block graph to a block program; see lower_block(). `value_[t]` is the node that computes tensor t.
 class BlockLowering {
  public:
   BlockLowering(Program& whole, const graph::KernelOp& op, const std::string& name,
@@ -36,7 +36,7 @@ class BlockLowering {
     program_.loop = block_.loop;
     for (const graph::BlockTensor& t : block_.tensors) rank_ = std::max(rank_, t.shape.size());
     for (int t : op.outputs)
-      // A view of a part of memory has an additional first dimension.
+      // A view that starts at a run-time index has an additional first dimension.
       rank_ = std::max(rank_, whole.shape(t).size());
     for (const graph::BlockOp& inner : block_.ops)
       // A matmul of vectors has one, too.
@@ -51,8 +51,8 @@ class BlockLowering {
   }
 
  private:
-  /// All tiles have the highest rank of any, with leading extents of 1, so that vectors and matrices can be
-  /// combined.
+  /// Returns a tile's shape with leading extents of 1 up to the highest rank in the block graph: all nodes have this
+  /// rank, so that vectors and matrices can be combined.
   Shape tile_shape(int tensor) const { return padded_rank(block_.tensors[tensor].shape, rank_); }
   int dim(int tensor, int d) const {
     return d < 0 ? d : d + static_cast<int>(rank_ - block_.tensors[tensor].shape.size());
@@ -158,7 +158,7 @@ class BlockLowering {
     }
   }
 
-  /// The value of a tile with its dimensions in the tile's own order.
+  /// Returns the node of a block tensor with its dimensions in the tensor's own order, permuting it if necessary.
   int in_order(int tile) {
     if (order_[tile].empty()) return value_[tile];
     value_[tile] = permuted(value_[tile], order_[tile]);
@@ -171,7 +171,7 @@ class BlockLowering {
     return y;
   }
 
-  /// Returns whether the operator works on single elements or pairs: it keeps its operand's order.
+  /// Returns whether the operand is permuted and the operator can work on the unpermuted value, element by element.
   bool keeps_order(const graph::BlockOp& op) const {
     const bool alone =
         op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);
@@ -179,7 +179,7 @@ class BlockLowering {
     return ((op.inputs.size() == 1 && alone) || rotates) && !order_[op.inputs[0]].empty();
   }
 
-  /// The inverse permutation.
+  /// Returns the inverse permutation.
   static std::vector<int> back_from(const std::vector<int>& order) {
     std::vector<int> back(order.size());
     for (std::size_t d = 0; d < order.size(); ++d)
@@ -187,7 +187,7 @@ class BlockLowering {
     return back;
   }
 
-  /// The composition of two permutations, `first` first.
+  /// Returns the permutation `first` followed by `then`; an empty `first` is the identity.
   static std::vector<int> joined(const std::vector<int>& first, std::vector<int> then) {
     if (!first.empty())
       for (int& d : then) d = first[static_cast<std::size_t>(d)];
@@ -202,8 +202,8 @@ class BlockLowering {
     return dims;
   }
 
-  /// By dimension of one shape, its position in another with the same dimensions of extent > 1 in the same
-  /// order; empty if there is none.
+  /// Returns for each dimension of `to` the dimension of `from` that becomes it, if the shapes differ only in where
+  /// extents of 1 are; empty otherwise.
   static std::vector<int> moved(const Shape& from, const Shape& to) {
     std::vector<int> ones, others, dims;
     for (std::size_t d = 0; d < from.size(); ++d)
@@ -230,7 +230,7 @@ class BlockLowering {
     return dims;
   }
 
-  /// For a view with a start index: the node that loads the index; else -1.
+  /// Adds a load of the start index of a view whose start is an integer in a tensor; returns -1 for other tensors.
   int number_of_view(int tensor) {
     const auto view = whole_.views.find(tensor);
     if (view == whole_.views.end() || view->second.number < 0) return -1;
@@ -279,7 +279,7 @@ class BlockLowering {
         std::vector<Split> parts = splits(tile, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
         if (const int d = dim(op.inputs[0], op.attributes.dim); d >= 0) {  // an output slice
           Split& s = parts[static_cast<std::size_t>(d)];
-          s.offset = -op.attributes.start, s.extent -= s.offset;  // elements before it are not written
+          s.offset = -op.attributes.start, s.extent -= s.offset;  // elements before the slice are not written
           s.overhang = true;
         }
         const Shape starts = whole_.starts(tensor);
@@ -293,7 +293,7 @@ class BlockLowering {
         const int number = number_of_view(given);
         const int id = add(NodeKind::store, {in[0]}, node(in[0]).shape, Section::after);
         Node& n = program_.nodes[id];
-        if (number >= 0) {  // along the view's first dimension
+        if (number >= 0) {  // the store adds the index along the view's first dimension
           const std::size_t first = rank_ - whole_.shape(given).size();
           const std::vector<int>& order = order_[op.inputs[0]];
           n.in.push_back(number);
@@ -398,8 +398,8 @@ class BlockLowering {
     }
   }
 
-  /// Vectors are a row on the left and a column on the right; `lower` removes these dimensions from the
-  /// result.
+  /// Adds a matmul, and the addition of its third operand if there is one; returns the node. A vector is a row as the
+  /// left operand and a column as the right one.
   int matmul(const graph::BlockOp& op, const std::vector<int>& in, Section section) {
     const graph::BlockTensor &a = block_.tensors[op.inputs[0]], &b = block_.tensors[op.inputs[1]];
     const Shape shape = product_shape(op);
@@ -424,7 +424,7 @@ class BlockLowering {
     return padded_rank(graph::matrices(a, b).product, rank_);
   }
 
-  /// Gathers rows of a load by index, in place.
+  /// Adds a gather of rows of a loaded tile: a load that reads these rows directly, by index. Returns the value.
   int gather(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
     const graph::BlockTensor &table = block_.tensors[op.inputs[0]], &numbers = block_.tensors[op.inputs[1]];
     const bool loads =
@@ -461,7 +461,7 @@ class BlockLowering {
     return map(OpKind::sqrt, {mean}, shape, section);
   }
 
-  /// accumulate(matmul(..)) without other users of the matmul: its accumulators carry the sum.
+  /// Replaces accumulate(matmul(..)) by a matmul that accumulates over the loop, if the matmul has no other reader.
   void carry_matmuls() {
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const Node& sum = program_.nodes[i];
@@ -482,11 +482,11 @@ class BlockLowering {
   const graph::KernelOp& op_;
   const graph::BlockGraph& block_;
   std::vector<int> value_;
-  // Of a tile that is a permutation of its value: by dimension, the value's; empty: not permuted.
+  // By block tensor: for each of its dimensions that of `value_`, if the tensor is permuted; empty otherwise.
   std::vector<std::vector<int>> order_;
-  bool read_otherwise_ = false;  // loads are read in another order, or by index
+  bool read_otherwise_ = false;  // a permuted or indexed copy was added: nodes may have lost their readers
   std::size_t rank_ = 1;
-  bool flat_;  // the grid exceeds CUDA's limits along y or z: its blocks are numbered along x
+  bool flat_;  // the grid exceeds CUDA's limits along y or z: all blocks are along x
   BlockProgram program_;
 };
 

@@ -16,18 +16,19 @@ namespace {
 
 using graph::KernelOp;
 
-/// Lowers one pre-defined operator to block programs on a one-dimensional grid: Split's div and mod compute a
-/// block's tile index in each dimension, so that the limits of grid.y and grid.z never apply.
+/// Lowers one operator that is not custom to block programs; see lower_kernel(). Their grids are one-dimensional, so
+/// that CUDA's limits of grid.y and grid.z do not apply: Split's div and mod compute the tile index per dimension.
 class KernelLowering {
  public:
   KernelLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target,
                  const retile::ProductTile* declared = nullptr)
       : program_(program), op_(op), name_(name), target_(target), declared_(declared) {}
 
-  std::optional<retile::ProductTile> tile;  // of a matmul
+  std::optional<retile::ProductTile> tile;  // the tile that run() used for a matmul
 
   BlockProgram copy(int from, int to) const { return elementwise({from}, to, 0, {0, 0}, shape(to)); }
 
+  /// Returns the operator's block programs in launch order.
   std::vector<BlockProgram> run() {
     switch (op_.kind) {
       case OpKind::matmul:
@@ -59,8 +60,9 @@ class KernelLowering {
  private:
   const Shape& shape(int tensor) const { return program_.shape(tensor); }
 
-  /// The splits of a tensor with tile[d] in dimension d; the last dimension varies fastest over the grid.
-  /// `steps[d]` is the number of the *output's* tiles there; a tensor of extent 1 broadcasts.
+  /// Returns the split of a tensor of shape `extent` into tiles of shape `tile`, for a grid over the output's tiles, of
+  /// which there are steps[d] along dimension d (the last dimension varies fastest). Where the tensor's extent is 1
+  /// and the output's is not, all blocks read the same element.
   std::vector<Split> cut(const Shape& extent, const Shape& tile, const Shape& steps) const {
     std::vector<Split> result(extent.size());
     std::int64_t div = 1;
@@ -78,6 +80,7 @@ class KernelLowering {
     return result;
   }
 
+  /// Adds a load of a tensor's tile; returns its node.
   int load(BlockProgram& p, int tensor, std::vector<Split> splits, Section section) const {
     Node n;
     n.kind = NodeKind::load;
@@ -105,7 +108,7 @@ class KernelLowering {
     p.add(std::move(n));
   }
 
-  /// Returns a view with the last two dimensions swapped.
+  /// Returns a view of the tensor with the last two dimensions swapped.
   int transposed(int tensor) const {
     std::vector<int> dims(shape(tensor).size());
     std::iota(dims.begin(), dims.end(), 0);
@@ -113,6 +116,7 @@ class KernelLowering {
     return permuted_view(program_, tensor, dims, target_);
   }
 
+  /// Returns the program of a matmul, after a program that aligns its operands' rows if that pays. Sets `tile`.
   std::vector<BlockProgram> matmul() {
     const graph::Matrices of = graph::matrices(shape(op_.inputs[0]), shape(op_.inputs[1]));
     Shape out = of.product;
@@ -138,7 +142,7 @@ class KernelLowering {
             ? *declared_
             : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines}, target_).front();
     tile = t;
-    const Shape given = out;  // as its users see it
+    const Shape given = out;  // the result's shape before A and B are swapped
     if (t.swap_ab) {
       std::swap(left, right);
       left = transposed(left), right = transposed(right);
@@ -146,7 +150,7 @@ class KernelLowering {
     }
     const Shape a = shape(left), b = shape(right);
     const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
-    // Fewer rows than wgmma's N are padded.
+    // With A and B swapped the original rows are wgmma's N, which is a multiple of 8: the tile is padded.
     const std::int64_t tm = std::min<std::int64_t>(t.m, m),
                        tn = t.swap_ab ? t.n : std::min<std::int64_t>(t.n, n);
     const std::int64_t tk = std::min<std::int64_t>(t.k, k);
@@ -160,7 +164,8 @@ class KernelLowering {
     steps[rank - 2] = ceil_div(m, tm), steps[rank - 1] = ceil_div(n, tn);
     p.grid = {std::accumulate(steps.begin(), steps.end(), std::int64_t{1}, std::multiplies<>()), 1, 1};
 
-    const auto looped = [&](int d, std::vector<Split> s) {  // dimension d of an operand is the loop's
+    const auto looped = [&](int d,
+                            std::vector<Split> s) {  // the loop iterates over dimension d of an operand
       s[d] = {.axis = -1, .loop = p.loop > 1, .tile = tk, .extent = k, .overhang = k % tk != 0};
       return s;
     };
@@ -180,7 +185,7 @@ class KernelLowering {
     product.dtype = kept_in(dtype);
     int z = p.add(std::move(product));
     if (op_.inputs.size() > 2) {
-      // Relative to the result as its users see it: vectors have removed dimensions from it.
+      // The bias has the result's shape, from which operands that are vectors have removed dimensions.
       Shape bias = padded_rank(shape(op_.inputs[2]), shape(op_.outputs[0]).size());
       if (shape(op_.inputs[1]).size() == 1) bias.push_back(1);
       if (bias.size() < out.size()) bias.insert(bias.end() - 1, 1);
@@ -195,14 +200,15 @@ class KernelLowering {
     return kernels;
   }
 
-  /// A tile of about `elements`, filled from the last dimension.
+  /// Returns a tile shape of at most `elements` elements, filled from the last dimension, and with extents that divide
+  /// `extent` or leave an almost full last tile.
   Shape tile_of(const Shape& extent, std::int64_t elements) const {
     Shape tile(extent.size(), 1);
     for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
       tile[d] = std::min(extent[d], elements);
-      // Avoids a short last tile.
+      // The smallest tile for the same number of tiles, so that the last one is not short.
       const std::int64_t even = ceil_div(extent[d], ceil_div(extent[d], tile[d]));
-      // Prefer a divisor, if there is one of at least half the size.
+      // A divisor is preferred, if there is one of more than half the size.
       for (std::int64_t t = tile[d]; t * 2 > tile[d]; --t)
         if (extent[d] % t == 0) {
           tile[d] = t;
@@ -214,13 +220,16 @@ class KernelLowering {
     return tile;
   }
 
+  /// Number of tiles along each dimension.
   static Shape steps_of(const Shape& extent, const Shape& tile) {
     Shape steps(extent.size());
     for (std::size_t d = 0; d < extent.size(); ++d) steps[d] = ceil_div(extent[d], tile[d]);
     return steps;
   }
 
-  /// out[.., from_out + i, ..] = f(in[.., from_in + i, ..]) over `extent` (the output's own if empty).
+  /// Returns the program of an elementwise operator over the complete output, if `extent` is empty. Otherwise returns
+  /// the program that copies a box of shape `extent`, which starts along `dim` at from.first in the input and at
+  /// from.second in the output.
   BlockProgram elementwise(const std::vector<int>& inputs, int output, int dim,
                            std::pair<std::int64_t, std::int64_t> from, Shape extent) const {
     const bool copy = !extent.empty();
@@ -246,7 +255,7 @@ class KernelLowering {
     return p;
   }
 
-  /// concat and split: one copying program per part, all of them in one launch.
+  /// Returns the programs of a concat or split: one per operand or result, which copies it, all in one launch.
   std::vector<BlockProgram> pieces() const {
     std::vector<BlockProgram> kernels;
     std::int64_t start = 0;
@@ -265,7 +274,8 @@ class KernelLowering {
     return kernels;
   }
 
-  /// A view of a tensor in another shape; of a copy if no layout of its memory has that shape.
+  /// Returns a view of a tensor in shape `as`. If no strides of its memory express that, returns a view of a dense copy
+  /// and adds the copying program to `kernels`: into the copy if `read`, otherwise from the copy into the tensor.
   int flat(int tensor, const Shape& as, std::vector<BlockProgram>& kernels, bool read) const {
     if (shape(tensor) == as) return tensor;
     settle_strides(program_, tensor, true, target_);
@@ -285,8 +295,9 @@ class KernelLowering {
     return view;
   }
 
-  /// A gather or scatter kernel: moves `extent` elements, with positions along `dim` of `table` given by
-  /// index.
+  /// Returns the program of a gather or scatter: copies a box of shape `extent` from tensor `from` to tensor `to`. One
+  /// of them is `table`, in which the tensor `numbers` gives the positions along `dim`: one per row, or the position
+  /// of the first row.
   BlockProgram by_number(int from, int to, int table, int numbers, int dim, const Shape& extent) const {
     const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
     const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != Shape{1};
@@ -313,6 +324,7 @@ class KernelLowering {
     return p;
   }
 
+  /// Returns the programs of result = table[indices], along dimension 0 of the table.
   std::vector<BlockProgram> gather() const {
     const int table = op_.inputs[0];
     Shape extent = shape(table);
@@ -325,7 +337,8 @@ class KernelLowering {
     return named(std::move(kernels));
   }
 
-  /// The result; if it has memory of its own, starts with a copy into it.
+  /// Returns the result tensor of an operator that changes a part of its first operand. If the result has memory of its
+  /// own, adds a copy of the operand to `kernels`; otherwise makes it a view of the operand, which is overwritten.
   int changed(std::vector<BlockProgram>& kernels) const {
     const int old = op_.inputs[0], y = op_.outputs[0];
     if (program_.tensors[y].memory < 0) {
@@ -337,6 +350,7 @@ class KernelLowering {
     return y;
   }
 
+  /// Returns the programs that overwrite the rows of the table with the given indices.
   std::vector<BlockProgram> scatter() const {
     std::vector<BlockProgram> kernels;
     const int table = changed(kernels);
@@ -348,6 +362,7 @@ class KernelLowering {
     return named(std::move(kernels));
   }
 
+  /// Returns the programs that overwrite a slice of the table, which starts at a constant or at an index in a tensor.
   std::vector<BlockProgram> slice_scatter() const {
     std::vector<BlockProgram> kernels;
     const int table = changed(kernels), part = op_.inputs[1], dim = op_.attributes.dim;
@@ -359,13 +374,14 @@ class KernelLowering {
     return named(std::move(kernels));
   }
 
+  /// Appends _1, _2 ... to the names of all programs but the first.
   static std::vector<BlockProgram> named(std::vector<BlockProgram> kernels) {
     for (std::size_t i = 1; i < kernels.size(); ++i) kernels[i].name += fmt::format("_{}", i);
     return kernels;
   }
 
-  /// Threads of a block that works along rows: more for long rows, and from a smaller length on if there are
-  /// few blocks.
+  /// Returns the number of threads per block for rows of `line` elements: 128 up to 4096 elements, then as many that a
+  /// thread has about 32 elements, or 8 if the grid has fewer blocks than the GPU has multiprocessors; at most 1024.
   std::int64_t threads_along(std::int64_t line, std::int64_t blocks) const {
     std::int64_t threads = 128;
     if (line <= 4096) return threads;
@@ -374,13 +390,13 @@ class KernelLowering {
     return threads;
   }
 
-  /// Lowers an operator along some dimensions: a block holds whole rows of them.
+  /// Returns the program of a reduction, softmax or similar operator along `dims`: each block has complete rows along
+  /// these dimensions.
   BlockProgram rows(const std::vector<int>& dims) const {
     const Shape x = shape(op_.inputs[0]);  // a copy: views reallocate the tensors
     Shape extent = x;
     std::int64_t line = 1;
-    for (int d : dims)
-      line *= std::exchange(extent[d], 1);  // what is split into tiles; these dimensions stay whole
+    for (int d : dims) line *= std::exchange(extent[d], 1);  // only the other dimensions are split into tiles
     const std::int64_t lines = std::max<std::int64_t>(1, 4096 / line);
     const Shape tile = tile_of(extent, lines), steps = steps_of(extent, tile);
     BlockProgram p;
@@ -400,7 +416,7 @@ class KernelLowering {
       in.push_back(load(p, seen, whole(shape(seen)), Section::after));
     }
     const int value = lower_operator(p, op_.kind, op_.attributes, in, Section::after);
-    Shape result = x;  // a dropped dimension is still there in the tile
+    Shape result = x;  // the tile keeps reduced dimensions that the operator drops
     for (int d : dims) result[d] = p.nodes[value].shape[d];
     store(p, value, seen_as(program_, op_.outputs[0], result, target_), whole(result));
     return p;

@@ -7,6 +7,7 @@
 namespace zellige::plan {
 namespace {
 
+/// Permutes a value and the operators that it is computed from by one permutation; see lower_permute().
 class Permuting {
  public:
   Permuting(Program& whole, BlockProgram& p, const std::vector<int>& dims, const target::Target& target)
@@ -40,16 +41,17 @@ class Permuting {
   }
 
  private:
+  /// Returns whether the last dimension of the result is the second to last of the original.
   bool swaps() const { return dims_.back() + 2 == static_cast<int>(dims_.size()); }
-  /// Returns whether the permuted matmul is still one: rows and columns may be swapped, but not with a batch
-  /// dimension.
+  /// Returns whether a permuted matmul is a matmul of permuted operands: rows and columns may be swapped with each
+  /// other, but not with a batch dimension.
   bool multiplies() const {
     const std::size_t row = dims_.size() - 2;
     return std::min(dims_[row], dims_[row + 1]) == static_cast<int>(row);
   }
 
-  /// Returns whether the value is read permuted from where it is stored: always for a reduction, and for
-  /// matmuls that cannot be permuted.
+  /// Returns whether the value is stored unpermuted and read by a `permute` node: a reduction or running maximum, a
+  /// matmul that cannot be permuted, and an accumulate node that depends on one of these.
   bool stored(int value) const {
     const Node& n = p_.nodes[value];
     switch (n.kind) {
@@ -65,6 +67,7 @@ class Permuting {
         return false;
     }
   }
+  /// Returns whether the value or one that it is computed from is stored unpermuted.
   bool reaches_stored(int value) const {
     if (unmoved(value)) return false;
     const Node& n = p_.nodes[value];
@@ -86,6 +89,7 @@ class Permuting {
     for (int d : dims_) y.push_back(x[static_cast<std::size_t>(d)]);
     return y;
   }
+  /// Returns the position of the original dimension `dim` in the result.
   int to(int dim) const { return static_cast<int>(std::ranges::find(dims_, dim) - dims_.begin()); }
 
   Program& whole_;

@@ -8,14 +8,14 @@
 namespace zellige::plan {
 namespace {
 
-/// Adds the view as a tensor, which kernels may read.
+/// Adds a view `v` of tensor `from`, in the given shape, to the program's tensors under a name of its own; returns it.
 int seen_so(Program& program, int from, const graph::Viewed& v, const Shape& shape, const std::string& name) {
   const int view = add_tensor(program, program.tensors[from].dtype, shape, v.steps, name);
   make_view(program, view, from, shape, v.steps, v.starts);
   return view;
 }
 
-/// Returns whether the padding between rows would prevent a reshape from being a view.
+/// Returns whether a reshape is a view only if its operand, whose strides are open, has no padding between rows.
 bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape& shape,
                  const target::Target& target) {
   const graph::KernelTensor& t = program.tensors[op.inputs[0]];
@@ -30,13 +30,13 @@ bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape&
 std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op, const std::string& name,
                                      const target::Target& target) {
   const int from = op.inputs[0], to = op.outputs[0];
-  if (program.memory_of(from) == to) return {};  // it was written there
+  if (program.memory_of(from) == to) return {};  // the operand was computed in the result's memory
   const Shape shape = program.tensors[to].shape, operand = program.shape(from);
   const std::string label = program.tensors[to].name;
   settle_strides(program, from, needs_dense(program, op, shape, target), target);
   const auto seen = graph::viewed(op.kind, op.attributes, operand, program.tensors[from].strides, shape,
                                   program.starts(from));
-  // Outputs, and tensors with prescribed strides, have memory of their own.
+  // Outputs and tensors with prescribed strides need memory of their own.
   const bool declared = !program.tensors[to].strides.empty();
   const bool own = declared || std::ranges::count(program.outputs, to) > 0;
   if (seen && !own) {
@@ -48,7 +48,7 @@ std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op
   program.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no layout of its memory: it is copied",
                                       label, graph::name(op.kind), program.tensors[from].name,
                                       to_string(operand), to_string(shape)));
-  if (op.kind == OpKind::reshape && !declared && own) {  // written in the operand's shape
+  if (op.kind == OpKind::reshape && !declared && own) {  // one copy, into a view of the result
     settle_strides(program, to, true, target);
     const graph::Viewed v{graph::row_major(operand), Shape(operand.size(), 0)};
     return {lower_copy(program, from, seen_so(program, to, v, operand, label + "_view"), name, target)};
