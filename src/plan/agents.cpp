@@ -302,8 +302,7 @@ class Builder {
       prefetched_by_one(products);
     exchange();
     if (once) arrive(0, cp_async_);
-    if (stores_ >= 0 && several_tiles())
-      arrive(0, stores_);  // the previous tile's TMA store has read its buffer
+    if (stores_ >= 0 && several_tiles()) arrive(0, stores_);  // the previous TMA store has read its buffer
     if (order_.after_barrier) barrier();
     straight();
     if (order_.blocks > 0) close();

@@ -102,7 +102,7 @@ Context summands(const Summation&);
 Summation spread(Summation, bool together, std::int64_t threads);
 
 constexpr int max_elements_per_step =
-    8;  // maximum vector: adjacent elements that a thread evaluates at a time
+    8;  // adjacent elements that a thread evaluates at a time: maximum vector
 
 /// A thread-value layout as tables, for fast lookup of the coordinate of (thread, value, pass).
 class EvaluatedLayout {

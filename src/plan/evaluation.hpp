@@ -103,11 +103,10 @@ struct Item {
   // Coordinates. read_shared: one per access; read_global: one per element; apply of a mask or rotate: that of
   // the first element.
   std::vector<std::vector<Place>> pieces;
-  Part part;                   // part, take
-  std::vector<Guard> guards;   // guard, of accumulators
-  std::vector<Within> within;  // guard, of partial tiles
-  bool zeros_out_of_bounds =
-      false;  // read_global: yields 0 out of bounds, since no guard prevents the access
+  Part part;                         // part, take
+  std::vector<Guard> guards;         // guard, of accumulators
+  std::vector<Within> within;        // guard, of partial tiles
+  bool zeros_out_of_bounds = false;  // read_global: yields 0 out of bounds; no guard prevents the access
   // leave, to_shared: (dimension, extent) pairs; beyond the extent a zero is stored.
   std::vector<std::pair<int, std::int64_t>> zeros;
   std::int64_t edge = 0;  // leave, to_shared: end of what is stored along the inner dimension; 0: no limit

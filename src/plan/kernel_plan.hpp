@@ -151,10 +151,9 @@ struct KernelPlan {
   std::map<int, int> inner;          // node -> the dimension of stride 1 of its tile
   std::map<int, bool> direct;        // loads read from global memory where they are used
   std::map<int, CopyChoice> copies;  // by load and store node
-  std::map<int, int>
-      parts;           // multicast load -> the dimension along which each rank of the cluster loads a part
-  std::set<int> wide;  // tensors (not nodes) whose element offsets need 64 bits
-  std::set<int> far;   // load and store nodes whose coordinates need 64 bits
+  std::map<int, int> parts;          // multicast load -> the dimension along which each rank loads its part
+  std::set<int> wide;                // tensors (not nodes) whose element offsets need 64 bits
+  std::set<int> far;                 // load and store nodes whose coordinates need 64 bits
   std::set<int> constants;  // loads of tensors that no earlier work on the stream writes, such as weights
   // The kernel may start before the previous one ends (programmatic dependent launch).
   bool programmatic = false;

@@ -164,8 +164,7 @@ class KernelLowering {
     steps[rank - 2] = ceil_div(m, tm), steps[rank - 1] = ceil_div(n, tn);
     p.grid = {std::accumulate(steps.begin(), steps.end(), std::int64_t{1}, std::multiplies<>()), 1, 1};
 
-    const auto looped = [&](int d,
-                            std::vector<Split> s) {  // the loop iterates over dimension d of an operand
+    const auto looped = [&](int d, std::vector<Split> s) {  // the loop is along dimension d of an operand
       s[d] = {.axis = -1, .loop = p.loop > 1, .tile = tk, .extent = k, .overhang = k % tk != 0};
       return s;
     };
