@@ -36,7 +36,7 @@ class Builder {
   }
 
  private:
-  /// Adds a step to the innermost open loop of the current agent; returns the step.
+  /// Adds a step to the current agent (warp role) of the schedule, in its innermost open loop; returns the step.
   template <class Alternative>
   Step& step(Alternative is, std::string what = "") {
     std::vector<Step>* open = &agent_.steps;
@@ -62,7 +62,7 @@ class Builder {
   /// Returns whether the task loads a tensor that no earlier work on the stream writes.
   bool constant(int t) const { return copies(t) && plan_.constants.count(plan_.tasks[t].node) > 0; }
 
-  /// Adds griddepcontrol.wait before steps that may access any global memory, unless the agent has it or needs none.
+  /// Adds griddepcontrol.wait, after which the agent may access any global memory, unless it has it or needs none.
   void depend() {
     if (!plan_.programmatic || waited_) return;
     waited_ = true;
@@ -154,7 +154,7 @@ class Builder {
     });
   }
 
-  /// Adds the phases before the loop, while the cp.async groups of the first `stages` iterations are in flight.
+  /// Adds tasks that run once before the loop, while cp.async groups of the first `stages` iterations are in flight.
   void prologue_phases(int stages) {
     if (order_.prologue.empty()) return;
     if (!order_.loop_copies.empty()) arrive(stages);
@@ -282,7 +282,7 @@ class Builder {
     open({.kind = Loop::tiles, .trip_count = tiles_each(), .each = plan_.iterations_per_rank()});
   }
 
-  /// Adds all steps of the consumer; `products` are the tasks of one loop iteration.
+  /// Adds all steps of the consumer warps; `products` are the tasks (wgmma, and work between) of a loop iteration.
   void consume(const std::vector<int>& products) {
     barrier_ = consumer_barrier;
     depend();
@@ -315,7 +315,7 @@ class Builder {
   }
   bool several_tiles() const { return tiles_each() > 1; }
   /// Returns whether the consumer releases a tile's last stages, too: the producer needs them for the next tile, or
-  /// must not exit before other ranks of the cluster have arrived at this rank's barriers.
+  /// must not exit before other blocks of the cluster have arrived at this block's barriers.
   bool emptied() const { return several_tiles() || order_.ranks > plan_.split_k; }
   /// Returns whether stages of the ring are filled more than once; otherwise no agent waits until they are empty.
   bool goes_round() const { return emptied() || plan_.iterations_per_rank() > order_.stages; }
@@ -341,7 +341,7 @@ class Builder {
     if (emptied()) release(ring);  // otherwise no agent waits for the last stage
   }
 
-  /// Adds split-K's exchange: a rank sends partial results to the ranks that store them, and receives its own.
+  /// Adds split-K's exchange in a cluster: a block sends partial results to blocks that store them, and receives its.
   void exchange() {
     for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
       const TaskKind kind = plan_.tasks[t].kind;
@@ -357,8 +357,8 @@ class Builder {
     }
   }
 
-  /// Adds the loop of a chain of two matmuls on wgmma (attention), pipelined by one iteration: the second matmul of
-  /// iteration i - 1 overlaps with the elementwise work of iteration i, and keeps its operands until it ends.
+  /// Adds the loop of two chained wgmma matmuls (attention), pipelined by one iteration: the second matmul of iteration
+  /// i - 1 overlaps with the elementwise work of iteration i, which writes its operands only after it has ended.
   void delayed_by_one(const std::vector<int>& tasks) {
     const std::int64_t n = plan_.program.loop;
     int first = -1, last = -1;
@@ -442,7 +442,7 @@ class Builder {
     return next.context == product.context && next.kind != TaskKind::finish && next.kind != TaskKind::mma;
   }
 
-  /// Adds the steps after the loop (or without one). Waits for cp.async before barriers and readers of own copies.
+  /// Adds the steps after the loop, or all without one. Waits for cp.async before barriers and before readers.
   void straight() {
     bool pending = false;
     const auto settle = [&] {

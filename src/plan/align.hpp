@@ -28,7 +28,8 @@ int aligned_operand(Program&, int tensor, std::int64_t times, LineCopies& copies
 /// Returns the copies that must run before the kernel.
 LineCopies align_operands(Program&, BlockProgram&, const target::Target&);
 
-/// Returns the kernel NAME_copy that does all of these copies; every block copies a part of each tensor.
+/// Returns the kernel, called NAME_copy for the given name, that does all copies of the list. Every block copies a part
+/// of each tensor.
 BlockProgram copy_lines(const Program&, LineCopies, const std::string& name);
 
 /// Returns whether every row of the tensor or view, along its contiguous dimension, starts at a multiple of `bytes`

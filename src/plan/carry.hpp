@@ -9,9 +9,9 @@
 
 namespace zellige::plan {
 
-/// Rewrites every such accumulate node whose factor is one number per row: the matmul becomes `carried`, with the
-/// factor as its third operand, and replaces the accumulate node, which loses its operands and readers. Requires
-/// the choice of the matmuls' instructions.
+/// Rewrites every node o = o * r + p v of the loop whose factor r is one number per row. The matmul p v becomes
+/// `carried` (accumulates over the loop) with r as its third operand, and replaces the accumulate node, which loses its
+/// operands and readers. Requires the choice of the matmuls' instructions.
 void carry_rescaled(KernelPlan&);
 
 /// Returns the node whose value multiplies a carried matmul's accumulators, row by row, before an iteration's

@@ -1,5 +1,5 @@
-// Chooses the first of several forms of a kernel whose shared memory fits the target. The forms are planned
-// completely, in this order from the fastest to the one with the least memory:
+// Chooses how a kernel uses shared memory and warps: plans several forms of the kernel completely, and takes the first
+// one that fits the target's shared memory. From the fastest form to the one with the least memory:
 //
 // 1. matmuls by wgmma with TMA loads, with the ways in which blocks take tiles (ways_of_blocks);
 // 2. mma.sync or FMA with tiles in shared memory, all copies started first, or started when memory is least;

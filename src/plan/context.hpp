@@ -12,8 +12,8 @@
 //   EvaluatedLayout evaluated(context);
 //   evaluated.at(33, 9)                         // item 8 * 33 + 1 + 1024: (5, 9), the tenth value of thread 33
 //
-// One layout would not do: 100 threads over rows of 32 chunks have a `share` and a `tile`, whose composition is no
-// layout.
+// There are two layouts because the composition need not be a layout: 100 threads over rows of 32 chunks are an
+// example.
 //
 // - A thread's adjacent elements are along axis 0. In a reduction axis 0 is the reduced one, and the other axes
 //   number the results.
@@ -62,13 +62,14 @@ struct Context {
   /// Returns whether several threads have each element and each has its complete value. False for accumulators:
   /// there the threads of warps along K have partial sums of the same element.
   bool replicated() const { return !row && holders() > 1; }
-  /// Number of lanes of a warp among which the axis-0 items (summands) of one result are divided.
+  /// Number of lanes of a warp among which the summands of one result of a reduction (items along axis 0) are divided.
   int lanes() const;
-  /// Distance, in threads, between two adjacent ones of these lanes, or of the threads with the same items.
+  /// Distance, in threads, between two adjacent lanes that share one result of a reduction, or, in a replicated layout,
+  /// that have the same elements. 1 if there are no such lanes.
   int lane_step() const;
-  /// Returns the first of the lanes among which the axis-0 items of this thread's result are divided.
+  /// Returns the thread number of the first lane that shares this thread's result of a reduction.
   int first_lane(int thread) const { return thread - thread / lane_step() % lanes() * lane_step(); }
-  /// Number of warps among which the axis-0 items (summands) of one result are divided.
+  /// Number of warps among which the summands of one result of a reduction (items along axis 0) are divided.
   int parts() const;
   bool operator==(const Context&) const;
 };
@@ -81,7 +82,8 @@ Value layout(const std::vector<Mode>&);
 /// Returns a blocked layout: `domain` in chunks of `vector` elements, dealt round-robin to the threads. `order`
 /// lists the dimensions, fastest first. The last chunk of a row may extend beyond the row.
 Context blocked_layout(const Shape& domain, const std::vector<int>& order, int vector, int threads);
-/// Returns the blocked layout in which `inner` is the fastest dimension; the others are in row-major order.
+/// Returns the blocked layout whose fastest dimension is `inner`, with the other dimensions in row-major order: chunks
+/// of `vector` elements along `inner`, dealt round-robin to the threads.
 Context blocked_layout(const Shape& domain, int inner, int vector, int threads);
 
 /// A reduction and its distribution over threads. Each result, an element of the shape `sums`, has `length`

@@ -109,7 +109,8 @@ class Pricing {
 
   KernelCost k;
 
-  /// Sets the quantities of `k`. `made_here`: tensors that earlier kernels of the program have brought into the L2.
+  /// Sets the quantities of the cost `k` (bytes, wavefronts, instructions ...). `made_here`: tensors that earlier
+  /// kernels of the program have brought into the L2.
   void count(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
@@ -140,7 +141,7 @@ class Pricing {
     k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
     launched_ = all;
   }
-  /// Sets the times of `k` from its quantities.
+  /// Sets the times of the cost `k` from its quantities.
   void settle() {
     // If the program's tensors exceed the L2 by little, a large share of them is still in it.
     const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();

@@ -1,5 +1,5 @@
-// The cost model: estimates how long a planned program takes, in microseconds, from its steps and predicted counters.
-// The planner compares tilings by it.
+// The cost model: estimates how long a planned program takes, in microseconds, from the instructions and memory
+// accesses of its plan. The planner compares tilings by it.
 //
 //   CostEstimate p = estimate_cost(plan, target);
 //   p.us                   // of the whole program

@@ -1,5 +1,6 @@
 // Predicts how many ordinary loads and stores of shared memory a loop nest executes, by access width and in
-// wavefronts, in the emulator's counters. Part of predict.hpp, which predicts all counters of a kernel.
+// wavefronts. The predictions equal what the emulator counts, which runs the CUDA source on the CPU. Part of
+// predict.hpp, which predicts all counters of a kernel.
 #pragma once
 #include "plan/predict.hpp"
 

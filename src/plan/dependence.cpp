@@ -20,7 +20,8 @@ bool full_after_wait(const Schedule& s, int agent, const Step& step) {
   return first && as<GriddepWait>(*first);
 }
 
-/// Throws Rejected if a step of agent number `a` breaks the rules; returns whether the agent has a wait.
+/// Throws Rejected if agent (warp role) number `a` accesses global memory other than constant inputs, or lets the next
+/// kernel start, before it knows that earlier kernels have ended. Returns whether the agent has a griddep_wait itself.
 bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
   const Agent& agent = s.agents[a];
   bool waits = false, waited = false;  // whether it waited itself; whether it or a ring's producer did

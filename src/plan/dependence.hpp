@@ -1,9 +1,9 @@
 // Decides what a kernel may do while earlier kernels on the stream are running (programmatic dependent launch, PDL),
-// and proves that its schedule keeps to that.
+// and proves that its schedule keeps to these rules.
 //
-// The rules: a kernel that is launched early reads only constant inputs (which no earlier work on the stream writes)
-// and writes nothing before its griddep_wait step (griddepcontrol.wait). The wait returns when the previous kernel has
-// ended and its writes are visible. Only after the wait, or by ending, does a kernel let the next one start.
+// A kernel that is launched early reads only constant inputs (which no earlier work on the stream writes) and writes
+// nothing before its griddep_wait step (griddepcontrol.wait). The wait returns when the previous kernel has ended and
+// its writes are visible. Only after the wait, or by ending, does a kernel let the next one start.
 //
 // Consequences: kernels end in order, because a kernel ends after its own wait, and the previous kernel ends before
 // that. By induction, all earlier kernels have ended after the wait. A kernel may then read what any of them wrote and

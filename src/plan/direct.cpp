@@ -9,9 +9,9 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns whether the tile is combined only with wgmma accumulators after the loop, element by element, or is a
-/// load outside the epilogue of a chain of two matmuls (attention), such as a bias of the scores. Adjacent lanes then
-/// read adjacent column pairs, which share sectors, and a copy would take shared memory from the ring (docs/log.md).
+/// Returns whether threads should read the tile directly because they combine it with wgmma accumulators: element by
+/// element after the loop, or, in attention (two chained matmuls), before or inside the loop, as a bias of the scores.
+/// Adjacent lanes read adjacent column pairs, which share sectors; a copy would take shared memory from the ring.
 bool combined_with_accumulators(const KernelPlan& plan, const Node& load, int gmem_inner,
                                 const LoadReads& reads) {
   if (plan.program.loop == 1 || !on_warpgroups(plan)) return false;

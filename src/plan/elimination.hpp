@@ -41,9 +41,9 @@ struct Solution {
   bool optimal = true;     // whether `cost` is proved to be the least
 };
 
-/// Returns an assignment of finite and least cost; see `optimal`. `table_cap` bounds the entries of a table, and `beam`
-/// the width of the beam search. Throws Error if the problem is malformed, if every assignment has infinite cost (names
-/// the conflicting factors), or if the beam search finds no assignment of finite cost.
+/// Returns an assignment of least cost, or the best one found if a table would exceed `table_cap` entries; `beam` is
+/// the width of the beam search that is then used. The cost is finite. Throws Error if the problem is malformed, if
+/// every assignment has infinite cost (names the conflicting factors), or if the beam search finds no finite cost.
 Solution minimise(const Problem& problem, std::size_t table_cap = std::size_t{1} << 22, int beam = 1024);
 
 /// Returns the sum of all factors at an assignment, one value per variable.

@@ -88,15 +88,15 @@ class Estimate {
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
 
-  /// Returns whether the tensor is the A operand of a chain's second matmul, which is in registers: an elementwise
-  /// result in a kernel with a chain.
+  /// Returns whether the tensor is in registers as the A operand of the second of two chained matmuls (attention): an
+  /// elementwise result in a kernel that is expected to have such a chain.
   bool made(int tensor) const {
     return of_chain() && std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
              return graph::is_elementwise(o.kind) && o.outputs[0] == tensor;
            });
   }
 
-  /// Adds issue slots of elementwise work.
+  /// Adds `slots` issue slots to those of the block and to the part of them that is elementwise work.
   void add_elementwise(double slots) { k_.slots += slots, elementwise_slots_ += slots; }
 
   /// Adds a matmul of operand shape `x` and result shape `y`: by wgmma, mma.sync, FMA outer products or dot products.

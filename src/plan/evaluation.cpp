@@ -42,7 +42,7 @@ struct Point {
   At own = At::own;        // relative to the nest's coordinate: decides whether registers hold the value
 };
 
-/// Lowers the tasks of one loop nest to items; see evaluate().
+/// Lowers the tasks of one loop nest to a list of instructions (items); see evaluate().
 class Nest {
  public:
   Nest(const KernelPlan& plan, const std::vector<int>& tasks)
@@ -207,7 +207,7 @@ class Nest {
     return static_cast<int>(items_.size()) - 1;
   }
   int add(Kind kind) { return add(Item{.kind = kind}); }
-  /// Opens a guard for a single task.
+  /// Adds an item that opens these bounds checks; none if there are no checks.
   void open(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards.empty() && within.empty()) return;
     Item item{.kind = Kind::guard};
@@ -252,7 +252,7 @@ class Nest {
     return d != plan_.direct.end() && d->second;
   }
 
-  /// Closes a scope: values computed since `mark` are no longer available.
+  /// When a bounds check or branch closes: forgets the values computed since `mark`, so that none is reused.
   void forget(std::size_t mark) {
     for (; order_.size() > mark; order_.pop_back()) known_.erase(order_.back());
   }
@@ -341,7 +341,7 @@ class Nest {
     return choose;
   }
 
-  /// Returns the item of operand `which` of a rotate, for `vector` elements at `what` along its dimension.
+  /// Returns the item that yields operand `which` of a rotary embedding, `vector` elements of it at place `what`.
   int rotated(int node, int which, const Point& p, Place::Of what, int vector) {
     const Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);

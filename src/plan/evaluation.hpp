@@ -1,9 +1,9 @@
-// Lowers tasks that one loop nest evaluates to a linear list of instructions (`Item`): reads with their widths,
+// Lowers the work of one loop nest of a kernel to a linear list of instructions (`Item`): reads with their widths,
 // elementwise operators, branches, bounds checks and stores.
 //
 //   for (const Item& item : evaluate(plan, tasks)) ...   // all tasks have the same thread-value layout
 //
-// A nest is the loop in which each thread goes through its elements of that layout. The emitter prints the items
+// The nest is the loop in which each thread goes through its elements of that layout. The emitter prints the items
 // (expression.cpp, evaluate_text.cpp) and the prediction of counters counts them (shared_access.cpp), so that both
 // agree.
 //

@@ -4,9 +4,9 @@
 //   EvaluatedLayout c(accumulators({16, 64}, {.n = 4}, row));  // row: the descriptor of mma.m16n8k16
 //   c.at(37, 2)                                                // (9, 18): value 2 of thread 37
 //
-// Values are in the order of Fragment::d (block/fragment.hpp). The axes of the items are N (K for A), M and batch.
-// If one matmul's accumulators become the next one's A, both layouts number their values equally: the rounding
-// goes register for register.
+// Values are in the order of Fragment::d (block/fragment.hpp). The layouts' axes (context.hpp) are N (K for A), M and
+// batch. If one matmul's accumulators become the next one's A, both layouts number the values equally, so that
+// register i is rounded to element i of the operand.
 #pragma once
 #include <algorithm>
 
@@ -67,7 +67,8 @@ Context lines(const Context& accumulators);
 int line_of(const Context& accumulators, int value);
 /// Returns whether each row is complete within one warp, so that shuffles alone reduce it.
 bool whole_lines(const Context& accumulators);
-/// Returns whether `rows` equals lines(accumulators) and these rows can be reduced within a warp.
+/// Returns whether `rows` is the layout of these accumulators' row statistics, lines(accumulators), and each row is
+/// complete within one warp.
 bool lines_of(const Context& rows, const Context& accumulators);
 
 /// Returns whether each thread has both matrices of each pair (2i, 2i + 1) along the last batch dimension, at the

@@ -105,7 +105,7 @@ class Grouping {
     return best;
   }
 
-  /// Returns the context that is a blocked layout of at most `vector` elements, halved until it divides the rows.
+  /// Returns the number of the blocked layout of `domain` by `vector` elements, halved until vectors divide rows.
   int blocked_layout(const Shape& domain, int inner, int vector) {
     while (vector > 1 && domain[inner] % vector != 0) vector /= 2;
     return context(plan::blocked_layout(domain, inner, vector, program_.threads()));
@@ -163,7 +163,7 @@ class Grouping {
     }
   }
 
-  /// Evaluates map `i` of a chain of wgmma matmuls into registers if it is kept there; returns whether it is.
+  /// Between two chained wgmma matmuls, evaluates map `i` into registers if it is kept there; returns whether it is.
   bool place_precomputed(int i) {
     const int scores = accumulators_to_keep_in(plan_, i);
     if (scores < 0) return false;
@@ -397,7 +397,7 @@ class Grouping {
     }
   }
 
-  /// Returns whether a task's threads read the leaf from registers, in the task's layout or as one value per row.
+  /// Returns whether the task's threads have this input of its expression in registers: in its layout, or per row.
   bool in_registers(const Leaf& leaf, const Task& task) const {
     const auto evaluated = plan_.context_of.find(leaf.node);
     if (evaluated == plan_.context_of.end() || leaf.at == At::elsewhere ||

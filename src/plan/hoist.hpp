@@ -8,8 +8,8 @@
 
 namespace zellige::plan {
 
-/// Sets the section of every node inside the loop whose operands are all computed before the loop to
-/// Section::before. Does nothing if there is no loop.
+/// Moves every reduction, rounding and elementwise operator of the loop whose operands are all computed before the loop
+/// to before the loop (sets its section to Section::before). Does nothing if there is no loop.
 void hoist(BlockProgram&);
 
 }  // namespace zellige::plan

@@ -14,7 +14,7 @@
 
 namespace zellige::plan {
 
-/// Decides for each item of one loop nest whether its value is constant along the nest's loop.
+/// Decides for each instruction (Item) of one loop nest whether its value is constant along the nest's loop.
 class Invariance {
  public:
   Invariance(const KernelPlan&, const std::vector<int>& tasks);

@@ -116,8 +116,8 @@ struct CopyChoice {
   bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }
 };
 
-/// Loop bounds of one block under a causal, window or length mask, in a loop over tiles of `each` keys. Key
-/// tiles that are masked completely are skipped. With r the block's first row (query):
+/// Loop bounds of one block of attention under a causal, window or length mask. The block computes a tile of rows
+/// (queries) from row r on, in a loop over tiles of `each` keys. Key tiles that are masked completely are skipped:
 ///
 ///   iterations run             start <= i < stop
 ///     start                    max(r + *from, 0) / each; 0 without `from`

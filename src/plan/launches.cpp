@@ -49,7 +49,8 @@ void verify_disjoint(const BlockProgram& a, const BlockProgram& b, const Program
     }
 }
 
-/// Throws Rejected if a program uses what programs in a common launch cannot, or differs in threads from `first`.
+/// Throws Rejected if a program that shares its launch uses clusters, warp specialisation, persistent blocks or TMA, or
+/// has another number of threads per block than `first`.
 void verify_one(const KernelPlan& k, const KernelPlan& first) {
   const BlockProgram& p = k.program;
   if (p.threads() != first.program.threads())

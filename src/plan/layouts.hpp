@@ -10,8 +10,8 @@
 
 namespace zellige::plan {
 
-/// Sets KernelPlan::inner of every load, store and rounded matmul operand, and the strides of every tensor that has
-/// none. Requires the choice of the matmuls' instructions.
+/// Sets the contiguous dimension of the tile of every load, store and rounded matmul operand (KernelPlan::inner), and
+/// the strides of every tensor that has none. Requires the choice of the matmuls' instructions.
 void resolve_layouts(Program&, std::vector<KernelPlan>&, const target::Target&);
 
 /// Returns the dimension along which a tensor is contiguous: the last one of extent > 1 with stride 1. Returns the last

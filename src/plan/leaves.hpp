@@ -10,10 +10,12 @@ namespace zellige::plan {
 /// Where a value is read, relative to the coordinate that is being evaluated: at the same coordinate (own), at the
 /// same place of the other matrix of a batch's pair (pair), in the only column of the same row (row), or elsewhere.
 enum class At : std::uint8_t { own, pair, row, elsewhere };
-/// Returns where a map reads an operand, which may broadcast, if the map itself is evaluated at the first argument.
+/// Returns where an elementwise operator of shape `map` reads an operand, which may broadcast, if the operator's own
+/// value is read at the place given by the first argument.
 At narrowed(At, const Shape& operand, const Shape& map);
-/// Returns where a rotate that is evaluated at the first argument reads the rotated element (`itself`) or the other
-/// element of its pair. Returns `elsewhere` unless pairs are along the last batch dimension.
+/// Returns where a rotary embedding reads its operand if its own value is read at the place given by the first
+/// argument: the element itself (`itself`) or the other element of its pair. Returns `elsewhere` unless pairs are along
+/// the last batch dimension.
 At rotated(At, const Node& rotate, bool itself);
 
 /// A value in memory or registers that an elementwise expression reads.

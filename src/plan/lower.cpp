@@ -125,7 +125,7 @@ class Lowering {
     return true;
   }
 
-  /// Adds the kernels of operator number `i`, which is not custom; none if it is a view.
+  /// Adds the kernels of the graph's operator number `i`, which has no block graph. A view has none.
   void lower_unfused(int i) {
     const graph::KernelOp& op = graph_.ops[static_cast<std::size_t>(i)];
     std::optional<retile::ProductTile> product;

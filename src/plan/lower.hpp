@@ -1,6 +1,6 @@
-// Lowers a validated graph to block programs (program.hpp), one or more per kernel. A custom operator's program comes
-// from its block graph; any other operator (matmul, reduction, elementwise ...) gets a program with tiles that the
-// planner chooses. From then on both are planned and emitted in the same way.
+// Lowers a validated graph to block programs (program.hpp): what one thread block of each kernel computes. The program
+// of a custom operator comes from its block graph. Any other operator (matmul, reduction, elementwise ...) gets a
+// program with tiles that the planner chooses. From then on both are planned and emitted in the same way.
 #pragma once
 #include <optional>
 
@@ -29,8 +29,8 @@ std::vector<BlockProgram> lower_kernel(Program&, const graph::KernelOp&, const s
 /// caller must fill in the splits of a mask. Throws Error for other operators.
 int lower_operator(BlockProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands, Section,
                    const Shape& shape = {});
-/// Returns the node of a matmul operand in the type that instructions read: `value` itself if it is a load of that
-/// type, otherwise a new node that rounds it. e4m3 and e5m2 become f16, which represents them exactly.
+/// Prepares node `value` as a matmul operand of type `DType`: returns `value` itself if it is a load of that type,
+/// otherwise a new node that rounds it. e4m3 and e5m2 become f16, which represents them exactly.
 int lower_operand(BlockProgram&, int value, DType);
 /// Lowers a view (permute, reshape, slice, expand). Adds its result to the program's views and returns no kernels if
 /// strides express the view and its result needs no memory of its own. Otherwise returns one or two kernels that copy.

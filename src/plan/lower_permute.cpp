@@ -41,7 +41,8 @@ class Permuting {
   }
 
  private:
-  /// Returns whether the last dimension of the result is the second to last of the original.
+  /// Returns whether the permutation makes a matmul's rows the last dimension, so that A and B change places:
+  /// C^T = B^T A^T.
   bool swaps() const { return dims_.back() + 2 == static_cast<int>(dims_.size()); }
   /// Returns whether a permuted matmul is a matmul of permuted operands: rows and columns may be swapped with each
   /// other, but not with a batch dimension.
