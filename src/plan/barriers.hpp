@@ -1,5 +1,5 @@
-// Orders the tasks of a thread block into phases separated by barriers, such that the number of barriers is least and
-// then the peak of shared memory (or such that a weighted sum of barriers and peak is least).
+// Orders the tasks of a thread block into phases separated by barriers. Minimises the number of barriers, then the peak
+// of shared memory; or, if asked, a weighted sum of barriers and peak.
 //
 //   // 0 and 1 load, 2 adds them through shared memory.
 //   Phases p = order_tasks({{.produces = 1}, {.produces = 1}, {.after = {0, 1}, .produces = 1}});

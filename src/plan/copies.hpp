@@ -16,9 +16,9 @@ CopyChoice widest_copy(const Node&, const graph::KernelTensor&, int inner, const
 /// Returns a copy element by element, for a tile and tensor that are contiguous along different dimensions.
 CopyChoice single_copy(DType, const target::Target&);
 
-/// Returns a copy of full width through registers with unaligned loads (load_anywhere), if the given copy would go
-/// element by element, and rows have at least one full access of 1- or 2-byte elements. Otherwise returns the given
-/// copy.
+/// Replaces a copy element by element, which unaligned rows need, by unaligned loads of full width (load_anywhere)
+/// through registers. Returns the given copy if it is wider, or if rows are shorter than an access, or if elements have
+/// more than 2 bytes.
 CopyChoice anywhere(const CopyChoice&, const Node&, const graph::KernelTensor&, int inner,
                     const target::Target&);
 

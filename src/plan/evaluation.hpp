@@ -116,9 +116,9 @@ struct Item {
 /// a matmul by scalar dot products the nest has K as an additional last dimension.
 std::vector<Item> evaluate(const KernelPlan&, const std::vector<int>& tasks);
 
-/// Returns the maximum number of elements per access (16 bytes at most) when reading or writing `vector` adjacent
-/// elements of the buffer along `inner`, from a coordinate that is a multiple of `vector` plus `shift`. Returns 1
-/// if `inner` is not the buffer's contiguous dimension.
+/// Returns the maximum number of elements per access, of 16 bytes at most, to `vector` adjacent elements of a buffer
+/// along `inner`. Their first coordinate is a multiple of `vector`, plus `shift`. Returns 1 if `inner` is not the
+/// buffer's contiguous dimension.
 int access_width(const Buffer&, int inner, int vector, std::int64_t shift = 0);
 
 }  // namespace zellige::plan

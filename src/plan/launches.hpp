@@ -32,13 +32,13 @@ std::vector<Launch> launches(const std::vector<BlockProgram>&);
 /// threads per block to the maximum over all programs.
 void launch_together(std::vector<BlockProgram>&);
 
-/// Makes the offset `begin`, at which the program's part of a concatenated or split tensor begins along `dim`, a
-/// parameter of the program (BlockProgram::part_begin), so that programs that differ only in it have the same source.
-/// The loads or stores of the given kind use it. Does nothing if `begin` does not fit an int.
+/// Sets BlockProgram::part_begin, a parameter of the program: the offset along `dim` at which its part of a
+/// concatenated or split tensor begins. Loads or stores (of the given kind) use it, so that programs that differ only in
+/// this offset have the same source. Does nothing if `begin` does not fit an int.
 void set_part_begin(BlockProgram&, NodeKind, int dim, std::int64_t begin);
 
-/// Throws Rejected if programs of one launch differ in their number of threads, if one of them uses clusters, warp
-/// specialisation, TMA or persistent blocks, or if one accesses memory that another one writes.
+/// Throws Rejected in these cases: programs of one launch differ in their number of threads, one of them uses clusters,
+/// warp specialisation, TMA or persistent blocks, or one accesses memory that another one writes.
 void verify_launches(const std::vector<KernelPlan>&, const Program&);
 
 }  // namespace zellige::plan

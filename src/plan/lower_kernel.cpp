@@ -60,9 +60,9 @@ class KernelLowering {
  private:
   const Shape& shape(int tensor) const { return program_.shape(tensor); }
 
-  /// Returns the split of a tensor of shape `extent` into tiles of shape `tile`, for a grid over the output's tiles, of
-  /// which there are steps[d] along dimension d (the last dimension varies fastest). Where the tensor's extent is 1
-  /// and the output's is not, all blocks read the same element.
+  /// Returns the split of a tensor of shape `extent` into tiles of shape `tile`. The grid is over the output's tiles,
+  /// steps[d] along dimension d, of which the last varies fastest. Where the tensor's extent is 1 and the output's is
+  /// not, all blocks read the same element.
   std::vector<Split> cut(const Shape& extent, const Shape& tile, const Shape& steps) const {
     std::vector<Split> result(extent.size());
     std::int64_t div = 1;
