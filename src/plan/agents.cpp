@@ -276,7 +276,7 @@ class Builder {
     return ring;
   }
 
-  /// Opens the loop over output tiles if blocks are persistent.
+  /// Opens the loop over a persistent block's output tiles; does nothing if blocks are not persistent.
   void tiles() {
     if (order_.blocks == 0) return;
     open({.kind = Loop::tiles, .trip_count = tiles_each(), .each = plan_.iterations_per_rank()});

@@ -151,7 +151,8 @@ i64 min_by_phases(const Graph& g, const Preference& preference) {
   return std::ranges::max(alive);
 }
 
-/// Exact search, phase by phase, over the sets of tasks that may be finished. Replaces `best` by better orders.
+/// Exact search over the orders of the tasks, phase by phase; a state is the set of finished tasks. Replaces `best` by
+/// every better order.
 class Search {
  public:
   Search(const Graph& graph, const Preference& preference, Phases& best)

@@ -9,9 +9,9 @@
 
 namespace zellige::plan {
 
-/// Throws Rejected if an access of the planned kernel may be out of bounds or misaligned, if an index may overflow, or if
-/// elements of a buffer overlap. The message names the kernel, the tensor and the numbers. Requires that place_buffers()
-/// has assigned the buffers' addresses.
+/// Throws Rejected if an access of the planned kernel may be out of bounds or misaligned, if an index may overflow, or
+/// if elements of a buffer overlap. The message names the kernel, the tensor and the numbers. Requires that
+/// place_buffers() has assigned the buffers' addresses.
 void verify_bounds(const KernelPlan&, const Program&);
 
 /// Returns the offset, in elements from the start of a stage of the buffer, of the element at coordinate `at` of

@@ -64,8 +64,8 @@ struct Context {
   bool replicated() const { return !row && holders() > 1; }
   /// Number of lanes of a warp among which the summands of one result of a reduction (items along axis 0) are divided.
   int lanes() const;
-  /// Distance, in threads, between two adjacent lanes that share one result of a reduction, or, in a replicated layout,
-  /// that have the same elements. 1 if there are no such lanes.
+  /// Distance, in threads, between adjacent lanes that share one result of a reduction; in a replicated layout, between
+  /// adjacent lanes with the same elements. 1 if there are no such lanes.
   int lane_step() const;
   /// Returns the thread number of the first lane that shares this thread's result of a reduction.
   int first_lane(int thread) const { return thread - thread / lane_step() % lanes() * lane_step(); }
@@ -103,8 +103,7 @@ Context summands(const Summation&);
 /// warps if there are more warps than results.
 Summation spread(Summation, bool together, std::int64_t threads);
 
-constexpr int max_elements_per_step =
-    8;  // adjacent elements that a thread evaluates at a time: maximum vector
+constexpr int max_elements_per_step = 8;  // adjacent elements that a thread evaluates at a time
 
 /// A thread-value layout as tables, for fast lookup of the coordinate of (thread, value, pass).
 class EvaluatedLayout {

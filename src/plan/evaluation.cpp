@@ -27,7 +27,7 @@ namespace {
 
 using Kind = Item::Kind;
 
-/// Returns the shape that a task on accumulators writes; for a matmul operand it includes the padding's zeros.
+/// Returns the shape that a task on accumulators writes: its tile, for a matmul operand with the padding of zeros.
 const Shape& written(const KernelPlan& plan, const Task& t) {
   const bool operand = t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
   return operand ? plan.buffers[t.buffer].padded : plan.contexts[t.context].domain;

@@ -8,8 +8,8 @@
 
 namespace zellige::plan {
 
-/// Moves every reduction, rounding and elementwise operator of the loop whose operands are all computed before the loop
-/// to before the loop (sets its section to Section::before). Does nothing if there is no loop.
+/// Moves reductions, roundings and elementwise operators out of the loop if all of their operands are computed before
+/// it: sets their section to Section::before. Does nothing if there is no loop.
 void hoist(BlockProgram&);
 
 }  // namespace zellige::plan

@@ -38,7 +38,7 @@ struct MatmulChoice {
   std::int64_t columns() const { return by_warpgroup() ? batch * n : n; }
   /// Number of separate matrix products: one per batch index, or for wgmma one wide product of all of them.
   std::int64_t products() const { return by_warpgroup() ? 1 : batch; }
-  /// Returns whether threads compute outer products by FMAs (float32; target/outer_products.hpp).
+  /// Returns whether the matmul is outer products by ordinary FMAs (of float32; target/outer_products.hpp).
   bool by_threads() const { return plan::by_threads(row); }
 };
 

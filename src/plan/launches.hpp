@@ -33,8 +33,8 @@ std::vector<Launch> launches(const std::vector<BlockProgram>&);
 void launch_together(std::vector<BlockProgram>&);
 
 /// Sets BlockProgram::part_begin, a parameter of the program: the offset along `dim` at which its part of a
-/// concatenated or split tensor begins. Loads or stores (of the given kind) use it, so that programs that differ only in
-/// this offset have the same source. Does nothing if `begin` does not fit an int.
+/// concatenated or split tensor begins. Loads or stores (of the given kind) use it, so that programs that differ only
+/// in this offset have the same source. Does nothing if `begin` does not fit an int.
 void set_part_begin(BlockProgram&, NodeKind, int dim, std::int64_t begin);
 
 /// Throws Rejected in these cases: programs of one launch differ in their number of threads, one of them uses clusters,

@@ -230,7 +230,7 @@ class BlockLowering {
     return dims;
   }
 
-  /// Adds a load of the start index of a view whose start is an integer in a tensor; returns -1 for other tensors.
+  /// Adds a load of the run-time start index of a view, and returns it; returns -1 for tensors without such an index.
   int number_of_view(int tensor) {
     const auto view = whole_.views.find(tensor);
     if (view == whole_.views.end() || view->second.number < 0) return -1;
