@@ -83,7 +83,7 @@ enum class TaskKind : std::uint8_t {
   to_registers,  // evaluates a map over accumulators into registers
   rescale,       // multiplies a matmul's accumulators by a factor per row, before this iteration is added
   reduce,        // reduces each thread's own summands
-  finish,        // combines the threads' results of a `reduce` across lanes, into the reduction's buffer
+  finish,        // combines the threads' results of a `reduce` across lanes, in registers or into a buffer
   to_cluster,    // split-K: sends accumulators to the ranks (blocks of the cluster) that store their columns
   from_cluster,  // split-K: adds the partial results received from other ranks to this rank's accumulators
 };
