@@ -8,9 +8,10 @@
 namespace zellige::plan {
 namespace {
 
-/// What every element of a value is in a fully masked iteration: `lowest` is minus infinity, and `as_it_was` a loop
-/// state that equals the previous iteration's.
-enum class Left : std::uint8_t { anything, lowest, zero, one, as_it_was };
+/// What every element of a value is in a fully masked iteration. `lowest` is minus infinity. `in_every_iteration` is
+/// a number that the other iterations' values are not below, so that a maximum over the iterations does not need this
+/// one. `as_it_was` is a loop state that equals the previous iteration's.
+enum class Left : std::uint8_t { anything, lowest, in_every_iteration, zero, one, as_it_was };
 
 /// Evaluates the loop's body abstractly for an iteration in which the node `mask` masks every element.
 class Body {
@@ -36,6 +37,9 @@ class Body {
  private:
   Left in(const Node& n, std::size_t i) const { return left_[n.in[i]]; }
 
+  /// Returns whether a maximum over all iterations is the same without a value that is `x` in this one.
+  static bool no_new_maximum(Left x) { return x == Left::lowest || x == Left::in_every_iteration; }
+
   Left of(const Node& n) const {
     switch (n.kind) {
       case NodeKind::map:
@@ -43,11 +47,12 @@ class Body {
       case NodeKind::round:
         return in(n, 0);
       case NodeKind::reduce: {
-        const bool neutral = in(n, 0) == (n.op == OpKind::reduction_max ? Left::lowest : Left::zero);
+        const bool neutral =
+            n.op == OpKind::reduction_max ? no_new_maximum(in(n, 0)) : in(n, 0) == Left::zero;
         return !neutral ? Left::anything : n.carried ? Left::as_it_was : in(n, 0);
       }
       case NodeKind::running_max:  // is never below its initial value, the lowest finite number
-        return in(n, 0) == Left::lowest ? Left::as_it_was : Left::anything;
+        return no_new_maximum(in(n, 0)) ? Left::as_it_was : Left::anything;
       case NodeKind::running_diff:
         return in(n, 0) == Left::as_it_was ? Left::zero : Left::anything;
       case NodeKind::matmul: {
@@ -57,8 +62,8 @@ class Body {
       case NodeKind::accumulate: {
         if (n.in.empty()) return Left::anything;
         const bool kept = n.op != OpKind::accum_rescale || in(n, 1) == Left::one;
-        const Left neutral = n.op == OpKind::accum_max ? Left::lowest : Left::zero;
-        return kept && in(n, 0) == neutral ? Left::as_it_was : Left::anything;
+        const bool neutral = n.op == OpKind::accum_max ? no_new_maximum(in(n, 0)) : in(n, 0) == Left::zero;
+        return kept && neutral ? Left::as_it_was : Left::anything;
       }
       default:
         return Left::anything;
@@ -71,12 +76,12 @@ class Body {
       case OpKind::cast:
         return graph::is_integer(n.to_dtype) ? Left::anything : x;
       case OpKind::mul_scalar:
-        return x == Left::zero || (x == Left::lowest && n.scalar > 0) ? x : Left::anything;
+        return x == Left::zero || (no_new_maximum(x) && n.scalar > 0) ? x : Left::anything;
       case OpKind::sub:  // minus infinity minus a running maximum, which is finite
         return x == Left::lowest && n.in.size() > 1 && in(n, 1) == Left::as_it_was ? x : Left::anything;
-      case OpKind::maximum:  // the other operand is part of all previous iterations' running maximum, too
-        return x == Left::lowest && (n.in.size() == 1 || p_.nodes[n.in[1]].section == Section::before)
-                   ? x
+      case OpKind::maximum:  // the other operand, which every iteration has
+        return no_new_maximum(x) && (n.in.size() == 1 || p_.nodes[n.in[1]].section == Section::before)
+                   ? Left::in_every_iteration
                    : Left::anything;
       case OpKind::exp:
         return x == Left::lowest ? Left::zero : x == Left::zero ? Left::one : Left::anything;
@@ -88,10 +93,6 @@ class Body {
   const BlockProgram& p_;
   std::vector<Left> left_;
 };
-
-}  // namespace
-
-namespace {
 
 /// Returns the first row of the tile of block number `block` along the grid axis that splits the rows.
 std::int64_t first_row(const Split& rows, std::int64_t block) {

@@ -233,6 +233,7 @@ struct Attended {
   int warps = 8;
   std::optional<std::int64_t> tril = {};
   double masked = -std::numeric_limits<double>::infinity();
+  std::optional<double> at_least = {};  // of the masked scores
   DType dtype = DType::f16;
 };
 
@@ -251,6 +252,7 @@ graph::KernelGraph attention(const Attended& a) {
                       auto scores = matmul(q, k) * 0.125;
                       if (a.tril)
                         scores = t.mask(scores, {.tril = a.tril}, {.x = 0, .y = 1, .loop = 2}, a.masked);
+                      if (a.at_least) scores = graph::maximum(scores, *a.at_least);
                       const auto [maximum, fell] = reduction_max(scores, 2);
                       const auto p = exp(scores - maximum), factor = exp(fell);
                       const auto o = accum_rescale(matmul(p, v), factor);
@@ -266,7 +268,7 @@ void expect_attention(const Attended& a, const plan::PlanOptions& plan_options =
   int chained = 0;
   for (const auto& [node, m] : plan.kernels.at(0).matmuls) chained += m.by_warpgroup() && m.a_from >= 0;
   ASSERT_EQ(chained, 1) << plan::print(plan);
-  EXPECT_EQ(plan.kernels[0].loop_bounds.has_value(), a.tril && std::isinf(a.masked));
+  EXPECT_EQ(plan.kernels[0].loop_bounds.has_value(), a.tril && std::isinf(a.masked) && !a.at_least);
   std::vector<graph::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
   expect_as_reference(g, inputs, 1e-2, 1e-2, "sm_90a", plan_options);
@@ -280,6 +282,8 @@ TEST(WarpgroupChains, AreAttention) {
     for (std::int64_t tril : {0, 1, -1, -100, 200}) expect_attention({.tril = tril}, {{way}});
   expect_attention(
       {.tril = 0, .masked = -1e30});  // what is left of masked numbers might count: all tiles are multiplied
+  // exp(max(-inf, -1) - maximum) is above 0, so masked keys count, too.
+  expect_attention({.tril = 0, .at_least = -1.0});
   expect_attention({.warps = 4});
 }
 
