@@ -174,7 +174,7 @@ class Registers {
         state(t, accumulators_, task.node);
         if (!rescaled_.insert(task.node).second)
           reject("{}: {} multiplies its accumulators a second time before the product is added", p_.name,
-                 p_.name, describe(t));
+                 describe(t));
         return;
       case TaskKind::reduce:
         for (int in : n.in)  // a matmul's operands are read elsewhere
