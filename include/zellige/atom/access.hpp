@@ -4,10 +4,10 @@
 //   Vec<half_t, 8> v = load<8>(pointer);     // one 16-byte load; the pointer is aligned to 16 bytes
 //   store(pointer, v);
 //
-// load_once<N>(p) is a load from global memory that no thread writes while the kernel runs; the emulator checks
-// that. Its ld.global is volatile, so the compiler does not move it before griddep_wait. It has no cache
-// modifiers: ld.global.nc with L1::no_allocate, L1::evict_first or an L2 policy cost 4% of the time of a kernel
-// that streams rows (docs/log.md).
+// load_once<N>(p) is a load<N>(p) from global memory that no thread writes while the kernel runs; the
+// emulator checks that. The compiler does not move the load before griddep_wait, because its ld.global is
+// volatile. No cache modifiers are used: ld.global.nc with L1::no_allocate, L1::evict_first or an L2 policy
+// made a kernel that reads a tensor once 4% slower (docs/log.md).
 #pragma once
 
 #include <zellige/atom/pointer.hpp>

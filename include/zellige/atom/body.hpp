@@ -23,7 +23,8 @@ struct BodyOperands {
   int sign = 1;  // -1: computes d = c - a b
 };
 
-/// Computes the results of the instruction and writes them to the operands' d.
+/// The type of a reference body: a function that computes an instruction's results for all its threads and
+/// writes them to the registers to which the operands' `d` points.
 using Body = void (*)(const Instruction&, const BodyOperands&);
 
 namespace reference {

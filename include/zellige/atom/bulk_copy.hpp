@@ -1,9 +1,9 @@
-// Bulk copies: asynchronous copies of contiguous bytes, without a TMA descriptor (cp.async.bulk). One thread
-// issues each copy. Addresses must be aligned to 16 bytes, and sizes must be multiples of 16.
+// Bulk copies: asynchronous copies of contiguous bytes without a TMA descriptor (cp.async.bulk). One thread
+// issues each copy. Addresses must be aligned to 16 bytes, and sizes must be multiples of 16 bytes.
 //
 //   mbarrier_arrive_expect_tx(full, 8192);
 //   bulk_load(row, source, 8192, full);                // global to shared, completes on the mbarrier
-//   bulk_store(target, row, 8192);                     // shared to global: tma_store_commit, tma_store_wait
+//   bulk_store(target, row, 8192);                     // shared to global, completes as a bulk group
 //   bulk_copy_cluster(inbox, rank, mine, 512, full);   // into another block of the cluster, on its mbarrier
 //
 // If ordinary stores wrote the shared memory that a copy reads, every thread that wrote must first call
@@ -30,7 +30,7 @@ ZELLIGE_CALL void bulk_load(any_pointer to, any_pointer from, unsigned bytes, sm
       : "memory");
 #endif
 }
-/// bulk_load with an L2 cache policy. The hint has no effect if ZELLIGE_NO_CACHE_HINTS is defined.
+/// Copies like bulk_load, with an L2 cache policy. `hint` has no effect if ZELLIGE_NO_CACHE_HINTS is defined.
 ZELLIGE_CALL void bulk_load_hint(any_pointer to, any_pointer from, unsigned bytes, smem<uint64_t> barrier,
                                  [[maybe_unused]] CacheHint hint) {
 #if defined(ZELLIGE_EMULATE)

@@ -2,11 +2,11 @@
 // without a TMA descriptor. One thread calls it.
 //
 //   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}.with(barrier), gRow, sRow);    global to shared
-//   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}, sRow, gRow);                  and back: tma_store_arrive()
+//   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}, sRow, gRow);                  shared to global, as a bulk group
 //
-// SM90_BULK_COPY_AUTO issues one copy for each of the longest pieces that are contiguous in both tensors.
-// SM90_BULK_COPY_G2S and SM90_BULK_COPY_S2G copy a fixed number of bits per instruction and are tiled like any
-// other copy atom.
+// SM90_BULK_COPY_AUTO determines the longest run of elements that is contiguous in both tensors, and issues
+// one copy per run. SM90_BULK_COPY_G2S and SM90_BULK_COPY_S2G copy a fixed number of bits per instruction and
+// are tiled like any other copy atom.
 #pragma once
 
 #include <zellige/atom/bulk_copy.hpp>
@@ -58,13 +58,13 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_S2G, Bits> con
   bulk_store(first_address(dst), first_address(src), Bits::value / 8);
 }
 
-/// A bulk load whose piece size is the longest contiguous piece common to the two layouts, with the mbarrier on
-/// which it completes.
+/// A bulk load of runs of elements that are contiguous in both tensors, as long as possible, with the
+/// mbarrier on which the load completes.
 template <>
 struct Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>> {
   smem<uint64_t> barrier;
 };
-/// A bulk store whose piece size is the longest contiguous piece common to the two layouts. .with(barrier)
+/// A bulk store of runs of elements that are contiguous in both tensors, as long as possible. .with(barrier)
 /// makes it a load.
 template <>
 struct Copy_Traits<SM90_BULK_COPY_AUTO> {
@@ -75,16 +75,16 @@ struct Copy_Traits<SM90_BULK_COPY_AUTO> {
 };
 
 namespace detail {
-/// Copies `src` to `dst` by one bulk copy per longest piece that is contiguous in both tensors and that no
-/// swizzle splits: by bulk_load with `barrier` if it is given, else by bulk_store. Fails to compile if that
-/// piece is no multiple of 16 bytes.
+/// Copies `src` to `dst` with one bulk copy per run: the longest run of elements that is contiguous in both
+/// tensors and is not split by a swizzle. Uses bulk_load if `barrier` is passed, else bulk_store. Fails to
+/// compile if a run is no multiple of 16 bytes.
 template <tensor_like S, tensor_like D, class... Barrier>
 ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Barrier const&... barrier) {
   static_assert(same_representation<S, remove_cvref_t<D>>,
                 "SM90_BULK_COPY_AUTO: source and destination differ in type");
   using DT = remove_cvref_t<D>;
   auto const common = max_common_layout(src.layout(), dst.layout());
-  // A piece is at most as long as the bits that the swizzles of both pointers keep contiguous.
+  // A run is at most as long as the bits that the swizzles of both pointers keep contiguous.
   constexpr int each = sizeof_bits_v<typename S::value_type>;
   constexpr long long kept =
       bits_kept_together<typename S::iterator> < bits_kept_together<typename DT::iterator>

@@ -61,8 +61,8 @@ ZELLIGE_CALL void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
 }
-/// cluster_arrive() that does not make this thread's writes visible to other threads. It suffices after
-/// fence_mbarrier_init(), which itself is a release.
+/// Arrives at the cluster's barrier like cluster_arrive(), but does not make this thread's writes visible to
+/// other threads. This suffices after fence_mbarrier_init(), which itself is a release.
 ZELLIGE_CALL void cluster_arrive_relaxed() {
 #if defined(ZELLIGE_EMULATE)
   emulate::cluster_arrive(false);
@@ -78,14 +78,15 @@ ZELLIGE_CALL void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
 }
-/// The barrier of all threads of the cluster: cluster_arrive(), then cluster_wait().
+/// Waits until all threads of the cluster have called it: cluster_arrive(), then cluster_wait().
 ZELLIGE_CALL void cluster_sync() {
   cluster_arrive();
   cluster_wait();
 }
 
-/// Returns a pointer to the shared memory of the cluster's block `rank`, at the offset that `pointer` has in
-/// this block's shared memory. Ordinary loads and stores through it access that block's memory.
+/// Returns the pointer that corresponds to `pointer` in the shared memory of block `rank` of the cluster: the
+/// same offset from the start of that block's shared memory. Ordinary loads and stores may use the returned
+/// pointer.
 #if defined(ZELLIGE_EMULATE)
 template <class T>
 ZELLIGE_CALL smem<T> mapa(emulate::pointer<T> pointer, unsigned rank) {

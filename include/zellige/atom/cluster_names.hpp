@@ -16,7 +16,7 @@ namespace zellige {
 /// Returns 1 in one thread of the warp and 0 in the others. All 32 threads must call it.
 ZELLIGE_CALL uint32_t elect_one_sync() { return elect_one(); }
 
-// The extents or the index of a cluster: CUDA's dim3, or the emulator's.
+// The type of a cluster's extents or index: CUDA's dim3, or the emulator's type of that name.
 #if defined(ZELLIGE_EMULATE)
 using ClusterExtents = emulate::dim3;
 #else

@@ -1,12 +1,13 @@
-// cooperative_gemm: multiplies matrices in shared memory by all threads of a TiledMMA. Each thread passes its
-// index.
+// cooperative_gemm: multiplies matrices in shared memory with all threads of a TiledMMA. Each thread passes
+// its thread index.
 //
 //   cooperative_gemm(tid, mma, alpha, sA, sB, beta, sC);          sC = alpha * sA * sB^T + beta * sC
-//   cooperative_gemm(tid, mma, sA, sB, rC);                       rC += sA * sB^T (partition_fragment_C)
+//   cooperative_gemm(tid, mma, sA, sB, rC);                       rC += sA * sB^T; rC: registers
 //
-// Further arguments: the functions applied to each value of A, B and C on load and of C on store, then the
-// instructions that copy A, B and C in and C out. Tensors whose extents are no multiples of the MMA's tile are
-// copied value by value. The caller needs a barrier before reading sC.
+// rC is a thread's fragment from partition_fragment_C. Optional arguments follow: the functions applied to
+// each value of A, B and C when it is loaded and to each value of C when it is stored, then the copy
+// instructions for loading A, B and C and for storing C. Tensors whose extents are no multiples of the MMA's
+// tile are copied value by value. The caller needs a barrier before reading sC.
 #pragma once
 
 #include <zellige/atom/copy_call.hpp>
@@ -32,16 +33,17 @@ ZELLIGE_HOST_DEVICE constexpr void convert_each(From const& from, To&& to, F con
   for (int i = 0; i < int(size(to)); ++i) to(i) = static_cast<T>(f(loaded(from(i))));
 }
 
-/// Adds load_a(A) * load_b(B)^T to `rc`, the accumulators of thread `tid`. A is (M, K), B is (N, K), both of
-/// whole tiles. Copies one K block at a time to registers, by the instructions CopyA and CopyB, and multiplies
-/// it.
+/// Adds load_a(A) * load_b(B)^T to `rc`, the accumulators of thread `tid`. A is (M, K) and B is (N, K); the
+/// tile of the MMA divides both. Copies the registers of one K block after another with the instructions
+/// CopyA and CopyB, and multiplies each K block after it is copied.
 template <class CopyA, class CopyB, class Mma, class A, class B, class RC, class LoadA, class LoadB>
 ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, A const& a, B const& b,
                                                   RC& rc, LoadA const& load_a, LoadB const& load_b) {
   using TA = typename A::value_type;
   using TB = typename B::value_type;
   auto const mine = mma.get_slice(tid);
-  // The types of the copies and of the matmul may differ.
+  // raw_a and raw_b have the element types of A and B in memory; ra and rb have those of the matrix
+  // instruction.
   auto raw_a = make_fragment_like<TA>(mine.partition_A(a));
   auto raw_b = make_fragment_like<TB>(mine.partition_B(b));
   auto ra = make_fragment_like<typename Mma::FrgTypeA>(raw_a);
@@ -64,8 +66,8 @@ ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, 
   }
 }
 
-/// Sets r, a thread's registers, to load(e) for each element e of part(x), the thread's partition of tensor x.
-/// Elements of partial tiles that are outside x become zero.
+/// Sets r, a thread's registers, to load(e) for each element e of part(x), the thread's partition of tensor
+/// x. Sets r to zero where the partition reaches beyond the extents of x, in its last tiles.
 template <class Part, class X, class R, class Load>
 ZELLIGE_HOST_DEVICE constexpr void load_inside(Part const& part, X const& x, R&& r, Load const& load) {
   using T = typename remove_cvref_t<R>::value_type;
@@ -75,8 +77,8 @@ ZELLIGE_HOST_DEVICE constexpr void load_inside(Part const& part, X const& x, R&&
   for (int i = 0; i < int(size(r)); ++i)
     r(i) = elem_less(at(i), shape(x)) ? static_cast<T>(load(loaded(from(i)))) : T{};
 }
-/// Adds load_a(A) * load_b(B)^T to `rc`, the accumulators of thread `tid`. A is (M, K), B is (N, K), and their
-/// last tiles may be partial. Copies value by value.
+/// Adds load_a(A) * load_b(B)^T to `rc`, the accumulators of thread `tid`. A is (M, K) and B is (N, K); their
+/// extents need not be multiples of the MMA's tile. Loads A and B value by value.
 template <class Mma, class A, class B, class RC, class LoadA, class LoadB>
 ZELLIGE_HOST_DEVICE constexpr void multiply_inside(unsigned tid, Mma const& mma, A const& a, B const& b,
                                                    RC& rc, LoadA const& load_a, LoadB const& load_b) {
@@ -166,8 +168,8 @@ requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
   }
 }
 
-/// CuTe 3's name of cooperative_gemm(tid, mma, alpha, a, b, beta, c, ...), called through the ThrMMA of one
-/// thread.
+/// CuTe 3's name of cooperative_gemm(tid, mma, alpha, a, b, beta, c, ...). `mine` is the ThrMMA of one thread
+/// and provides `tid` and `mma`.
 template <class Tiled, class At, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
           class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is>
 requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE

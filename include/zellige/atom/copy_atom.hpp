@@ -1,5 +1,5 @@
-// Copy_Traits<Op> and Copy_Atom<Op, T>: a copy instruction with its thread-value layouts, as types. The traits
-// count bits, the atom counts elements of type T.
+// Copy_Traits<Op> and Copy_Atom<Op, T>: a copy instruction with its thread-value layouts, as types. The
+// layouts of the traits are in bits, those of the atom in elements of type T.
 //
 //   using Atom = Copy_Atom<SM75_U32x4_LDSM_N, half_t>;
 //   Atom::ValLayoutSrc{}       (_32,_8):(_8,_1)                eight elements per thread, a row of 16 bytes
@@ -47,9 +47,9 @@ struct copy_layout_of {
 template <class Op, CopyPart part>
 using copy_layout_t = planned_layout<copy_layout_of<Op, part>>;
 
-/// Converts `Layout`, (thread, bit) -> bit, to (thread, value) -> element for elements of `bits` bits. Records
-/// the violated rule if an element would span threads, or if wrong_for is not 0, which marks a cp.async of a
-/// width that PTX does not have.
+/// Converts `Layout`, a layout (thread, bit) -> bit, to (thread, value) -> element for elements of `bits`
+/// bits. Records the violated rule in two cases: an element would span threads, or wrong_for is not 0, which
+/// means that PTX has no cp.async of this width.
 template <class Layout, int bits, int wrong_for>
 struct copy_values_of {
   ZELLIGE_ALGEBRA static constexpr auto make() {
@@ -63,9 +63,9 @@ struct copy_values_of {
   }
   static constexpr auto value = make();
 };
-/// Returns `BitLayout`, (thread, bit) -> bit, as (thread, value) -> element for elements of `bits` bits. Fails
-/// to compile, with one error that names the violated rule, if an element would span threads, or if wrong_for
-/// is not 0, which marks a cp.async of a width that PTX does not have.
+/// Returns `BitLayout`, a layout (thread, bit) -> bit, converted to (thread, value) -> element for elements
+/// of `bits` bits. Fails to compile, with one error that names the violated rule, in two cases: an element
+/// would span threads, or wrong_for is not 0, which means that PTX has no cp.async of this width.
 template <class BitLayout, int bits, int wrong_for>
 ZELLIGE_HOST_DEVICE constexpr auto values_of_bits() {
   using P = copy_values_of<BitLayout, bits, wrong_for>;
@@ -122,8 +122,8 @@ struct Copy_Traits<SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<TS, TD>>
   ZELLIGE_HOST_DEVICE constexpr Copy_Traits with(bool pred) const { return {{pred}}; }
 };
 namespace detail {
-/// Not 0 if the traits are of a cp.async of a width that PTX does not have: then a width in bits that it has,
-/// for the error message.
+/// 0, except for traits of a cp.async whose width PTX does not have. The value is then a width in bits that
+/// PTX has, for the error message.
 template <class Traits>
 struct wrong_for : Int<0> {};
 template <class Op>
@@ -159,17 +159,17 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
   ZELLIGE_HOST_DEVICE constexpr Copy_Atom(Traits const& traits) : Traits(traits) {}
   ZELLIGE_HOST_DEVICE constexpr Traits const& traits() const { return *this; }
 
-  /// Returns the atom with the run-time arguments of its instruction, for example an mbarrier, a predicate or a
-  /// multicast mask.
+  /// Returns a copy atom that contains the run-time arguments of its instruction, for example an mbarrier, a
+  /// predicate or a multicast mask.
   template <class... Extra>
   ZELLIGE_HOST_DEVICE constexpr auto with(Extra&&... extra) const {
     auto const traits = Traits::with(static_cast<Extra&&>(extra)...);
     return Copy_Atom<remove_cvref_t<decltype(traits)>, T>(traits);
   }
 
-  /// Issues one instruction, if one of the two tensors of rank 1 has its number of elements. Otherwise the
-  /// tensors' only mode must be a tuple (V, Rest...), and one instruction is issued for each coordinate of
-  /// Rest.
+  /// Issues one instruction if src or dst, both of rank 1, has as many elements as the instruction moves.
+  /// Otherwise the only mode of both tensors must be a tuple (V, Rest...), and one instruction is issued per
+  /// coordinate of Rest.
   ZELLIGE_CALLS_BACK
   template <tensor_like S, tensor_like D>
   ZELLIGE_HOST_DEVICE constexpr void call(S const& src, D&& dst) const {

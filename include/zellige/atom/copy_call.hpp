@@ -1,12 +1,12 @@
 // copy(atom, src, dst): copies a thread's partition of a tensor by a Copy_Atom or a TiledCopy. src and dst are
 // from partition_S and partition_D.
 //
-//   copy(copy_a, mine.partition_S(gA), mine.partition_D(sA));     (V, M, K): one instruction for every (M, K)
-//   copy_if(copy_a, predicate, src, dst);                         instructions with a true predicate
+//   copy(copy_a, mine.partition_S(gA), mine.partition_D(sA));     (V, M, K): one instruction per (M, K)
+//   copy_if(copy_a, predicate, src, dst);                         only instructions with a true predicate
 //   copy(copy_a.with(valid), src, dst);                           a cp.async that zero-fills invalid elements
 //
-// A predicate is a tensor of shape (M, K); or of shape (V, M, K), whose first value in V decides for the whole
-// instruction; or a function of the index of the instruction.
+// The predicate is a tensor of shape (M, K) with one value per instruction; or a tensor of shape (V, M, K),
+// of which the first value in V decides for the whole instruction; or a function of the instruction's index.
 //
 // Copies by cp.async are asynchronous: the caller completes them by cp_async_fence() and cp_async_wait<N>().
 #pragma once
@@ -30,9 +30,8 @@ concept copy_like = requires {
   typename T::ThrID;
 };
 
-/// copy_unpack(traits, src, dst): issues the instruction of the traits once. `src` and `dst` are tensors of
-/// rank 1 with the instruction's number of elements. This overload assigns one element of type S to one of type
-/// D.
+/// Issues the instruction of the traits once. `src` and `dst` are tensors of rank 1 with as many elements as
+/// the instruction moves. This overload, for UniversalCopy, assigns one element of type S to one of type D.
 template <class S, class D, tensor_like TS, tensor_like TD>
 ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> const&, TS const& src,
                                                TD&& dst) {
@@ -85,8 +84,9 @@ ZELLIGE_CALL void store_matrices(Row const& row, uint32_t const (&r)[n]) {
   if constexpr (n == 2 && transposed) stmatrix_x2_trans(row, r);
   if constexpr (n == 4 && transposed) stmatrix_x4_trans(row, r);
 }
-/// Transposes the 2 x 2 matrix of the registers of two threads, whose lane indices differ by 1 or 4 according
-/// to Op: the lower lane's r[1] and the upper lane's r[0] are exchanged by a warp shuffle.
+/// Transposes the 2 x 2 matrix that consists of two registers in each of two threads, whose lane indices
+/// differ by 1 or 4, depending on Op. A warp shuffle exchanges the lower lane's r[1] with the upper lane's
+/// r[0].
 template <class Op>
 ZELLIGE_CALL void exchange_registers(uint32_t (&r)[2]) {
   constexpr unsigned distance = copy_row_of<Op>::value.kind == CopyRow::Kind::shuffle1 ? 1 : 4;
@@ -100,7 +100,8 @@ ZELLIGE_CALL void exchange_registers(uint32_t (&r)[2]) {
 
 }  // namespace detail
 
-/// Issues one cp.async. With zero fill, writes zeros if the predicate of the traits is false.
+/// Issues one cp.async. If Op has zero fill and the predicate in the traits is false, the cp.async writes
+/// zeros.
 template <class Op, tensor_like TS, tensor_like TD>
 requires requires { Op::fills_zeros; }
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<Op> const& traits, TS const& src, TD&& dst) {
@@ -173,8 +174,8 @@ template <class C>
 concept fills_zeros = requires {
   requires C::Traits::Operation::fills_zeros;
 };
-/// Issues one instruction if `holds` is true. Otherwise does nothing, or, for a cp.async with zero fill, writes
-/// zeros to `dst`.
+/// Issues one instruction if `holds` is true. If it is false, a cp.async with zero fill writes zeros to
+/// `dst`; other instructions are not issued.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_one(C const& c, P const& holds, S const& src, D&& dst) {
   if constexpr (fills_zeros<C>)
@@ -215,17 +216,18 @@ template <class SV, class... S, class AV, class... A, class DV, class... D, clas
 requires congruent_types<tuple<S...>, tuple<D...>>::value inline constexpr bool repeats_instructions_v<
     Layout<tuple<SV, S...>, tuple<AV, A...>>, Layout<tuple<DV, D...>, tuple<BV, B...>>> =
     repeats_v<tuple<S...>, tuple<A...>, tuple<B...>>;
-/// Returns layout `l` (V, Rest...) with extent 1 for each mode of Rest whose stride is 0 in both `a` and `b`,
-/// the strides of source and destination. I... are the indices of Rest.
+/// Returns layout `l`, (V, Rest...), with the extents of repeating modes set to 1, so that the copy is issued
+/// once. A mode of Rest repeats if its stride is 0 both in `a`, the strides of the source, and in `b`, those
+/// of the destination. I... are the indices of Rest.
 template <class L, class A, class B, int... I>
 ZELLIGE_STEP constexpr auto instructions_once(L const& l, A const& a, B const& b, seq<I...>) {
   return make_layout(
       make_tuple(get<0>(l.shape()), once(get<I + 1>(l.shape()), get<I + 1>(a), get<I + 1>(b))...),
       l.stride());
 }
-/// Copies `src` to `dst`, both (V, Rest...): issues one instruction on V for each coordinate i of Rest with
-/// pred(i) true. Fails to compile if the ranks differ, or if the strides of Rest break the instruction's
-/// alignment.
+/// Copies `src` to `dst`, both (V, Rest...). Issues one instruction, which copies V, for each coordinate i of
+/// Rest for which pred(i) is true. Fails to compile if the ranks differ, or if the strides of Rest break the
+/// instruction's alignment.
 template <class C, class S, class D, class P>
 ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& dst, P const& pred) {
   // (V, Rest...): one or more instructions for every element of the rest.
@@ -256,7 +258,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& d
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const& src, D&& dst);
 /// Copies the mode V of a partition (V, M, K), for copy_where. If V has the values of one instruction, the
-/// first value of `pred` decides. Otherwise V is itself a tuple, and is copied by copy_where.
+/// first value of `pred` decides whether it is issued. Otherwise V is itself a tuple, and copy_where copies
+/// it.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_values_where(C const& c, P const& pred, S const& src, D&& dst) {
   constexpr bool fits = is_constant<C::NumValSrc, decltype(size(src))>::value ||
@@ -266,7 +269,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_values_where(C const& c, P const& pred, 
   else
     copy_one(c, pred(Int<0>{}), src, dst);
 }
-/// copy_if for a predicate that is a tensor, with the modes of `src`, or all but the first.
+/// Implements copy_if for a predicate that is a tensor. `pred` has the modes of `src`, or all of them but the
+/// first.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const& src, D&& dst) {
   constexpr int rank = S::rank;
@@ -324,9 +328,9 @@ ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
     }
   }
 }
-/// copy(c, src, dst) of only the instructions with a true predicate. If the instruction has zero fill, a false
-/// predicate writes zeros to the destination. `pred` is a tensor with the modes of `src`, or all but the first,
-/// or a function of the index of the instruction.
+/// Copies `src` to `dst` like copy(c, src, dst), but issues only the instructions whose predicate is true. If
+/// the instruction has zero fill, a false predicate writes zeros to the destination. `pred` is a tensor with
+/// the modes of `src`, or with all of them but the first, or a function of the instruction's index.
 ZELLIGE_CALLS_BACK
 template <copy_like C, class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& src, D&& dst) {
@@ -336,9 +340,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& s
     detail::copy_each_mode(c, src, dst, pred);
 }
 
-/// Sets dst(i) = src(i) for every i with pred(i) true. On SM80 or later, copies of elements of 4, 8 or 16 bytes
-/// from global to shared memory are cp.async, if source and destination have one element type. All others are
-/// assignments.
+/// Sets dst(i) = src(i) for every i for which pred(i) is true. Uses cp.async on SM80 or later if `src` is in
+/// global and `dst` in shared memory and both have one element type of 4, 8 or 16 bytes; otherwise assigns.
 ZELLIGE_CALLS_BACK
 template <class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(AutoCopyAsync const&, P const& pred, S const& src, D&& dst) {
@@ -359,7 +362,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(AutoCopyAsync const&, P const& pred, 
     detail::copy_element(src, dst, i);
   }
 }
-/// Copies every element, by cp.async where copy_if(AutoCopyAsync) uses it.
+/// Sets dst(i) = src(i) for every i, with cp.async under the same conditions as copy_if(AutoCopyAsync).
 template <tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(AutoCopyAsync const& policy, S const& src, D&& dst) {
   copy_if(policy, detail::Always{}, src, dst);

@@ -1,5 +1,6 @@
-// Computes the fields of the wgmma descriptor of a shared-memory tile from the tile's layout, which is data
-// (`Value`) here, not a type: the swizzle mode, and the two strides between core matrices (8 rows of 16 bytes).
+// Computes fields of the wgmma descriptor from the layout of an operand's tile in shared memory: the swizzle
+// mode, and the two strides between core matrices (8 rows of 16 bytes). The layout is passed as an object of
+// class `Value`, not as a C++ type.
 #pragma once
 
 #include <zellige/atom/algebra/tiled_mma.hpp>
@@ -15,9 +16,9 @@ struct GmmaStrides {
 
 namespace algebra {
 
-/// Returns the descriptor fields of an operand tile of one instruction. `block` is its layout (M or N, K), in
-/// elements of `bits` bits; `swizzle_bits` is the B of its Swizzle<B, 4, 3>. Records the violated rule in `t`
-/// if wgmma cannot read the layout.
+/// Returns the descriptor fields for the part of an operand's tile that one wgmma instruction reads. `block`
+/// is the layout (M or N, K) of that part, in elements of `bits` bits. `swizzle_bits` is the B of the tile's
+/// Swizzle<B, 4, 3>. Records the violated rule in `t` if wgmma cannot read the layout.
 ZELLIGE_ALGEBRA constexpr GmmaStrides gmma_strides(Tape& t, Value const& block, int swizzle_bits,
                                                    bool k_major, long long bits) {
   GmmaStrides r;

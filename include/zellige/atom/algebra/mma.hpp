@@ -1,5 +1,6 @@
-// Returns the shape and the operand layouts of a matrix instruction as data of the layout algebra (`Value`),
-// nested as CuTe nests them.
+// Returns the shape and the operand layouts of a matrix instruction as objects of class `Value`,
+// nested as CuTe nests them. For row = find_mma("SM80_16x8x16_F32F16F16F32_TN"), the descriptor of an
+// instruction:
 //
 //   mma_shape(row)                       (_16,_8,_16)
 //   mma_layout(row, MmaPart::c)          ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))
@@ -20,7 +21,8 @@ ZELLIGE_ALGEBRA constexpr Value column(long long extent) {
   return mode(fixed(extent), {fixed(extent == 1 ? 0 : 1)});
 }
 
-/// Returns the layout of these modes. A single mode is a leaf, or, if keep_group is set, a tuple of one mode.
+/// Returns the layout that consists of `modes`. A single mode is returned as a leaf or, if keep_group is
+/// true, as a tuple of one mode.
 ZELLIGE_ALGEBRA constexpr Value group_of(ThreadValue::Mode const (&modes)[ThreadValue::max_modes],
                                          bool keep_group = false) {
   if (modes[1].shape == 0 && !keep_group) return mode(fixed(modes[0].shape), {fixed(modes[0].stride)});
@@ -35,7 +37,8 @@ ZELLIGE_ALGEBRA constexpr Value group_of(ThreadValue::Mode const (&modes)[Thread
 ZELLIGE_ALGEBRA constexpr Value mma_layout(MmaRow const& row, MmaPart part) {
   ThreadValue const layout = operand_layout(row, part);
   if (part == MmaPart::threads) return group_of(layout.threads);
-  // CuTe groups a warp's 4-bit operands even if there is only one mode.
+  // CuTe keeps the value modes of 4-bit operands A and B of warp instructions in a tuple, even if there is
+  // only one mode.
   bool const four_bits =
       row.issuer == Issuer::warp && part != MmaPart::c && bits_of(part == MmaPart::b ? row.b : row.a) == 4;
   return bundle(ValueKind::layout, group_of(layout.threads), group_of(layout.values, four_bits));

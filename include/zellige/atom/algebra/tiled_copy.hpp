@@ -1,12 +1,13 @@
-// Computes the partitions of a TiledCopy, a copy instruction repeated over threads and values. Layouts are data
-// (`Value`) here, not types, so that the same functions run at compile time and at run time.
+// Computes how a TiledCopy, a copy instruction repeated over threads and values, partitions a tensor. Layouts
+// are objects of class `Value`, not C++ types, so that the same functions run at compile time and at run
+// time.
 //
 //   tidfrg      (M, N, ...)  ->  ((ThrV, ThrX), FrgV, (RestM, RestN, ...))
-//   retile      a fragment (V, M, N, ...) of another tiling  ->  in this copy's order of values
-//   raked_tiling, cotiled_tiling, accumulator_tiling: (layout_tv, tiler) of a TiledCopy
+//   retile      a fragment (V, M, N, ...) in another tiling's order  ->  in this copy's order of values
+//   raked_tiling, cotiled_tiling, accumulator_tiling: the pair (layout_tv, tiler) that defines a TiledCopy
 //
 // ThrV are the threads of one instruction, ThrX its repetitions over threads, FrgV the values of a thread. A
-// function that fails records the violated rule in its Tape `t`.
+// function that fails records the violated rule in its parameter `t`, a Tape (layout/algebra/tape.hpp).
 #pragma once
 
 #include <zellige/atom/algebra/tiled_mma.hpp>
@@ -21,8 +22,8 @@ struct CopyTiling {
   Value target;     // the instruction's (thread, value) -> element at the source or destination
 };
 
-/// Records Rule::copy_threads or Rule::copy_values in `t` if the tiling's threads or values are no multiple of
-/// the instruction's.
+/// Checks that the tiling's numbers of threads and of values are multiples of the instruction's. Records
+/// Rule::copy_threads or Rule::copy_values in `t` if not.
 ZELLIGE_ALGEBRA constexpr void check_tiling(Tape& t, CopyTiling const& c) {
   auto fits = [&](int mode, Rule rule) {
     Num const have = size_of(t, c.tv[mode]), atom = size_of(t, c.reference[mode]);
@@ -39,8 +40,8 @@ ZELLIGE_ALGEBRA constexpr Value tile_extents(Value const& tiler) {
   for (int i = 0; i < tiler.rank(); ++i) r.add(tile_extents(tiler[i]));
   return r;
 }
-/// Distributes a divided layout ((TileM, TileN, ...), (RestM, RestN, ...)) over the copy's threads: returns
-/// ((ThrV, ThrX), FrgV, (RestM, RestN, ...)).
+/// Distributes `tiled`, a layout divided into tiles ((TileM, TileN, ...), (RestM, RestN, ...)), over the
+/// copy's threads. Returns ((ThrV, ThrX), FrgV, (RestM, RestN, ...)).
 ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, CopyTiling const& c) {
   check_tiling(t, c);
   if (t.failed()) return nothing();
@@ -53,8 +54,8 @@ ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, Cop
   Value const to_tile = coalesce(t, transpose_modes(t, target_tv), pair(one, pair(one, one)));
   if (t.failed()) return nothing();
   if (same(size_of(t, to_tile[1]), product_of(t, tile_extents(c.tiler)))) {
-    // Each thread has all values of the tile. These "threads" are the CTAs of a multicast, and begin at
-    // different values.
+    // A TMA copy: every "thread" is a CTA of a multicast. Each CTA has all values of the tile, and begins at
+    // a different value.
     Value const inside = without_swizzle(tiled)[0], rest = without_swizzle(tiled)[1];
     Value const held = bundle(ValueKind::layout, composition(t, inside, to_tile[0]),
                               composition(t, inside, to_tile[1]), rest);
@@ -64,8 +65,8 @@ ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, Cop
   Value const held = call(Op::composition, t, tiled, pair(to_tile, underscore()));
   return call(Op::slice, t, pair(pair(underscore(), underscore()), underscore()), held);
 }
-/// Divides `layout`, (M, N, ...), by the tile and distributes it over the copy's threads: returns ((ThrV,
-/// ThrX), FrgV, (RestM, RestN, ...)).
+/// Divides `layout`, (M, N, ...), by the tile and distributes each tile over the copy's threads. Returns
+/// ((ThrV, ThrX), FrgV, (RestM, RestN, ...)).
 ZELLIGE_ALGEBRA constexpr Value tidfrg(Tape& t, Value const& layout, CopyTiling const& c) {
   int const rank = without_swizzle(layout).rank();
   if (rank < c.tiler.rank()) return t.refused(Rule::rank_mismatch, rank, c.tiler.rank());
@@ -73,8 +74,8 @@ ZELLIGE_ALGEBRA constexpr Value tidfrg(Tape& t, Value const& layout, CopyTiling 
   if (t.failed()) return nothing();
   return tile_to_threads(t, tiled, c);
 }
-/// Returns the pair (layout, offset) of the partition of thread `thread`: the layout has the modes (FrgV,
-/// RestM, RestN, ...).
+/// Returns the partition of `layout` that belongs to thread `thread`, as a pair (layout, offset). The layout
+/// has the modes (FrgV, RestM, RestN, ...).
 ZELLIGE_ALGEBRA constexpr Value copy_partition(Tape& t, Value const& layout, CopyTiling const& c,
                                                Value const& thread) {
   Value const held = tidfrg(t, layout, c);
@@ -83,16 +84,16 @@ ZELLIGE_ALGEBRA constexpr Value copy_partition(Tape& t, Value const& layout, Cop
   return call(Op::slice_and_offset, t, bundle(ValueKind::tuple, thread, underscore(), marks), held);
 }
 
-/// Returns the layout (thread, value) -> element of the tile, in the value order of the copy's source or
-/// destination.
+/// Returns the layout (thread, value) -> element of the tile that each thread reads (if `c` describes the
+/// copy's source) or writes (if `c` describes its destination).
 ZELLIGE_ALGEBRA constexpr Value copy_layout_tv(Tape& t, CopyTiling const& c) {
   Value const whole = compact_left(t, pair(tile_extents(c.tiler), number(1)));
   Value const held = tile_to_threads(t, whole, c);
   return call(Op::slice, t, bundle(ValueKind::tuple, underscore(), underscore(), number(0)), held);
 }
 
-/// Returns the layout of a thread's fragment, (V, M, N, ...) in another tiling's order, rearranged to the value
-/// order of this copy.
+/// Returns `layout`, a thread's fragment (V, M, N, ...) in the value order of another tiling, rearranged to
+/// the value order of this copy. The mode V then has the values of one instruction.
 ZELLIGE_ALGEBRA constexpr Value retile(Tape& t, Value const& layout, CopyTiling const& c) {
   check_tiling(t, c);
   if (t.failed()) return nothing();
@@ -100,7 +101,7 @@ ZELLIGE_ALGEBRA constexpr Value retile(Tape& t, Value const& layout, CopyTiling 
   Num const values = size_of(t, without_swizzle(layout)[0]);
   Num const step = t.mul(size_of(t, c.tv[0]), values);
   if (!step.is_static()) return t.refused(Rule::not_static, step.v, 0);
-  // The positions of the fragment's values in the tile.
+  // of_tile maps an element of the tile to the index of its (thread, value) in the copy's layout_tv.
   Value const of_tile = composition(t, right_inverse(t, c.tv), compact_left(t, tile_extents(c.tiler)));
   if (t.failed()) return nothing();
   Value const to_values = upcast(t, of_tile, step.v);
@@ -129,8 +130,8 @@ ZELLIGE_ALGEBRA constexpr Value raked_tiling(Tape& t, Value const& threads, Valu
   return pair(tv, tiler);
 }
 
-/// Returns the pair (layout_tv, tiler) of a TiledCopy whose tile has exactly the elements of `shape` that `tv`,
-/// a layout (thread, value) -> index in the shape, reaches.
+/// Returns the pair (layout_tv, tiler) of a TiledCopy whose tile consists of exactly the elements to which
+/// `tv` maps. `tv` is a layout (thread, value) -> index in `shape`.
 ZELLIGE_ALGEBRA constexpr Value active_tiling(Tape& t, Value const& shape, Value const& tv) {
   Value tiler = empty(ValueKind::tuple);
   for (int i = 0; i < shape.rank(); ++i) {
@@ -144,9 +145,9 @@ ZELLIGE_ALGEBRA constexpr Value active_tiling(Tape& t, Value const& shape, Value
   if (t.failed()) return nothing();
   return pair(layout_tv, tiler);
 }
-/// Returns the pair (layout_tv, tiler) with which make_tiled_copy_C_atom makes a TiledCopy: the smallest tile
-/// of MMA accumulators in which each thread owns `values` values, those of one copy instruction. Records
-/// Rule::copy_values in `t` if a thread has fewer.
+/// Returns the pair (layout_tv, tiler) with which make_tiled_copy_C_atom makes a TiledCopy. Its tile is the
+/// smallest tile of MMA accumulators in which each thread owns `values` values, as many as one copy
+/// instruction moves. Records Rule::copy_values in `t` if a thread has fewer values.
 ZELLIGE_ALGEBRA constexpr Value accumulator_tiling(Tape& t, MmaTiling const& m, Value const& values) {
   Value const whole = mma_layout_tv(t, m);
   if (t.failed()) return nothing();
@@ -159,8 +160,8 @@ ZELLIGE_ALGEBRA constexpr Value accumulator_tiling(Tape& t, MmaTiling const& m, 
   return active_tiling(t, shape, tv);
 }
 /// Returns the pair (layout_tv, tiler) with which make_cotiled_copy makes a TiledCopy. `tv_address` maps
-/// (thread, value) to an address, `data` maps coordinates to addresses. Records Rule::cotiled_address in `t` if
-/// the values' addresses are not those of elements of `data`.
+/// (thread, value) to an address, `data` maps coordinates to addresses. Records Rule::cotiled_address in `t`
+/// if `data` does not have an element at each of the values' addresses.
 ZELLIGE_ALGEBRA constexpr Value cotiled_tiling(Tape& t, Value const& tv_address, Value const& data) {
   Value const inverse = left_inverse(t, data);
   if (t.failed()) return nothing();

@@ -1,12 +1,13 @@
-// Computes the partitions of a TiledMMA, a matrix instruction repeated over threads. Layouts are data (`Value`)
-// here, not types, so that the same functions run at compile time and at run time.
+// Computes how a TiledMMA, a matrix instruction repeated over threads, partitions its operands. Layouts are
+// objects of class `Value`, not C++ types, so that the same functions run at compile time and at run time.
 //
-//   thrfrg      (M, N, ...)  ->  ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...)))
-//   layout_tv   (thread, value) -> (M, N), by thread index
-//   partition   one thread's part of a tensor: (FrgV, RestM, RestN, ...), and where it starts
+//   thrfrg          (M, N, ...)  ->  ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...)))
+//   mma_layout_tv   (thread index, value) -> element (M, N) of the operand's tile
+//   mma_partition   one thread's part of a tensor, (FrgV, RestM, RestN, ...), and the offset at which it starts
 //
 // ThrV are the threads of one instruction, (ThrM, ThrN) its repetitions over threads, FrgV the values of a
-// thread. A function that fails records the violated rule in its Tape `t`.
+// thread. A function that fails records the violated rule in its parameter `t`, a Tape
+// (layout/algebra/tape.hpp).
 #pragma once
 
 #include <zellige/atom/algebra/mma.hpp>
@@ -14,7 +15,8 @@
 
 namespace zellige::algebra {
 
-/// Applies operation `op` of the layout algebra to its operands. Returns an empty value if `t` has failed.
+/// Returns the result of operation `op` of the layout algebra on the operand `a`, or an empty value if `t`
+/// has already failed.
 ZELLIGE_ALGEBRA constexpr Value call(Op op, Tape& t, Value const& a) {
   Values v;
   v.push_back(a);
@@ -32,10 +34,12 @@ ZELLIGE_ALGEBRA constexpr Value call(Op op, Tape& t, Value const& a, Value const
 ZELLIGE_ALGEBRA constexpr Value pair(Value const& a, Value const& b) {
   return bundle(ValueKind::tuple, a, b);
 }
-/// Returns the innermost layout of a composed layout; other layouts unchanged.
+/// Returns the innermost layout of `l` if `l` is a composed layout, such as one with a swizzle; otherwise
+/// `l`.
 ZELLIGE_ALGEBRA constexpr Value without_swizzle(Value const& l) { return innermost(l); }
 /// Returns the layout n:1, or 1:0 if n is the static 1.
 ZELLIGE_ALGEBRA constexpr Value run_of(Num n) { return mode(n, {fixed(n.is(1) ? 0 : 1)}); }
+/// Returns the number of elements of a layout or tuple.
 ZELLIGE_ALGEBRA constexpr Num size_of(Tape& t, Value const& v) { return product_of(t, shape_of(v)); }
 
 /// A TiledMMA seen from one operand: the instruction, its repetition over threads, and the permutations of M, N
@@ -54,17 +58,18 @@ struct MmaTiling {
   }
 };
 
-/// Returns the permutation of M, N or K (mnk = 0, 1, 2). If there is none, returns the tile's extent: that of
-/// the instruction times its repetitions over threads.
+/// Returns the permutation of M, N or K, selected by mnk = 0, 1 or 2. If that mode has no permutation,
+/// returns the extent of the TiledMMA's tile along it: the instruction's extent times the number of its
+/// repetitions over threads.
 ZELLIGE_ALGEBRA constexpr Value permutation_mnk(Tape& t, MmaTiling const& m, int mnk) {
   Value const given = m.permutation[mnk];
   if (!given.is(ValueKind::underscore)) return given;
   return number(t.mul(m.shape[mnk].root().s, size_of(t, m.vmnk[mnk + 1])));
 }
 
-/// Divides `layout`, the operand's (M, N, ...), by the tile and distributes it over the threads: returns
-/// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))). Records Rule::rank_mismatch in `t` if the rank is below
-/// 2.
+/// Divides `layout`, an operand (M, N, ...), into tiles and distributes them over the threads. Returns
+/// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))). Records Rule::rank_mismatch in `t` if `layout` has
+/// fewer than 2 modes.
 ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling const& m) {
   int const rank = without_swizzle(layout).rank();
   if (rank < 2) return t.refused(Rule::rank_mismatch, rank, 2);
@@ -78,8 +83,8 @@ ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling c
   return call(Op::zipped_divide, t, held, pair(underscore(), threads));
 }
 
-/// Returns the layout thread index -> index in (v, m, n, k), the inverse of `vmnk`. A thread that
-/// `vmnk` does not contain has the index of a thread that it contains.
+/// Returns the inverse of `vmnk`: the layout that maps a thread index to an index in (v, m, n, k). Threads
+/// that `vmnk` skips get the index of a thread that it contains.
 ZELLIGE_ALGEBRA constexpr Value thread_to_vmnk(Tape& t, Value const& vmnk) {
   Value const others = complement(t, vmnk);
   if (t.failed()) return nothing();
@@ -112,8 +117,8 @@ ZELLIGE_ALGEBRA constexpr Value mma_layout_tv(Tape& t, MmaTiling const& m) {
 ZELLIGE_ALGEBRA constexpr Value thread_vmnk(Tape& t, Value const& vmnk, Value const& thread) {
   return call(Op::get_flat_coord, t, vmnk, thread);
 }
-/// Returns the pair (layout, offset) of the partition of the thread at coordinate `at` = (v, m, n, k): the
-/// layout has the modes (FrgV, RestM, RestN, ...).
+/// Returns the partition of `layout` that belongs to the thread at coordinate `at` = (v, m, n, k), as a pair
+/// (layout, offset). The layout has the modes (FrgV, RestM, RestN, ...).
 ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaTiling const& m,
                                               Value const& at) {
   Value const held = thrfrg(t, layout, m);

@@ -1,13 +1,14 @@
-// Computes TMA copies from layouts, which are data (`Value`) here, not types: the box of global memory that one
-// instruction moves, and the layout of the coordinates by which kernels address boxes.
+// Computes the parameters of TMA copies from the layouts of the tensors: the box of global memory that one
+// instruction moves, and the layout of TMA coordinates, by which kernels address boxes. Layouts are objects
+// of class `Value`, not C++ types.
 //
-//   tma_basis      (box extent, ...):(mode of the global tensor, ...), found by following the shared-memory
-//                  tile in the order of its addresses, as long as it steps by one through global modes
-//   tma_stride     mode of the global tensor -> coordinate of the box's descriptor
-//   tma_im2col     (channels, pixels):(their modes), the box of an im2col instruction
-//   tma_tiling     (layout_tv, tiler) of a TiledCopy that moves a tile by such boxes
+//   tma_basis      the box, (extent, ...):(mode of the global tensor, ...): the innermost modes of the tile in
+//                  shared memory, as far as each of them steps by one through a mode of the global tensor
+//   tma_stride     the layout from coordinates of the global tensor to TMA coordinates
+//   tma_im2col     the box of an im2col instruction, (channels, pixels):(modes of the global tensor)
+//   tma_tiling     the pair (layout_tv, tiler) of a TiledCopy that moves a tile by such boxes
 //
-// A function that fails records the violated rule in its Tape `t`.
+// A function that fails records the violated rule in its parameter `t`, a Tape (layout/algebra/tape.hpp).
 #pragma once
 
 #include <zellige/atom/algebra/tiled_copy.hpp>
@@ -35,8 +36,8 @@ ZELLIGE_ALGEBRA constexpr Value tile_modes(Tape& t, Value const& global, Value c
   return composition(t, identity_layout(shape_of(global)), tiler);
 }
 
-/// Merges adjacent modes of static extents that together are contiguous, up to the maximum of 256 elements of a
-/// box extent. Removes modes of extent 1.
+/// Returns layout `l` without modes of extent 1, and with adjacent modes merged if they are contiguous, have
+/// static extents and together have at most 256 elements, the limit of a box extent.
 ZELLIGE_ALGEBRA constexpr Value coalesce_256(Value const& l) {
   List<ValueNode> r;
   for (ValueNode const& n : leaves_of(l)) {
@@ -64,9 +65,9 @@ struct TmaRequest {
   long long box_bits;
 };
 
-/// Returns the box of one instruction, (box extent, ...):(mode of the global tensor, ...), of at most five
-/// dimensions. Records the violated rule in `t` if tile and shared memory differ in size, or if the tile's
-/// first addresses do not step by one through a mode of the global tensor.
+/// Returns the box of one instruction, (extent, ...):(mode of the global tensor, ...), with at most five
+/// dimensions. Records the violated rule in `t` if the tile's sizes in global and shared memory differ, or if
+/// the tile's first elements in shared memory do not follow each other along a mode of the global tensor.
 ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   Num const tile = size_of(t, r.modes), held = size_of(t, r.shared);
   t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
@@ -91,7 +92,7 @@ ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   for (ValueNode const& n : leaves_of(box)) {  // fails for tiles over nested modes of run-time extents
     if (!n.s.is_static()) return t.refused(Rule::not_static, n.s.v, 0);
   }
-  // Global modes that the box does not cover get extent 1.
+  // The box gets a dimension of extent 1 for every global mode that it does not cover.
   List<ValueNode> const reached = leaves_of(box), named = leaves_of(identity), global = leaves_of(r.global);
   for (int i = 0; i < named.size(); ++i) {
     if (global[i].s.is(1) || global[i].d.is(0)) continue;
@@ -103,9 +104,9 @@ ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   return group(t, box, 4, -1);  // a descriptor has five dimensions
 }
 
-/// Returns the box of an im2col copy, whose instruction moves whole pixels: (channels, pixels):(their modes of
-/// the global tensor). They are the tile's first two modes in the order of addresses. Records Rule::tma_no_run
-/// in `t` if these do not step by one.
+/// Returns the box of an im2col copy, (channels, pixels):(modes of the global tensor): the two innermost
+/// modes of the tile in shared memory. Records Rule::tma_no_run in `t` if coordinates of the global tensor do
+/// not increase by one along them.
 ZELLIGE_ALGEBRA constexpr Value tma_im2col(Tape& t, TmaRequest const& r) {
   Num const tile = size_of(t, r.modes), held = size_of(t, r.shared);
   t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
@@ -123,8 +124,8 @@ struct TmaDimension {
   Num extent = fixed(1);
   Num stride = fixed(0);
 };
-/// Returns the descriptor's dimension for one mode of the box, which names the modes of the global tensor that
-/// it covers.
+/// Returns the extent and stride of the descriptor's dimension for one mode of the box. `box_mode` is that
+/// mode of the box; its strides name the modes of the global tensor that it covers.
 ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& global, Value const& box_mode) {
   TmaDimension r;
   List<ValueNode> const names = leaves_of(box_mode);
@@ -148,9 +149,9 @@ ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& globa
   return r;
 }
 
-/// Returns the strides of the tensor of TMA coordinates, in the profile of the global tensor. The stride of a
-/// mode is a multiple of the basis element of the box dimension that covers the mode, or 0 if the mode's extent
-/// is 1 or its stride is 0.
+/// Returns the strides of the tensor of TMA coordinates, nested like the global tensor. The stride of a
+/// global mode is a multiple of the basis element of the box dimension that covers the mode, or 0 if the mode
+/// has extent 1 or stride 0.
 ZELLIGE_ALGEBRA constexpr Value tma_stride(Tape& t, TmaRequest const& r, Value const& box) {
   Value strides = basis_like(shape_of(r.global));
   Value const counted = recast(t, r.global, r.bits, r.box_bits);
@@ -195,9 +196,9 @@ ZELLIGE_ALGEBRA constexpr Num tma_elements(Tape& t, TmaRequest const& r, Value c
   return t.div(t.mul(size_of(t, box), fixed(r.box_bits)), fixed(r.bits));
 }
 
-/// Returns the pair (layout_tv, tiler) of a TMA copy. layout_tv maps (CTA, value) to an element of the tile:
-/// the CTAs of a multicast load equal parts of each box. The tiler is the tile's extents. Records
-/// Rule::tma_multicast in `t` if the number of CTAs does not divide a box.
+/// Returns the pair (layout_tv, tiler) of a TMA copy. layout_tv maps (CTA, value) to an element of the tile;
+/// the CTAs of a multicast load equal shares of each box. tiler contains the tile's extents. Records
+/// Rule::tma_multicast in `t` if the number of CTAs does not divide the size of a box.
 ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value const& box,
                                            Value const& ctas) {
   Num const elements = tma_elements(t, r, box), count = cosize_of(t, ctas);
@@ -214,9 +215,9 @@ ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value c
   return pair(bundle(ValueKind::layout, first, all), tiler);
 }
 
-/// Partitions a tensor of layout ((tile), Rest...) by TMA instructions of `elements` elements: returns the
-/// layout ((values of one instruction, instructions), Rest...) and the offset at which CTA `cta` of `ctas`
-/// starts. `shared` is the layout of the shared-memory tile.
+/// Partitions `layout`, a tensor (tile, Rest...), by TMA instructions that move `elements` elements each.
+/// Returns a pair: the layout ((values of one instruction, instructions), Rest...), and the offset at which
+/// CTA `cta` of the layout `ctas` starts. `shared` is the layout of the tile in shared memory.
 ZELLIGE_ALGEBRA constexpr Value tma_partition(Tape& t, Value const& layout, Value const& shared, Num elements,
                                               Value const& cta, Value const& ctas) {
   Value const tile = shared[0];  // a leaf is its own first mode

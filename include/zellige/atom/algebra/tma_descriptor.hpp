@@ -1,9 +1,12 @@
-// Computes the numbers of a TMA descriptor (extents, strides, box) from layouts, and checks them against the
-// hardware's limits. Host only.
+// Computes the extents, strides and box of a TMA descriptor from the layouts of the tensors, and checks them
+// against the hardware's limits. Host only.
 //
 //   TmaNumbers n = tma_numbers(t, request, box, /*ctas=*/1);
-//   n.extent, n.stride      of the global tensor, five of each, in elements of the box
-//   n.box                   the box of one instruction, divided by the multicast
+//   n.extent, n.stride      of the global tensor, one number per dimension, in elements of the box
+//   n.box                   extents of the box that one instruction moves: `box` divided by `ctas`
+//
+// `request` has the layouts of both tensors, `box` is the result of tma_basis, `ctas` is the number of CTAs that
+// share a box in a multicast, and violated limits are recorded in `t`, a Tape (layout/algebra/tape.hpp).
 #pragma once
 
 #include <zellige/atom/algebra/tma.hpp>
@@ -20,10 +23,10 @@ struct TmaNumbers {
 
 namespace algebra {
 
-/// Returns the numbers of the descriptor for a box that `ctas` CTAs load by multicast, each an equal part.
-/// Records the violated rule in `t` for what cuTensorMapEncodeTiled would reject: an inner stride other than 1,
-/// strides that are no multiples of 16 bytes, extents or boxes out of range; and if the CTAs do not divide the
-/// box.
+/// Returns the descriptor's extents, strides and box, where `ctas` CTAs load equal shares of `box` by
+/// multicast. Records the violated rule in `t` if the number of CTAs does not divide the box, or if
+/// cuTensorMapEncodeTiled would reject the descriptor: the innermost stride is not 1, another stride is no
+/// multiple of 16 bytes, or an extent is out of range.
 constexpr TmaNumbers tma_numbers(Tape& t, TmaRequest const& r, Value const& box, long long ctas) {
   TmaNumbers n;
   n.rank = box.rank();
