@@ -1,10 +1,10 @@
 // cp.async: asynchronous copies from global to shared memory, completed in groups.
 //
-//   cp_async<16>(tile + i, source + i);            // 4, 8 or 16 bytes, both sides aligned to that
-//   cp_async<16>(tile + i, source + i, valid);     // the first `valid` bytes; zeros after them
-//   cp_async_hint<16>(tile + i, source + i, CacheHint::evict_first);          // 16 bytes only: the L2 policy
+//   cp_async<16>(tile + i, source + i);            // copies 4, 8 or 16 bytes; addresses are multiples of that
+//   cp_async<16>(tile + i, source + i, valid);     // copies `valid` bytes, writes zeros for the rest
+//   cp_async_hint<16>(tile + i, source + i, CacheHint::evict_first);          // 16 bytes only, with an L2 policy
 //   cp_async_hint<16>(tile + i, source + i, valid, CacheHint::evict_first);
-//   cp_async_commit();                             // closes a group
+//   cp_async_commit();                             // closes a group of copies
 //   cp_async_wait<1>();                            // all groups but the newest have arrived for this thread
 //   cp_async_wait<0>();                            // all committed groups have arrived for this thread
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace zellige {
 
-// True if cp_async_wait<0> waits for uncommitted copies, too (cp.async.wait_all), as CuTe's does. zellige's
-// waits for committed groups, so that the emulator reports a missing commit as a race.
+// True if cp_async_wait<0> also waits for copies that are not committed (cp.async.wait_all), as CuTe's function does.
+// Otherwise it waits for committed groups only, so that the emulator reports a missing commit as a race.
 #if defined(cute)
 inline constexpr bool zero_waits_for_all = true;
 #else
@@ -24,14 +24,14 @@ inline constexpr bool zero_waits_for_all = false;
 
 #if defined(ZELLIGE_EMULATE)
 
-/// Copies `Bytes` (4, 8 or 16) bytes from global to shared memory, asynchronously; both addresses must be
-/// multiples of `Bytes`. Only the first `valid_bytes` are read; the rest of the destination becomes zero.
+/// Copies `Bytes` (4, 8 or 16) bytes from global to shared memory, asynchronously. Both addresses must be multiples of
+/// `Bytes`. Reads only the first `valid_bytes` bytes of the source, and writes zeros to the rest of the destination.
 template <int Bytes, class T, class U>
 ZELLIGE_CALL void cp_async(emulate::pointer<T> to, emulate::pointer<U> from, unsigned valid_bytes = Bytes) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp_async: 4, 8 or 16 bytes");
   emulate::cp_async(to, from, Bytes, valid_bytes);
 }
-/// cp_async of 16 bytes with an L2 cache policy.
+/// Copies 16 bytes like cp_async, with an L2 cache policy.
 template <int Bytes, class T, class U>
 ZELLIGE_CALL void cp_async_hint(emulate::pointer<T> to, emulate::pointer<U> from, CacheHint) {
   static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
@@ -43,7 +43,7 @@ ZELLIGE_CALL void cp_async_hint(emulate::pointer<T> to, emulate::pointer<U> from
   static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
   emulate::cp_async(to, from, Bytes, valid_bytes);
 }
-/// Closes a group: all copies that this thread has issued and not yet committed.
+/// Closes a group, which contains all copies that this thread has issued and not yet committed.
 ZELLIGE_CALL void cp_async_commit() { emulate::cp_async_commit(); }
 /// Waits until at most the `Groups` newest committed groups of this thread are in flight. Other threads see the
 /// data after a barrier.
@@ -57,8 +57,8 @@ ZELLIGE_CALL void cp_async_wait() {
 
 #else
 
-// Copies of 16 bytes bypass the L1 (.cg); PTX has smaller ones only through the L1 (.ca). L2::128B prefetches
-// the 128-byte line into the L2.
+// Copies `Bytes` bytes. Copies of 16 bytes bypass the L1 (.cg); PTX has smaller copies only through the L1 (.ca).
+// L2::128B prefetches the 128-byte line into the L2.
 template <int Bytes>
 ZELLIGE_CALL void cp_async(void* to, const void* from) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp_async: 4, 8 or 16 bytes");
@@ -88,11 +88,11 @@ ZELLIGE_CALL void cp_async(void* to, const void* from, unsigned valid_bytes) {
   }
 }
 
-/// Returns the shared-memory address of `to` for a cp.async with a cache policy, in a form that ptxas cannot
-/// split into a per-thread and a warp-uniform part. With a policy, ptxas of CUDA 12.0 to 13.3 encodes the
-/// wrong register for the uniform part, and the GPU ends the kernel with an illegal instruction
-/// (docs/reference/hardware.md). The address is ANDed with a per-thread value, 0xffffffff in odd threads and
-/// 0x7fffffff in even ones. No shared-memory address has bit 31, so it is unchanged.
+/// Returns the shared-memory address of `to` for a cp.async with a cache policy, in a form that ptxas cannot split
+/// into a per-thread and a warp-uniform part. For a split address, ptxas of CUDA 12.0 to 13.3 encodes the wrong
+/// register, and the GPU ends the kernel with an illegal instruction (docs/reference/hardware.md). The function ANDs
+/// the address with 0xffffffff in odd threads and with 0x7fffffff in even ones. This does not change it, because bit
+/// 31 of a shared-memory address is 0.
 ZELLIGE_CALL uint32_t unsplit_smem_address(const void* to) {
   uint32_t keep;
   asm("{\n.reg .b32 thread;\nmov.u32 thread, %%tid.x;\nshl.b32 thread, thread, 31;\nor.b32 %0, thread, "

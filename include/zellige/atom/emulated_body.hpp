@@ -1,6 +1,6 @@
-// Calls an instruction's reference body (the function that computes its result on the CPU) on the emulator.
-// Bodies are called by the instruction's name, through the emulator's library, so that kernels do not compile
-// them.
+// Calls an instruction's reference body, the function that computes its result on the CPU, on the emulator. A
+// body is found at run time, by the instruction's name, in the emulator's library, so that kernels need not
+// compile it.
 #pragma once
 
 #include <zellige/atom/body.hpp>
@@ -9,13 +9,13 @@
 
 namespace zellige {
 
-/// Returns the descriptor of the instruction with this CuTe name. It is looked up at the first call only.
+/// Returns the descriptor of the instruction with the CuTe name Name. Only the first call looks it up.
 template <const char* Name>
 [[gnu::noinline]] const Instruction& emulated_row() {
   static const Instruction& row = emulate::instruction(Name);
   return row;
 }
-/// Computes the results of the instruction with this CuTe name from the operands of all its threads.
+/// Computes the results of the instruction with the CuTe name Name from the operands of all its threads.
 template <const char* Name>
 ZELLIGE_CALL void run_body(const BodyOperands& operands) {
   emulate::run_body(emulated_row<Name>(), operands);

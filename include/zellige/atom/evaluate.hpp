@@ -1,5 +1,6 @@
-// Evaluates operations on instructions, tiled MMAs, tiled copies and TMA copies by name, on strings in CuTe's
-// notation. Extends layout/evaluate.hpp, which has the operations on layouts, for `zellige layout` and tests.
+// Evaluates operations on instructions, tiled MMAs, tiled copies and TMA copies. Operations are selected by
+// name; operands and results are strings in CuTe's notation. Serves `zellige layout` and tests, in addition
+// to layout/evaluate.hpp, which has the operations on layouts.
 //
 //   evaluate_atom("tiled_mma_layout_tv", {"SM80_16x8x16_F32F16F16F32_TN", "(_2,_2,_1):(_1,_2,_0)",
 //                                         "(_,_,_)", "A"})
@@ -17,13 +18,13 @@ namespace detail {
 
 using Args = std::vector<std::string>;
 
-/// Throws the LayoutError of operation `name` with `given` operands, which are too few.
+/// Throws a LayoutError which says that `given` operands are too few for operation `name`.
 [[noreturn]] inline void too_few_operands(std::string_view name, std::size_t given) {
   throw LayoutError(std::string(name) + ": " + std::to_string(given) + " operands are too few",
                     {Rule::not_a_layout, 0, 0});
 }
-/// Throws the LayoutError of an instruction name that is not in the tables: sparse, of SM100 or SM120, or
-/// unknown.
+/// Throws a LayoutError which says why the tables do not have instruction `name`: it is sparse, of SM100 or
+/// SM120, or unknown.
 [[noreturn]] inline void unknown_instruction(std::string_view name) {
   std::string const text(name);
   bool const newer = name.starts_with("SM100") || name.starts_with("SM120");
@@ -55,8 +56,9 @@ struct NamedMma {
   MmaAtomValue atom;
   int bits[4];  // D, A, B, C
 };
-/// Returns the matrix instruction of this CuTe name, or of "UniversalFMA<D,A,B,C>". Omitted types of
-/// UniversalFMA repeat the last one, and C is D. Throws LayoutError if the name is unknown.
+/// Returns the matrix instruction with this CuTe name, or for "UniversalFMA<D,A,B,C>" a scalar multiply-add
+/// with these types. If types are omitted, A and B are the last type given, and C is D. Throws LayoutError if
+/// the name is unknown.
 inline NamedMma named_mma(std::string const& name) {
   Args const parts = split_template(name);
   MmaRow row;
@@ -104,13 +106,14 @@ inline CopyAtomValue copy_atom(Tape& t, std::string const& name, std::string con
           part(CopyPart::reference), bits};
 }
 
-/// Returns the TiledMMA that three strings describe, seen from its operand `part` ('A', 'B' or 'C'): a[from] is
-/// the instruction, a[from + 1] the layout of its repetitions over M, N and K, a[from + 2] the permutation of
-/// M, N and K. Omitted modes mean one repetition and no permutation.
+/// Returns the TiledMMA that three strings describe, seen from its operand `part` ('A', 'B' or 'C'). a[from]
+/// is the instruction, a[from + 1] the layout of its repetitions over M, N and K, a[from + 2] the permutation
+/// of M, N and K. Modes omitted in a layout have one repetition, those omitted in a permutation are not
+/// permuted.
 inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, char part) {
   NamedMma const m = named_mma(a.at(from));
   MmaPart const p = part == 'A' ? MmaPart::a : part == 'B' ? MmaPart::b : MmaPart::c;
-  // Omitted modes: one instruction, no permutation.
+  // Modes that the string omits have one repetition.
   Value const threads = algebra::pad_to(t, parse_value(a.at(from + 1)), 3, unit());
   Value const given = parse_value(a.at(from + 2));
   Value const permutation =
@@ -122,14 +125,14 @@ inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, c
                             : m.atom.c,
           m.atom.shape, vmnk, permutation};
 }
-/// Returns the TiledCopy of `atom` with the pair (layout_tv, tiler), seen from its source (side 'S') or its
-/// destination ('D').
+/// Returns the TiledCopy that consists of `atom` and the pair (layout_tv, tiler), seen from its source (side
+/// 'S') or its destination ('D').
 inline algebra::CopyTiling copy_tiling(CopyAtomValue const& atom, Value const& tv_and_tiler, char side) {
   return {tv_and_tiler[0], tv_and_tiler[1], atom.reference, side == 'S' ? atom.source : atom.destination};
 }
-/// Returns the pair (layout_tv, tiler) by which make_tiled_copy_A, _B or _C, or _C_atom if `smallest`, makes
-/// the tiled copy of an MMA's operand. Throws LayoutError for C if several threads hold partial results of one
-/// element (threads along K).
+/// Returns the pair (layout_tv, tiler) of the TiledCopy that make_tiled_copy_A, _B or _C makes for operand A,
+/// B or C of an MMA, or, if `smallest`, make_tiled_copy_C_atom. Throws LayoutError for operand C if several
+/// threads hold partial results of one element, that is, if the MMA has threads along K.
 inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTiling const& m, bool smallest) {
   using namespace algebra;
   if (m.part == MmaPart::c && !t.failed() && !size_of(t, m.vmnk[3]).is(1)) {
@@ -144,8 +147,8 @@ inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTili
   return t.failed() ? nothing() : pair(tv, tile);
 }
 
-/// Returns, as a string, the coordinates in a tensor of this shape that a partition selects. `part` is the
-/// partition as (layout, offset). Returns "" if `t` has failed.
+/// Returns, as a string, the coordinates that a partition selects in a tensor of shape `shape`. `part` is the
+/// partition as a pair (layout, offset). Returns "" if `t` has failed.
 inline std::string part_text(Tape& t, Value const& shape, Value const& part) {
   using namespace algebra;
   if (t.failed()) return "";
@@ -154,8 +157,9 @@ inline std::string part_text(Tape& t, Value const& shape, Value const& part) {
   return t.failed() ? "" : to_text(tensor(at, part[0]));
 }
 
-/// Returns the result of an operation tiled_mma_*, or "" if `t` has failed. `a` is: instruction, repetitions
-/// over threads, permutation, "A", "B" or "C", then a shape and a thread index if the operation has them.
+/// Returns the result of the operation `op`, whose name begins with tiled_mma_, or "" if `t` has failed. `a`
+/// is: instruction, repetitions over threads, permutation, "A", "B" or "C", then, if the operation needs
+/// them, a shape and a thread index.
 inline std::string evaluate_tiled_mma(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
   char const part = a.size() > 3 ? a[3][0] : 'C';
@@ -183,9 +187,9 @@ inline std::string evaluate_tiled_mma(Tape& t, std::string_view op, Args const& 
   return t.failed() ? "" : to_text(r);
 }
 
-/// Returns the result of an operation tiled_copy_* or cotiled_copy, or "" if `t` has failed. `a` is:
-/// instruction, element type, the tiling, then "S" or "D", a shape and a thread index if the operation has
-/// them.
+/// Returns the result of the operation `op`, which is cotiled_copy or begins with tiled_copy_, or "" if `t`
+/// has failed. `a` is: instruction, element type, the layouts of the tiling, then, if the operation needs
+/// them, "S" or "D" for source or destination, a shape and a thread index.
 inline std::string evaluate_tiled_copy(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
   CopyAtomValue const atom = copy_atom(t, a.at(0), a.at(1));
@@ -226,8 +230,9 @@ inline std::string evaluate_tiled_copy(Tape& t, std::string_view op, Args const&
   return t.failed() ? "" : to_text(r);
 }
 
-/// Parses the layout of a shared-memory tile: CuTe's notation, or "GMMA|MN_SW128|half_t|(_128,_64)", which is
-/// the wgmma layout atom MN_SW128 of half_t, repeated to cover shape (_128,_64).
+/// Returns the layout of a shared-memory tile that `text` describes: a layout in CuTe's notation, or, for
+/// example, "GMMA|MN_SW128|half_t|(_128,_64)", which is the wgmma layout atom MN_SW128 of half_t, repeated to
+/// cover shape (_128,_64).
 inline Value shared_layout(Tape& t, std::string const& text) {
   if (!text.starts_with("GMMA|")) return parse_value(text);
   std::size_t const kind = 5, type = text.find('|', kind) + 1, shape = text.find('|', type) + 1;
@@ -238,9 +243,9 @@ inline Value shared_layout(Tape& t, std::string const& text) {
   return algebra::call(Op::tile_to_shape, t, atom, parse_value(text.substr(shape)));
 }
 
-/// Returns the result of an operation tma_*, or "" if `t` has failed. `a` is: TMA instruction (not used),
-/// element type, global layout, shared layout, tiler, number of CTAs of the multicast; for partitions, also the
-/// tile's coordinate and the CTA's index.
+/// Returns the result of the operation `op`, whose name begins with tma_, or "" if `t` has failed. `a` is:
+/// TMA instruction (not used), element type, global layout, shared layout, tiler, number of CTAs of the
+/// multicast; for partitions, also the tile's coordinate and the CTA's index.
 inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
   long long const bits = bits_of_type(a.at(1));
@@ -314,8 +319,9 @@ inline std::string evaluate_gmma_descriptor(Tape& t, Args const& a) {
   return gmma_strides_text(s);
 }
 
-/// Returns, in decimal, the TMA multicast mask of the CTAs that load the same tile as the CTA at coordinate
-/// a[2] of the cluster layout a[0]: they differ from it only in the modes that a[1] lists, such as "0,1".
+/// Returns a TMA multicast mask as a decimal number. `a` is: layout of the cluster, modes such as "0,1",
+/// coordinate of a CTA. The mask contains the CTAs whose coordinates differ from the given one in no other
+/// than these modes.
 inline std::string evaluate_multicast(Tape& t, Args const& a) {
   using namespace algebra;
   Value const layout = parse_value(a.at(0));
@@ -346,7 +352,7 @@ inline std::string evaluate_copy_atom_print(Tape& t, Args const& a) {
   CopyAtomValue const c = copy_atom(t, a.at(0), a.at(1));
   return t.failed() ? "" : copy_atom_text(c);
 }
-/// Returns the operands as they were written.
+/// Returns the strings from which the operands were parsed.
 inline Args texts_of(Operands const& operands) {
   Args texts;
   for (Operand const& o : operands) texts.push_back(o.text);

@@ -20,7 +20,7 @@ ZELLIGE_CALL void fence_proxy_async() {
   asm volatile("fence.proxy.async;" ::: "memory");
 #endif
 }
-/// fence_proxy_async() for shared memory only, which is cheaper.
+/// Like fence_proxy_async(), but orders accesses to shared memory only, which is cheaper.
 ZELLIGE_CALL void fence_proxy_async_shared() {
 #if defined(ZELLIGE_EMULATE)
   emulate::fence_proxy_async();
@@ -28,7 +28,7 @@ ZELLIGE_CALL void fence_proxy_async_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
-/// fence_proxy_async() for global memory only.
+/// Like fence_proxy_async(), but orders accesses to global memory only.
 ZELLIGE_CALL void fence_proxy_async_global() {
 #if defined(ZELLIGE_EMULATE)
   emulate::fence_proxy_async();
@@ -36,8 +36,8 @@ ZELLIGE_CALL void fence_proxy_async_global() {
   asm volatile("fence.proxy.async.global;" ::: "memory");
 #endif
 }
-/// Makes this thread's earlier mbarrier_init calls visible to the cluster and to TMA. Followed by a barrier of
-/// the block or cluster, after which other threads may use the mbarriers.
+/// Makes this thread's earlier mbarrier_init calls visible to the cluster and to TMA. Other threads may use
+/// the mbarriers after a barrier of the block or cluster that follows this call.
 ZELLIGE_CALL void fence_mbarrier_init() {
 #if defined(ZELLIGE_EMULATE)
   emulate::fence_mbarrier_init();

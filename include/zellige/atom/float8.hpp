@@ -13,8 +13,9 @@ namespace zellige {
 namespace detail {
 
 /// Returns the bits of `value` as an 8-bit float with `Mantissa` mantissa bits and exponent bias `Bias`,
-/// rounded to nearest even. Magnitudes that round to more than `largest` (bits) become `past`, with the sign of
-/// `value` unless `past` is `nan`. A NaN becomes `nan`.
+/// rounded to nearest even. `largest`, `past` and `nan` are 8-bit floats, as bits. If the rounded magnitude
+/// exceeds `largest`, returns `past` with the sign of `value`, or `nan` if `past` is `nan`. If `value` is a
+/// NaN, returns `nan`.
 template <int Mantissa, int Bias>
 ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint32_t past, uint32_t nan) {
   const uint32_t all = __builtin_bit_cast(uint32_t, value);
@@ -22,8 +23,8 @@ ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint3
   if (magnitude > 0x7f800000u) return nan;
   uint32_t bits;
   if (magnitude < static_cast<uint32_t>(128 - Bias) << 23) {
-    // Below the least normal number: the addition of a power of two rounds to multiples of the least subnormal,
-    // whose count is then in the low bits.
+    // Below the least normal number: adding the power of two `shift` rounds to a multiple of the least
+    // subnormal; the low bits of the sum are then the number of these multiples.
     const float shift = __builtin_bit_cast(float, static_cast<uint32_t>(128 - Bias + 23 - Mantissa) << 23);
     const float sum = __builtin_bit_cast(float, magnitude) + shift;
     bits = __builtin_bit_cast(uint32_t, sum) - __builtin_bit_cast(uint32_t, shift);

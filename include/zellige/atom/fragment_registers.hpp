@@ -1,5 +1,5 @@
-// Converts between fragments (tensors of one thread's values) and the 32-bit or 64-bit registers that an
-// instruction has as operands.
+// Converts between a fragment, a tensor of one thread's values, and the 32-bit or 64-bit registers that an
+// instruction takes as operands.
 //
 //   uint32_t a[4];
 //   load_registers(a, fragment);        // two half_t per register, the first in the low half
@@ -14,8 +14,8 @@
 
 namespace zellige {
 
-/// Packs the values of fragment x into the registers r, the first value in the lowest bits. Fails to compile
-/// unless the values fill the N registers exactly.
+/// Packs the values of fragment x into the registers r, the first value into the lowest bits of r[0]. Fails
+/// to compile unless the values fill the N registers exactly.
 template <class R, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE inline void load_registers(R (&r)[N], X const& x) {
   using T = typename X::value_type;
@@ -49,8 +49,8 @@ ZELLIGE_HOST_DEVICE inline void load_registers(R (&r)[N], X const& x) {
     }
   }
 }
-/// Unpacks the registers r into the values of fragment x, the lowest bits first. Fails to compile unless the
-/// values fill the N registers exactly, or if they have less than 8 bits.
+/// Unpacks the registers r into the values of fragment x; the first value comes from the lowest bits of r[0].
+/// Fails to compile unless the values fill the N registers exactly, or if a value has less than 8 bits.
 template <class R, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
   using T = typename remove_cvref_t<X>::value_type;
@@ -74,8 +74,8 @@ ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
   }
 }
 
-/// Returns the address at which tensor iterator p points, for an instruction: a raw pointer, on the emulator
-/// its checked pointer. A swizzle of p is applied to the address.
+/// Returns the address at which tensor iterator p points, as instructions need it: a raw pointer on the
+/// device, a checked pointer on the emulator. If p has a swizzle, the swizzle is applied to the address.
 #if defined(ZELLIGE_EMULATE)
 template <class T>
 inline emulate::pointer<T> instruction_address(T* p) {
@@ -106,15 +106,15 @@ ZELLIGE_HOST_DEVICE constexpr auto instruction_address(swizzle_ptr<Sw, It> const
   return instruction_address(swizzle_ptr<Sw, It>::apply_swizzle(p.ptr_));
 }
 
-/// Returns the address of tensor x's element 0, for an instruction. The layout of x may have an offset, and its
-/// iterator a swizzle.
+/// Returns the address of element 0 of tensor x, as instructions need it. Includes the offset of x's layout
+/// and the swizzle of its iterator.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto first_address(X const& x) {
   return instruction_address(x.data() + x.layout()(Int<0>{}));
 }
 
-/// Returns iterator p without its swizzle: the address of a tile for TMA and wgmma, which apply the swizzle in
-/// hardware.
+/// Returns iterator p without its swizzle. TMA and wgmma need this address of a tile, because they apply the
+/// swizzle in hardware.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr It raw_tile(It const& p) {
   return p;

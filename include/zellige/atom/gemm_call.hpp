@@ -1,5 +1,6 @@
-// gemm(mma, D, A, B, C): D = A B^T + C on the fragments of one thread, by an MMA_Atom or a TiledMMA. It issues
-// one instruction per (M, N, K) of fragments A (V, M, K), B (V, N, K) and C (V, M, N).
+// gemm(mma, D, A, B, C): computes D = A B^T + C on the fragments of one thread with `mma`, an MMA_Atom or a
+// TiledMMA. Issues one instruction per (M, N, K) of the fragments A (V, M, K), B (V, N, K), and C and D (V,
+// M, N).
 //
 // The functions that issue one instruction are in mma_call.hpp (mma.sync) and gmma_call.hpp (wgmma).
 #pragma once
@@ -8,8 +9,8 @@
 
 namespace zellige {
 
-/// mma_unpack(traits, d, a, b, c): issues the instruction of the traits once, on fragments of rank 1. This
-/// overload is one scalar multiply-add.
+/// Issues the instruction of the traits once, on fragments of rank 1. This overload, for UniversalFMA, is one
+/// scalar multiply-add.
 template <class D, class A, class B, class C, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_HOST_DEVICE constexpr void mma_unpack(MMA_Traits<UniversalFMA<D, A, B, C>> const&, TD&& d,
                                               TA const& a, TB const& b, TC const& c) {
@@ -24,7 +25,8 @@ concept mma_like = requires {
 };
 
 /// Computes D = A B^T + C on fragments. A, B and C have the modes (V), (V), (V); or (V,M), (V,N), (V,M,N); or
-/// (V,M,K), (V,N,K), (V,M,N). Other ranks, and static extents that differ, do not compile.
+/// (V,M,K), (V,N,K), (V,M,N). D has the modes of C. Fails to compile for other ranks, or if static extents
+/// differ.
 template <mma_like Mma, tensor_like D, tensor_like A, tensor_like B, tensor_like C>
 ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B const& b, C const& c) {
   constexpr int ra = A::rank, rb = B::rank, rc = C::rank;

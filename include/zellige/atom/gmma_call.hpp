@@ -1,6 +1,6 @@
-// gemm(mma, rA, rB, rC) by wgmma. The fragments of A and B are tensors of shared-memory descriptors (A may be
-// in registers). From warpgroup_arrive() until warpgroup_wait() returns, no other code may access the
-// accumulators.
+// gemm(mma, rA, rB, rC) with wgmma. The fragments rA and rB are tensors of shared-memory descriptors; rA may
+// instead be in registers. No other code may access the accumulators rC from warpgroup_arrive() until
+// warpgroup_wait() returns.
 //
 //   warpgroup_fence_operand(rC);
 //   warpgroup_arrive();
@@ -35,8 +35,8 @@ struct accumulator_register<int> {
   using type = int32_t;
 };
 
-/// Returns the registers of fragment x as an array of R, by reference, because wgmma writes to them
-/// asynchronously. Fails to compile if the values of x are not consecutive.
+/// Returns the registers of fragment x as an array of R. The result is a reference, because wgmma writes to
+/// the registers asynchronously. Fails to compile if the values of x are not consecutive.
 template <class R, tensor_like X>
 ZELLIGE_DEVICE inline auto& registers_in_place(X& x) {
   using T = typename remove_cvref_t<X>::value_type;
@@ -49,8 +49,8 @@ ZELLIGE_DEVICE inline auto& registers_in_place(X& x) {
 
 }  // namespace detail
 
-/// Issues one wgmma: d += a b, or d = a b if traits.accumulate_ is ScaleOut::Zero. `c` must be `d`, because the
-/// instruction accumulates in place.
+/// Issues one wgmma: d += a b, or d = a b if traits.accumulate_ is ScaleOut::Zero. The caller must pass `d`
+/// as `c`, because the instruction accumulates in place.
 template <SM90::GMMA::warpgroup_operation Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA const& a, TB const& b,
                                       TC const& c) {
@@ -86,7 +86,7 @@ struct GivenRegisters {
       sums[nc];
   ScaleOut scale = ScaleOut::One;
 
-  /// Stores x as operand I of fma(a..., b, c..., scale_D), and the further arguments as the operands after it.
+  /// Stores x as operand number I of fma(a..., b, c..., scale_D), and `more` as the operands after it.
   template <int I, class X, class... More>
   ZELLIGE_ANYWHERE void set(X const& x, More const&... more) {
     if constexpr (I < na)
@@ -99,8 +99,8 @@ struct GivenRegisters {
       scale = x;
     if constexpr (sizeof...(More) > 0) set<I + 1>(more...);
   }
-  /// Copies the accumulators back to the arguments, which are the operands of fma from number I on. Arguments
-  /// that are A or B are unchanged.
+  /// Copies the accumulators to the arguments. x is operand number I of fma, `more` are the operands after
+  /// it; operands of A and B are not changed.
   template <int I, class X, class... More>
   ZELLIGE_ANYWHERE void get(X& x, More&... more) const {
     if constexpr (I > na) x = sums[I - na - 1];
@@ -146,8 +146,9 @@ ZELLIGE_CALL void warpgroup_fence_operand(X& x) {
   wgmma_fence_operand(detail::registers_in_place<typename detail::accumulator_register<T>::type>(all));
 }
 #if !defined(ZELLIGE_EMULATE)
-/// Prevents the compiler from moving accesses to this register across this call.
+/// Prevents the compiler from moving accesses to register r across this call.
 ZELLIGE_CALL void warpgroup_fence_operand(uint32_t& r) { asm volatile("" : "+r"(r)::"memory"); }
+/// The same for a float register.
 ZELLIGE_CALL void warpgroup_fence_operand(float& r) { asm volatile("" : "+f"(r)::"memory"); }
 #endif
 

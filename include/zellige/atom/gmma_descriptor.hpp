@@ -46,7 +46,7 @@ struct gmma_strides_of {
   ZELLIGE_ALGEBRA static consteval Rule rule() { return value.refusal.rule; }
   ZELLIGE_ALGEBRA static consteval long long x() { return value.refusal.x; }
   ZELLIGE_ALGEBRA static consteval long long y() { return value.refusal.y; }
-  /// Returns the descriptor with all fields except the address.
+  /// Returns the 64-bit descriptor with an address field of 0.
   ZELLIGE_ALGEBRA static consteval unsigned long long word() {
     return static_cast<unsigned long long>(value.strides.leading & 0x3fff) << 16 |
            static_cast<unsigned long long>(value.strides.stride & 0x3fff) << 32 |
@@ -54,7 +54,7 @@ struct gmma_strides_of {
   }
 };
 
-/// Returns the shared-memory address of pointer p without its swizzle, in bytes.
+/// Returns the shared-memory address in bytes at which pointer p points, without applying the swizzle of p.
 template <class P>
 ZELLIGE_HOST_DEVICE inline unsigned shared_address(P const& p) {
   auto const at = instruction_address(raw_tile(p));
@@ -71,8 +71,8 @@ ZELLIGE_HOST_DEVICE inline unsigned shared_address(P const& p) {
 
 namespace SM90::GMMA {
 
-/// Returns the descriptor of the operand tile x, (M or N, K), in shared memory. K is that of one instruction,
-/// 32 bytes. Fails to compile if the layout is not static or not one that wgmma can read.
+/// Returns the descriptor of the operand tile x, (M or N, K), in shared memory. The tile's K is that of one
+/// instruction, 32 bytes. Fails to compile if the layout is not static, or if wgmma cannot read it.
 template <Major major, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor make_gmma_desc(X const& x) {
   static_assert(X::rank == 2, "make_gmma_desc: a tensor of two modes, M or N and K");
@@ -94,8 +94,8 @@ ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor make_gmma_desc(X const& x) {
 
 }  // namespace SM90::GMMA
 
-/// Returns the fragment of the partition x, ((M, K), MMA_M, MMA_K, ...), of shared memory: a tensor of
-/// descriptors (1, MMA_M, MMA_K, ...), one per instruction.
+/// Returns the operand fragment for x, a partition ((M, K), MMA_M, MMA_K, ...) of shared memory: a tensor of
+/// descriptors with the modes (1, MMA_M, MMA_K, ...), one descriptor per instruction.
 template <class Fragment, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto make_descriptor_tensor(X const& x) {
   auto const first = SM90::GMMA::make_gmma_desc<detail::major_of<Fragment>>(tensor<0>(x));

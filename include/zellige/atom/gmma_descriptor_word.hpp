@@ -1,5 +1,5 @@
-// GmmaDescriptor: the 64-bit descriptor of a wgmma operand in shared memory; and DescriptorIterator, by which a
-// fragment of such an operand is a tensor of descriptors.
+// GmmaDescriptor: the 64-bit descriptor of a wgmma operand in shared memory. DescriptorIterator: the iterator
+// of tensors whose elements are such descriptors, as fragments of shared-memory operands are.
 //
 //   GmmaDescriptor d;  d.bitfield.start_address_ = address >> 4;  d.reg32_[0]  // the low half
 #pragma once

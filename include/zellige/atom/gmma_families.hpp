@@ -4,11 +4,10 @@
 
 #include <zellige/atom/gmma.hpp>
 
-// ZELLIGE_GMMA_NAMES(CLASS, n) and ZELLIGE_GMMA_NAMES(ALIAS, n) expand to one entry per combination of operand
-// types. CLASS declares the names MMA_...: classes, so that template arguments can be deduced
-// (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and a parameter pack can be passed. ALIAS declares the names SM90_... as
-// aliases of these classes.
-// clang-format off
+// ZELLIGE_GMMA_NAMES(CLASS, n) and ZELLIGE_GMMA_NAMES(ALIAS, n) expand to one declaration per combination of
+// operand types. With CLASS, they declare classes named MMA_...; classes allow template arguments to be
+// deduced (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and a parameter pack to be passed. With ALIAS, they declare
+// aliases of these classes, named SM90_...
 #define ZELLIGE_GMMA_CLASS_MAJORS_OF(name, n, d, a, b, registers)                                   \
   template <Major ma, Major mb, ScaleIn sa = ScaleIn::One, ScaleIn sb = ScaleIn::One>               \
   struct name : Mma<n, Number::d, Number::a, Number::b, registers, ma, mb, sa, sb> {};              \
@@ -41,8 +40,9 @@
   ZELLIGE_GMMA_CLASS_INTEGERS_OF(MMA_##name##_RS_TN, n, a, b, true, false)         \
   ZELLIGE_GMMA_CLASS_INTEGERS_OF(MMA_##name##_RS_TN_SATURATE, n, a, b, true, true)
 
-// An alias has a parameter pack, to which users may pass their own pack, if the class needs arguments.
-// Otherwise it repeats the defaults, so that g++ can deduce the arguments.
+// Declares the aliases SM90_.... An alias of a class without default arguments has a parameter pack, so that
+// users may pass a pack. Other aliases repeat the defaults of the class, so that g++ can deduce the
+// arguments.
 #define ZELLIGE_GMMA_ALIAS_MAJORS(name, n, d, a, b)       \
   template <auto... args>                                 \
   using SM90_##name##_SS = GMMA::MMA_##name##_SS<args...>; \
@@ -59,6 +59,7 @@
   using SM90_##name##_RS_TN = GMMA::MMA_##name##_RS_TN;                     \
   using SM90_##name##_RS_TN_SATURATE = GMMA::MMA_##name##_RS_TN_SATURATE;
 
+// Declares the floating-point types for one N.
 #define ZELLIGE_GMMA_FLOATS(what, n) \
   ZELLIGE_GMMA_##what##_MAJORS(64x##n##x16_F16F16F16, n, f16, f16, f16) \
   ZELLIGE_GMMA_##what##_MAJORS(64x##n##x16_F32F16F16, n, f32, f16, f16) \
@@ -72,7 +73,8 @@
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E4M3E5M2, n, f32, e4m3, e5m2) \
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E5M2E4M3, n, f32, e5m2, e4m3) \
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E5M2E5M2, n, f32, e5m2, e5m2)
-// Integers have only the N 8, 24 and the multiples of 16; ZELLIGE_GMMA_FLOATS is for the other N.
+// Declares all types for one N. Integers exist only for N = 8, 24 and the multiples of 16; for the other N,
+// use ZELLIGE_GMMA_FLOATS.
 #define ZELLIGE_GMMA_NAMES(what, n) \
   ZELLIGE_GMMA_FLOATS(what, n) \
   ZELLIGE_GMMA_##what##_INTEGERS(64x##n##x32_S32S8S8, n, s8, s8) \

@@ -9,6 +9,7 @@
 
 #include <zellige/atom/gmma_families.hpp>
 
+// Declares the instructions for each N of this header; `what` is CLASS or ALIAS (gmma_families.hpp).
 // clang-format off
 #define ZELLIGE_GMMA_EVERY_N(what) \
   ZELLIGE_GMMA_NAMES(what, 8) \

@@ -4,6 +4,7 @@
 
 #include <zellige/atom/gmma_names.hpp>
 
+// Declares the instructions for each N of this header; `what` is CLASS or ALIAS (gmma_families.hpp).
 // clang-format off
 #define ZELLIGE_GMMA_EVERY_N(what) \
   ZELLIGE_GMMA_NAMES(what, 24) \

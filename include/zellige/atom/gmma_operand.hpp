@@ -8,12 +8,12 @@
 
 namespace zellige {
 
-/// Returns the swizzle of the descriptor as in SwizzleMode: 0 for none, and 1, 2, 3 for 32, 64, 128 bytes. (The
-/// descriptor encodes 128 bytes as 1 and 32 bytes as 3.)
+/// Returns the descriptor's swizzle as in SwizzleMode: 0 for none, and 1, 2, 3 for 32, 64, 128 bytes. (In the
+/// descriptor itself, 1 means 128 bytes and 3 means 32 bytes.)
 constexpr unsigned gmma_swizzle(uint64_t descriptor) { return (4 - (descriptor >> 62 & 3)) % 4; }
 
-/// Returns the number of the tensor from which the emulator made the descriptor; 0 if unknown. The bits are 0
-/// in descriptors on a GPU.
+/// Returns the number of the tensor in the emulator's records for which the descriptor was made, or 0 if that
+/// is unknown. Descriptors on a GPU have 0 in these bits.
 constexpr uint16_t gmma_tensor(uint64_t descriptor) { return descriptor >> 52 & 0x3ff; }
 
 /// Returns the byte address in shared memory of the operand's element (mn, k), where mn is the row of A or the

@@ -17,8 +17,8 @@ namespace detail {
 template <class T>
 inline constexpr Number gmma_number = number_of<T> == Number::f32 ? Number::tf32 : number_of<T>;
 
-/// Returns the greatest N of a wgmma with accumulators of type `sums` that divides tile_n; 8 if there is none
-/// above 8.
+/// Returns the greatest N that divides tile_n and for which wgmma exists with accumulators of type `sums`.
+/// Returns 8 if no N above 8 does; tile_n is a multiple of 8.
 ZELLIGE_ALGEBRA constexpr int greatest_n(Number sums, int tile_n) {
   for (int n = 256; n > 8; n -= 8) {
     if (tile_n % n == 0 && warpgroup_n(sums, n)) return n;
@@ -34,8 +34,8 @@ ZELLIGE_ALGEBRA constexpr bool any_family_admits(MmaRow const& row) {
   return false;
 }
 
-/// Returns the wgmma for a tile of shape (M, N, K): see ss_op_selector and rs_op_selector. Fails to compile if
-/// no instruction has these types, or if M is no multiple of 64, N of 8 or K of 32 bytes.
+/// Returns the wgmma for a tile of shape (M, N, K); implements ss_op_selector and rs_op_selector. Fails to
+/// compile if no instruction has these types, or if M is no multiple of 64, N of 8, or K of 32 bytes.
 template <class A, class B, class C, class TileShape, bool a_in_registers, SM90::GMMA::Major major_a,
           SM90::GMMA::Major major_b, SM90::GMMA::ScaleIn scale_a, SM90::GMMA::ScaleIn scale_b>
 ZELLIGE_HOST_DEVICE constexpr auto select_gmma() {
@@ -59,15 +59,15 @@ ZELLIGE_HOST_DEVICE constexpr auto select_gmma() {
 
 namespace SM90::GMMA {
 
-/// Returns the wgmma, with A and B from shared memory, for element types A and B, accumulators C, and a static
-/// tile (M, N, K). Fails to compile if there is none.
+/// Returns the wgmma with A and B from shared memory, for element types A and B, accumulators C, and a static
+/// tile (M, N, K). Fails to compile if there is no such instruction.
 template <class A, class B, class C, class TileShape_MNK, Major major_a = Major::K, Major major_b = Major::K,
           ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One>
 ZELLIGE_HOST_DEVICE constexpr auto ss_op_selector() {
   return zellige::detail::select_gmma<A, B, C, TileShape_MNK, false, major_a, major_b, scale_a, scale_b>();
 }
-/// Returns the wgmma, with A from registers and B from shared memory, for element types A and B, accumulators
-/// C, and a static tile (M, N, K). Fails to compile if there is none.
+/// Returns the wgmma with A from registers and B from shared memory, for element types A and B, accumulators
+/// C, and a static tile (M, N, K). Fails to compile if there is no such instruction.
 template <class A, class B, class C, class TileShape_MNK, Major major_a = Major::K, Major major_b = Major::K,
           ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One>
 ZELLIGE_HOST_DEVICE constexpr auto rs_op_selector() {

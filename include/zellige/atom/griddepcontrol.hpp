@@ -21,8 +21,9 @@ ZELLIGE_CALL void griddep_wait() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-/// Allows the next kernel on the stream to start once every block of this one has called it or exited. This
-/// kernel's writes are visible to the next kernel only after the next kernel's griddep_wait().
+/// Signals that the next kernel on the stream may start. It starts once every block of this kernel has called
+/// this function or exited. This kernel's writes are visible to the next kernel only after griddep_wait() in
+/// that kernel.
 ZELLIGE_CALL void griddep_launch_dependents() {
 #if defined(ZELLIGE_EMULATE)
   emulate::griddep_launch_dependents();

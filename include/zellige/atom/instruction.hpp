@@ -1,12 +1,12 @@
-// Instruction: the descriptor of one PTX instruction, with what a planner needs to select it (shape, operands,
-// completion, cycles) and what the tests check.
+// Instruction: the descriptor of one PTX instruction. It has what a planner needs to select the instruction
+// (shape, operands, completion, cycles) and what the tests check.
 //
 //   for (const Instruction& row : instructions())                   // instruction_table.hpp: all of them
 //     if (row.kind == Instruction::Kind::mma && row.compute_capability <= target.compute_capability) ...
 //
-// The function that issues the instruction (mma.hpp, ldmatrix.hpp, cp_async.hpp) has the same PTX. Its
-// reference body (mma_reference.hpp, matrix_move_reference.hpp) computes its result on the CPU from the layouts
-// in the descriptor. Host code only.
+// The C++ function that issues the instruction (mma.hpp, ldmatrix.hpp, cp_async.hpp) has the same PTX as the
+// descriptor. The reference body (mma_reference.hpp, matrix_move_reference.hpp) computes the instruction's
+// result on the CPU from the layouts in the descriptor. Host code only.
 #pragma once
 
 #include <optional>
@@ -49,8 +49,9 @@ struct Instruction {
         layout{};       // (thread, value) -> element, if it is in registers or each thread passes an address
     int registers = 0;  // 32-bit registers per thread, 0 for memory
     int alignment = 0;  // in bytes, of each address that a thread passes; 0 for registers
-    // Of a shared-memory tile that a descriptor or TMA addresses. Bit i of swizzles: SwizzleMode i is allowed.
-    // Bits 0 and 1 of majors: tiles contiguous along K, and along M or N, are allowed.
+    // For a shared-memory tile that a descriptor or TMA addresses. Bit i of `swizzles` is set if SwizzleMode
+    // i is allowed. Bits 0 and 1 of `majors` are set if tiles contiguous along K, or along M or N, are
+    // allowed.
     unsigned char swizzles = 0, majors = 0;
   };
 
@@ -60,7 +61,7 @@ struct Instruction {
   Kind kind;
   int issuers;              // threads that issue it together: 1, 8 (a quad pair), 32 or 128
   int m = 0, n = 0, k = 0;  // an MMA's shape
-  // Of an MMA: d = a b + c, where d has the layout of c. Of a copy: a is the source, c the destination.
+  // MMA: d = a b + c, where d has the layout of c. Copy: a is the source, c the destination.
   Operand a{}, b{}, c{};
   Completion completion = Completion::at_once;
   bool zero_fill = false;  // a copy that can read fewer bytes than it writes, and fills with zeros

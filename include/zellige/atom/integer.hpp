@@ -19,13 +19,14 @@ ZELLIGE_ANYWHERE int wrap_mul(int x, int y) {
   return static_cast<int>(static_cast<unsigned>(x) * static_cast<unsigned>(y));
 }
 ZELLIGE_ANYWHERE int wrap_abs(int x) { return x < 0 ? wrap_sub(0, x) : x; }
-/// Returns x + y, by which reductions add; int wraps.
+/// Returns x + y; integers wrap on overflow. Reductions add with this function.
 ZELLIGE_ANYWHERE int sum_of(int x, int y) { return wrap_add(x, y); }
 ZELLIGE_ANYWHERE float sum_of(float x, float y) { return x + y; }
 ZELLIGE_ANYWHERE int max(int x, int y) { return x > y ? x : y; }
 ZELLIGE_ANYWHERE int min(int x, int y) { return x < y ? x : y; }
 
-/// Returns x rounded toward zero. Values beyond int become its least or greatest value; NaN becomes 0.
+/// Returns x rounded toward zero. Values outside of int's range become its least or greatest value; NaN
+/// becomes 0.
 ZELLIGE_ANYWHERE int to_int(float x) {
 #if defined(__CUDA_ARCH__)
   return ::__float2int_rz(x);

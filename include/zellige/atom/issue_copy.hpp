@@ -1,6 +1,6 @@
-// Implements Op::copy(operands...) of the copy instructions' types, which has each register as a separate
-// argument (copy_traits/static_copy.hpp), by one overload issue_copy(Op, operands...) per instruction. Device
-// code only.
+// Implements the static function copy(...) of copy instruction types (copy_traits/static_copy.hpp), which has
+// each register as a separate argument. There is one overload issue_copy(Op, operands...) per instruction.
+// Device code only.
 #pragma once
 
 #include <zellige/atom/bulk_copy_call.hpp>
@@ -13,8 +13,8 @@
 namespace zellige {
 namespace detail {
 
-/// Copies the first N - I arguments to r[I], ..., r[N - 1], and passes the address of the argument after them,
-/// which is the last one, to `last`.
+/// Copies the arguments to r[I], ..., r[N - 1], except for the last argument, whose address is passed to the
+/// function `last`.
 template <int I, int N, class Last, class R, class... More>
 ZELLIGE_CALL void registers_then(uint32_t (&r)[N], Last const& last, R& x, More&... more) {
   if constexpr (I == N) {
@@ -36,7 +36,7 @@ ZELLIGE_CALL TmaDescriptor const& map_at(void const* map) { return *static_cast<
 
 }  // namespace detail
 
-// ldmatrix: copy(row, registers...), where `row` is the 16-byte row that this thread addresses.
+// Issues ldmatrix: copy(row, registers...), where `row` is the 16-byte row that this thread addresses.
 template <class Op, class Row, class... R>
 requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns> ZELLIGE_CALL void issue_copy(
     Op, Row const& row, R&... to) {
@@ -47,7 +47,7 @@ requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns> ZELLIG
   int i = 0;
   ((to = r[i++]), ...);
 }
-// stmatrix: copy(registers..., row), where `row` is the 16-byte row that this thread addresses.
+// Issues stmatrix: copy(registers..., row), where `row` is the 16-byte row that this thread addresses.
 template <class Op, class... R>
 requires detail::of_kind<Op, CopyRow::Kind::to_rows, CopyRow::Kind::to_columns> ZELLIGE_CALL void issue_copy(
     Op, R&... from_then_row) {
@@ -77,7 +77,7 @@ ZELLIGE_CALL void issue_copy(CpAsync<TS, TD, bypass_l1, true>, TS const& from, T
 }
 }  // namespace detail
 
-// TMA: copies the box at coordinates c..., the innermost dimension first.
+// Issues the TMA load of the box at coordinates c..., the innermost dimension first.
 template <class... C>
 ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD, void const* map, uint64_t* barrier, uint64_t hint, void* tile,
                              C const&... c) {
@@ -103,7 +103,8 @@ template <class... C>
 ZELLIGE_CALL void issue_copy(SM90_TMA_REDUCE_ADD, void const* map, void const* tile, C const&... c) {
   detail::add_box(detail::map_at(map), tile, make_coord(int(c)...), make_seq<int(sizeof...(C))>{});
 }
-// TMA im2col loads of a tensor of D dimensions (3 to 5): c... are D coordinates, then D - 2 offsets.
+// Issues the TMA im2col load from a tensor of D dimensions (3 to 5): c... are D coordinates, then D - 2
+// offsets.
 template <class... C>
 ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD_IM2COL, void const* map, uint64_t* barrier, void* tile,
                              C const&... c) {

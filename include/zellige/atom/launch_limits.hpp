@@ -2,11 +2,11 @@
 // only as "invalid argument", "too many resources" or an illegal instruction.
 //
 //   LaunchShape s{.name = "gemm", .threads = 384, .shared_bytes = 231000, .registers = 168, .cluster = 2,
-//                 .moved = {{128, 40}, {256, 232}},                        // what setmaxnreg gives each role
+//                 .moved = {{128, 40}, {256, 232}},         // per role: threads, registers by setmaxnreg
 //                 .tiles = {{"A", 0, 65536, tma_alignment(SwizzleMode::b128)}, ...}};
 //   if (std::string error = launch_error(s); !error.empty()) throw std::runtime_error(error);
 //
-// Host code only.
+// A tile is {name, byte offset in shared memory, bytes, alignment}. Host code only.
 #pragma once
 
 #include <string>
@@ -15,14 +15,15 @@
 
 namespace zellige {
 
-/// Returns the alignment in bytes that a TMA tile or a wgmma operand in shared memory needs: 8 spans of the
-/// swizzle, after which it repeats, or 128 without a swizzle. (mbarriers need 8; cp.async, bulk copies and
-/// ldmatrix need 16.)
+/// Returns the alignment in bytes that a TMA tile or a wgmma operand in shared memory needs: 8 times the
+/// swizzle's row of 32, 64 or 128 bytes, after which the swizzle repeats; 128 without a swizzle. (mbarriers
+/// need 8; cp.async, bulk copies and ldmatrix need 16.)
 constexpr int tma_alignment(SwizzleMode mode) {
   return mode == SwizzleMode::none ? 128 : 8 * static_cast<int>(swizzle_span(mode));
 }
 
-/// What launch_error checks of a launch: grid, block, registers, cluster, and the layout of shared memory.
+/// The properties of a launch that launch_error checks: grid, block, registers, cluster, and the layout of
+/// shared memory.
 struct LaunchShape {
   struct Tile {
     const char* name = "tile";
@@ -45,8 +46,8 @@ struct LaunchShape {
 };
 
 /// Returns one sentence on the first limit of SM90 that the launch exceeds, or "" if it exceeds none. Tiles
-/// must be aligned, within shared memory, and disjoint; register counts after setmaxnreg must fit in the
-/// block's registers.
+/// must be aligned, disjoint, and within shared memory. The registers of all roles after setmaxnreg must not
+/// exceed those of the block.
 inline std::string launch_error(const LaunchShape& l) {
   const std::string who = std::string("launch of ") + l.name + ": ";
   const auto s = [](long long x) { return std::to_string(x); };

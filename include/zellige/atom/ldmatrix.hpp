@@ -4,7 +4,7 @@
 //   uint32_t a[4];
 //   ldmatrix_x4(a, tile + row_of(lane) * 64 + column_of(lane));   // lane 8 i + j addresses row j of matrix i
 //
-// Afterwards r[i] of lane t holds two elements of matrix i: 2 (t % 4) and 2 (t % 4) + 1 of row t / 4; with
+// Afterwards a[i] of lane t holds two elements of matrix i: 2 (t % 4) and 2 (t % 4) + 1 of row t / 4; with
 // _trans, of column t / 4. Every address must be aligned to 16 bytes. _x1 reads only the addresses of lanes 0
 // to 7, _x2 those of lanes 0 to 15. All 32 threads call it.
 #pragma once
@@ -18,8 +18,8 @@ namespace zellige {
 
 #if defined(ZELLIGE_EMULATE)
 
-/// ldmatrix on the emulator: the instruction with the CuTe name Row. `row` is the address that this thread
-/// passes, `name` the function's name in reports.
+/// Performs ldmatrix on the emulator, as a warp collective. Row is the instruction's CuTe name, `row` the
+/// address that this thread passes, `name` the call's name in findings.
 template <int Matrices, const char* Row>
 ZELLIGE_CALL void ldmatrix(uint32_t (&r)[Matrices], emulate::Place row, const char* name) {
   struct Out {

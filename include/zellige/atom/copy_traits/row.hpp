@@ -6,8 +6,8 @@
 //   copy_layout(row, CopyPart::source)         (_32,_128):(_128,_1)       one 16-byte row per thread
 //   copy_layout(row, CopyPart::destination)    (_32,(_32,_4)):(_32,(_1,_1024))
 //
-// To add an instruction: a kind and its two layouts here, its name in copy_rows, and its C++ name in
-// names.hpp.
+// To add an instruction, add here its kind with the layouts of source and destination, and its name in
+// copy_rows; add its C++ type to names.hpp.
 #pragma once
 
 #include <zellige/atom/algebra/mma.hpp>
@@ -67,8 +67,8 @@ inline constexpr CopyName copy_rows[] = {
     {"SM90_U16x8_STSM_T", {CopyRow::Kind::to_columns, 90, 0, 4}},
 };
 
-/// Returns the copy instruction of this CuTe name. Returns a CopyRow that is false if copy_rows has no such
-/// name, for example for names with template arguments (UniversalCopy, cp.async).
+/// Returns the descriptor of the copy instruction with this CuTe name. Returns one that converts to false if
+/// copy_rows does not list the name, for example for names with template arguments (UniversalCopy, cp.async).
 ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
   for (CopyName const& known : copy_rows) {
     detail::NameReader in{name};
@@ -76,28 +76,29 @@ ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
   }
   return {};
 }
-/// Returns the copy instruction by which one thread moves `bits` contiguous bits, such as UniversalCopy or
-/// cp.async. If PTX has no cp.async of this width, the caller passes as `wrong_for` a width in bits that it
-/// has, for the error message; else 0.
+/// Returns the descriptor of a copy in which one thread moves `bits` contiguous bits, such as UniversalCopy
+/// or cp.async. wrong_for is 0, or, for a cp.async of a width that PTX does not have, a width in bits that
+/// PTX has, for the error message.
 ZELLIGE_ALGEBRA constexpr CopyRow vector_copy(int bits, short arch = 0, int wrong_for = 0) {
   return {CopyRow::Kind::vector, arch, bits, 0, wrong_for};
 }
 
 namespace algebra {
 
-/// Returns the layout whose two modes are `threads` and `values`.
+/// Returns the layout with the two modes `threads` and `values`.
 ZELLIGE_ALGEBRA constexpr Value two_modes(Value const& threads, Value const& values) {
   return bundle(ValueKind::layout, threads, values);
 }
-/// Returns the layout (thread, bit) -> bit of the 16-byte rows that the threads of an ldmatrix or stmatrix
-/// address: thread t addresses row t modulo 8 * matrices.
+/// Returns the layout (thread, bit) -> bit of the 16-byte rows that the threads of an ldmatrix or stmatrix of
+/// `matrices` 8x8 matrices address: thread t addresses row t modulo 8 * matrices.
 ZELLIGE_ALGEBRA constexpr Value addressed_rows(int matrices) {
   Value threads = mode(fixed(8LL * matrices), {fixed(128)});
   if (matrices < 4) threads = two_modes(threads, mode(fixed(4 / matrices), {fixed(0)}));
   return two_modes(threads, column(128));
 }
-/// Returns the layout (thread, bit) -> bit of 8x8 matrices of 16-bit elements in a warp's registers, one
-/// register per matrix and thread. A register holds two neighbours in a row or, if `transposed`, in a column.
+/// Returns the layout (thread, bit) -> bit of 8x8 matrices of 16-bit elements in a warp's registers. Each
+/// thread has one register per matrix, which holds two elements that are adjacent in a row or, if
+/// `transposed`, in a column.
 ZELLIGE_ALGEBRA constexpr Value matrix_registers(int matrices, bool transposed) {
   Value threads = mode(fixed(32), {fixed(32)});
   Value values = bundle(ValueKind::layout, column(32));
@@ -113,8 +114,8 @@ ZELLIGE_ALGEBRA constexpr Value matrix_registers(int matrices, bool transposed) 
   return two_modes(threads, values);
 }
 
-/// Returns the layout (thread, bit) -> bit of the instruction's source, destination or reference order
-/// (`part`); for CopyPart::threads, the layout of its threads.
+/// Returns the layout (thread, bit) -> bit that `part` selects: the instruction's source, its destination, or
+/// the reference order. For CopyPart::threads, returns the layout of the instruction's threads.
 ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
   using Kind = CopyRow::Kind;
   bool const one_thread = row.kind == Kind::vector || row.kind == Kind::element;
@@ -150,9 +151,9 @@ ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
   return two_modes(mode(fixed(32), {fixed(row.bits)}), column(row.bits));
 }
 
-/// Converts `bits`, (thread, bit) -> bit, to (thread, value) -> element for elements of `element_bits` bits.
-/// Records the violated rule in `t` if an element would span threads, or if `wrong_for` is not 0, which marks a
-/// cp.async of a width that PTX does not have.
+/// Converts the layout `bits`, (thread, bit) -> bit, to (thread, value) -> element for elements of
+/// `element_bits` bits. Records the violated rule in `t` in two cases: an element would span threads, or
+/// `wrong_for` is not 0, which means that PTX has no cp.async of this width.
 ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long long element_bits,
                                                int wrong_for) {
   Num const held = product_of(t, shape_of(bits[1]));
@@ -164,9 +165,9 @@ ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long 
   if (t.failed()) return nothing();
   return values;
 }
-/// Returns the layout (thread, value) -> element of the instruction's source, destination or reference order
-/// (`part`), for elements of `element_bits` bits. Records the violated rule in `t` if an element would span
-/// threads.
+/// Returns the layout (thread, value) -> element that `part` selects: the instruction's source, its
+/// destination, or the reference order, for elements of `element_bits` bits. Records the violated rule in `t`
+/// if an element would span threads.
 ZELLIGE_ALGEBRA constexpr Value copy_values(Tape& t, CopyRow const& row, CopyPart part,
                                             long long element_bits) {
   return values_of_bits(t, copy_layout(row, part), element_bits, row.wrong_for);

@@ -32,10 +32,10 @@ struct SM90_BULK_COPY_G2S : detail::StaticCopy<SM90_BULK_COPY_G2S, 4> {
   struct PREFETCH : detail::StaticCopy<PREFETCH, 2> {};
 };
 struct SM90_BULK_COPY_S2G : detail::StaticCopy<SM90_BULK_COPY_S2G, 3> {};
-/// Selects the largest bulk copies that source and destination admit: bulk_copy_call.hpp.
+/// Copies with bulk copies that are as large as source and destination allow: bulk_copy_call.hpp.
 struct SM90_BULK_COPY_AUTO {};
 
-// The forms for a box of n dimensions, whose copy(...) has exactly n coordinates.
+// Declares the TMA instructions for boxes of n dimensions. Their copy(...) takes exactly n coordinates.
 #define ZELLIGE_TMA_OF(n)                                                                      \
   struct SM90_TMA_LOAD_##n##D : detail::StaticCopy<SM90_TMA_LOAD, 4 + n> {                     \
     using PREFETCH = detail::StaticCopy<SM90_TMA_LOAD::PREFETCH, 1 + n>;                       \
@@ -45,6 +45,7 @@ struct SM90_BULK_COPY_AUTO {};
   };                                                                                           \
   struct SM90_TMA_STORE_##n##D : detail::StaticCopy<SM90_TMA_STORE, 2 + n> {};                 \
   struct SM90_TMA_REDUCE_ADD_##n##D : detail::StaticCopy<SM90_TMA_REDUCE_ADD, 2 + n> {};
+// Declares the im2col instructions for tensors of n dimensions, with n coordinates and, for loads, n - 2 offsets.
 #define ZELLIGE_TMA_IM2COL_OF(n)                                                             \
   struct SM90_TMA_LOAD_IM2COL_##n##D : detail::StaticCopy<SM90_TMA_LOAD_IM2COL, 1 + 2 * n> { \
     using PREFETCH = detail::StaticCopy<SM90_TMA_LOAD_IM2COL::PREFETCH, 2 * n - 1>;          \
