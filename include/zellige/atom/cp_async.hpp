@@ -15,7 +15,7 @@
 namespace zellige {
 
 // True if cp_async_wait<0> also waits for copies that are not committed (cp.async.wait_all), as CuTe's function does.
-// Otherwise it waits for committed groups only, so that the emulator reports a missing commit as a race.
+// If false, it waits for committed groups only, so that the emulator reports a missing commit as a race.
 #if defined(cute)
 inline constexpr bool zero_waits_for_all = true;
 #else

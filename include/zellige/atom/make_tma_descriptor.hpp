@@ -70,8 +70,8 @@ inline int64_t tma_box_bytes(const TmaTensor& t) {
   return bytes;
 }
 
-/// Returns the size in bytes of the box in shared memory. With a swizzle, consecutive rows of the box are 32, 64 or
-/// 128 bytes apart, even if they are shorter; the padding after the last row does not count.
+/// Returns the size in bytes of the box in shared memory. With a swizzle, the rows of the box are 32, 64 or 128 bytes
+/// apart, even if a row has fewer bytes; the padding after the last row is not counted.
 inline int64_t tma_tile_bytes(const TmaTensor& t) {
   const int64_t line = (t.im2col ? t.channels : t.box[0]) * tma_element_bytes(t.element);
   const int64_t pitch = t.swizzle == SwizzleMode::none ? line : 16 << static_cast<int>(t.swizzle);

@@ -7,8 +7,9 @@
 
 namespace zellige::reference {
 
-/// Executes the matrix move that descriptor `row` describes. operands.a[t] points to thread t's source: its registers,
-/// or the 16-byte row whose address it passes, or is null. operands.d[t] is thread t's destination, likewise.
+/// Executes the ldmatrix, stmatrix or movmatrix that descriptor `row` describes, for all threads. operands.a[t] points
+/// to thread t's source: its registers, or the 16-byte row whose address it passes; it is null if the thread passes no
+/// row. operands.d[t] points to the destination in the same way.
 inline void move_bits(const Instruction& row, const BodyOperands& operands) {
   uint16_t whole[256];  // the elements of up to four 8x8 matrices; the layouts never split one of them
   constexpr int unit = 16;

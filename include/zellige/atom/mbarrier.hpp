@@ -19,8 +19,8 @@
 
 namespace zellige {
 
-/// Initialises the barrier to `count` arrivals per phase, 1 <= count < 2^20. Called by one thread. Before other
-/// threads use the barrier, that thread calls fence_mbarrier_init and the threads synchronise.
+/// Initialises the barrier to `count` arrivals per phase, 1 <= count < 2^20. Called by one thread, which then calls
+/// fence_mbarrier_init. All threads synchronise before other threads use the barrier.
 ZELLIGE_CALL void mbarrier_init(smem<uint64_t> barrier, unsigned count) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_init(barrier, count);
@@ -28,7 +28,7 @@ ZELLIGE_CALL void mbarrier_init(smem<uint64_t> barrier, unsigned count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(smem_address(barrier)), "r"(count) : "memory");
 #endif
 }
-/// Invalidates the barrier. Required before its 8 bytes are used for anything else.
+/// Invalidates the barrier. Required before other data is stored in the barrier's 8 bytes.
 ZELLIGE_CALL void mbarrier_inval(smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_inval(barrier);
@@ -67,7 +67,7 @@ ZELLIGE_CALL void mbarrier_expect_tx(smem<uint64_t> barrier, unsigned bytes) {
                : "memory");
 #endif
 }
-/// Counts `bytes` announced bytes as written, in place of a copy that is not issued.
+/// Counts `bytes` announced bytes as written, for a copy that was announced but is not issued.
 ZELLIGE_CALL void mbarrier_complete_tx(smem<uint64_t> barrier, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_complete_tx(barrier, bytes);
@@ -90,9 +90,10 @@ ZELLIGE_CALL void mbarrier_arrive_remote(smem<uint64_t> barrier, unsigned rank, 
                : "memory");
 #endif
 }
-/// Arrives like mbarrier_arrive_remote, but relaxed: earlier writes of this thread are not released. This suffices to
-/// free a stage of a shared-memory ring after its reads have completed (by wgmma_wait, or in registers). A release at
-/// cluster scope adds a memory fence per K step, which took 30% of a clustered GEMM's time on an H200.
+/// Arrives like mbarrier_arrive_remote, but with relaxed memory order: earlier writes of this thread are not released.
+/// This suffices to free a stage of a shared-memory ring whose reads have completed (after wgmma_wait, or because the
+/// values are in registers). A release at cluster scope adds a memory fence per K step, which took 30% of a clustered
+/// GEMM's time on an H200.
 ZELLIGE_CALL void mbarrier_arrive_remote_relaxed(smem<uint64_t> barrier, unsigned rank, unsigned count = 1) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, rank, count, 0);
@@ -116,7 +117,7 @@ ZELLIGE_CALL void mbarrier_arrive_expect_tx_remote(smem<uint64_t> barrier, unsig
 #endif
 }
 
-/// Returns true if the phase of that parity has completed. Does not wait.
+/// Returns true if the barrier's phase of parity `parity` (0 or 1) has completed. Does not wait.
 ZELLIGE_CALL bool mbarrier_test_wait(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   return emulate::mbarrier_test_wait(barrier, parity);
@@ -130,8 +131,8 @@ ZELLIGE_CALL bool mbarrier_test_wait(smem<uint64_t> barrier, unsigned parity) {
   return done != 0;
 #endif
 }
-/// Returns true if the phase of that parity has completed. The hardware may suspend the thread for a limited time
-/// before it returns false. The emulator waits until the phase completes and returns true.
+/// Returns true if the barrier's phase of parity `parity` (0 or 1) has completed. The hardware may suspend the thread
+/// for a limited time before it returns false. The emulator waits until the phase completes and returns true.
 ZELLIGE_CALL bool mbarrier_try_wait(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_wait(barrier, parity);
@@ -146,7 +147,7 @@ ZELLIGE_CALL bool mbarrier_try_wait(smem<uint64_t> barrier, unsigned parity) {
   return done != 0;
 #endif
 }
-/// Waits until the phase of that parity has completed, with acquire semantics in the block.
+/// Waits until the barrier's phase of parity `parity` (0 or 1) has completed, with acquire semantics in the block.
 ZELLIGE_CALL void mbarrier_wait(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_wait(barrier, parity);
@@ -159,8 +160,8 @@ ZELLIGE_CALL void mbarrier_wait(smem<uint64_t> barrier, unsigned parity) {
       : "memory");
 #endif
 }
-/// Waits until the phase of that parity has completed, with acquire semantics at cluster scope. Required if other
-/// blocks of the cluster arrive at the barrier.
+/// Waits until the barrier's phase of parity `parity` (0 or 1) has completed, with acquire semantics at cluster scope.
+/// Required if other blocks of the cluster arrive at the barrier.
 ZELLIGE_CALL void mbarrier_wait_cluster(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_wait(barrier, parity);

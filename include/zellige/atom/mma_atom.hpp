@@ -6,8 +6,8 @@
 //   Traits::CLayout{}                                       ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))
 //   MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>{}.call(d, a, b, c)
 //
-// There is no specialization per instruction: the name is parsed into an MmaRow (mma_traits/row.hpp), which holds
-// shape and types, and the layouts are computed from that.
+// There is no specialization per instruction. The instruction's name is parsed into an MmaRow (mma_traits/row.hpp),
+// which has the shape and the types, and the layouts are computed from the MmaRow.
 #pragma once
 
 #include <zellige/atom/gmma.hpp>
@@ -23,8 +23,9 @@
 namespace zellige {
 namespace detail {
 
-/// Returns the descriptor (shape, types, issuing threads) of instruction type Op: Op::row() if it exists, else the one
-/// that find_mma parses from Op::name. The result converts to false if there is none.
+/// Returns the descriptor (shape, types, issuing threads) of instruction type Op. This is Op::row() if that exists,
+/// otherwise the descriptor that find_mma parses from Op::name. Converts to false if Op has neither or the name is
+/// unknown.
 template <class Op>
 ZELLIGE_ALGEBRA constexpr MmaRow row_of() {
   if constexpr (requires { Op::row(); })
@@ -165,8 +166,8 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
 
   ZELLIGE_HOST_DEVICE constexpr Traits const& traits() const { return *this; }
 
-  /// Returns a copy of this wgmma atom with another accumulation flag: with(GMMA::ScaleOut::Zero) computes d = a b in
-  /// place of d += a b.
+  /// Returns a copy of this wgmma atom with the accumulation flag `argument`: with(GMMA::ScaleOut::Zero) computes d =
+  /// a b in place of d += a b.
   template <class A>
   ZELLIGE_HOST_DEVICE constexpr MMA_Atom with(A const& argument) const {
     MMA_Atom atom = *this;
@@ -174,8 +175,8 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
     return atom;
   }
 
-  /// Computes d = a * b + c on fragments of one instruction. Each fragment is a tensor of rank 1, whose i-th element
-  /// is the thread's i-th value in the instruction's layout.
+  /// Computes d = a * b + c with one instruction. Each argument is a fragment of rank 1, whose i-th element is the
+  /// thread's i-th value in the instruction's layout.
   ZELLIGE_CALLS_BACK
   template <tensor_like D, tensor_like A, tensor_like B, tensor_like C>
   ZELLIGE_HOST_DEVICE constexpr void call(D&& d, A const& a, B const& b, C const& c) const {
@@ -183,25 +184,27 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
                   "MMA_Atom::call(D, A, B, C): tensors of rank 1, the values of one instruction");
     mma_unpack(traits(), d, a, b, c);
   }
-  /// Computes c += a * b on fragments of one instruction.
+  /// Computes c += a * b with one instruction. Each argument is a fragment of rank 1.
   ZELLIGE_CALLS_BACK
   template <tensor_like A, tensor_like B, tensor_like C>
   ZELLIGE_HOST_DEVICE constexpr void call(A const& a, B const& b, C&& c) const {
     call(c, a, b, c);
   }
 
-  /// make_fragment_C, _A, _B return an uninitialised register tensor with the shape of `c`, a tensor from partition_C,
-  /// _A or _B. For a shared-memory operand of wgmma, _A and _B return a tensor of descriptors of the given tile.
+  /// Returns an uninitialised register tensor with the shape of `c`, a tensor from partition_C.
   template <class C>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_C(C&& c) {
     require_partition<C, LayoutC_TV>();
     return make_tensor<FrgTypeC>(shape(c));
   }
+  /// Returns the fragment for `a`, a tensor from partition_A: an uninitialised register tensor of the same shape or,
+  /// for a shared-memory operand of wgmma, a tensor of descriptors of `a`.
   template <class A>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_A(A&& a) {
     require_partition<A, LayoutA_TV>();
     return make_operand<FrgTypeA, typename Traits::ValTypeA>(a);
   }
+  /// Returns the fragment for `b`, a tensor from partition_B, as make_fragment_A does for operand A.
   template <class B>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_B(B&& b) {
     require_partition<B, LayoutB_TV>();
@@ -209,8 +212,8 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   }
 
  private:
-  /// Refuses to compile unless X has the form of a partition: (V, M, K), (V, N, K) or (V, M, N), where V are the values
-  /// that layout TV gives to a thread.
+  /// Fails to compile unless X has the modes of a partition: (V, M, K), (V, N, K) or (V, M, N). TV is the
+  /// instruction's layout of the operand, and V must have as many values as TV gives to a thread.
   template <class X, class TV>
   ZELLIGE_HOST_DEVICE static constexpr void require_partition() {
     static_assert(remove_cvref_t<X>::rank >= 3,

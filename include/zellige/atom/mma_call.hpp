@@ -1,5 +1,5 @@
-// Implements gemm on register fragments with a matrix instruction (MMA_Atom), or with its repetition over threads and
-// values (TiledMMA).
+// Implements the step of gemm that issues one mma.sync on register fragments. `mma` is an MMA_Atom, or a TiledMMA,
+// which repeats the instruction over threads and values.
 //
 //   gemm(mma, a, b, c);            (V), (V) => (V)                 one instruction, c += a * b
 //                                  (V, M), (V, N) => (V, M, N)     every pair
@@ -18,8 +18,8 @@ namespace detail {
 template <class X>
 inline constexpr bool elsewhere = is_gmem_v<X> || is_smem_v<X> || is_tmem_v<X>;
 }
-/// Computes d = a * b + c with a warp's mma.sync on fragments of one instruction. All four tensors must be in
-/// registers. Serves MMA_Atom::call.
+/// Computes d = a * b + c with one mma.sync. The four tensors are a thread's fragments for one instruction, in
+/// registers. Called by MMA_Atom::call.
 template <class Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 requires(requires { typename Op::ARegisters; } && !detail::complex_op<Op> &&
          !SM90::GMMA::warpgroup_operation<Op> && !detail::dot_op<Op>) ZELLIGE_DEVICE

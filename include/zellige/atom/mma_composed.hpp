@@ -1,5 +1,5 @@
-// Calls from MMA_Atom the operations that are not one mma.sync (mma_traits/composed.hpp): complex matmuls, made of
-// several real instructions, and the dot products DP4A and DP2A.
+// Implements the step of gemm that issues one operation, for the operations that are not one mma.sync
+// (mma_traits/composed.hpp): complex matmuls, made of several real instructions, and the dot products DP4A and DP2A.
 #pragma once
 
 #include <zellige/atom/fragment_registers.hpp>
@@ -36,7 +36,7 @@ ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a
   for (int i = 0; i < Op::nd; ++i) d(i) = sums[i];
 }
 
-/// Computes d(0) = c(0) + the dot product of a and b, by one thread; DP4A is one instruction on the device.
+/// Computes d(0) = c(0) + the dot product of a and b in one thread. On the device, DP4A is one instruction.
 template <detail::dot_op Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a, TB const& b, TC const& c) {
   int sum = c(0);

@@ -1,6 +1,6 @@
-// Defines MmaCoordinates, which maps (thread, value) to the row and column of a matrix instruction's operand. It
-// serves kernels that do not use the layout algebra. The layout is evaluated mode by mode, directly to coordinates,
-// without a linear index in between.
+// Defines MmaCoordinates, which maps (thread, value) to the row and column of a matrix instruction's operand, for
+// kernels that do not use the layout algebra. Every mode of the thread-value layout adds to row and column directly;
+// no linear index is computed.
 //
 //   using C = MmaCoordinates<SM80_16x8x16_F32F16F16F32_TN, MmaPart::c>;
 //   C::at(5, 2)                                           // {9, 2}
@@ -45,8 +45,8 @@ struct MmaCoordinates {
   }
 
  private:
-  // Adds one mode's contribution. A stride is split into rows and columns: correct because no digit of a mode carries
-  // over from one column into the next.
+  // Adds one mode's contribution to the row and column of e. The stride is split into rows and columns. This is
+  // correct because the contributions of all modes to the row add up to less than the number of rows.
   template <int Shape, int Stride, bool Last>
   ZELLIGE_ANYWHERE static constexpr void add(ElementAt& e, int& index) {
     if constexpr (Shape > 0) {

@@ -6,8 +6,9 @@
 
 namespace zellige {
 
-/// Computes d += a b with instruction Op on the emulator. Reports registers that were never written: in a and b if
-/// OperandBytes is the size of a number there (2 or 4), in d likewise if SumBytes is. 0 skips the check, for integers.
+/// Computes d += a b with instruction Op on the emulator, as a warp collective. Reports registers of a and b that were
+/// never written, if OperandBytes, the size of a number in them, is 2 or 4; and registers of d, if SumBytes is. 0
+/// omits the check, for integers, f64 and 8-bit floats.
 template <class Op, int OperandBytes, int SumBytes>
 ZELLIGE_CALL void mma_met(typename Op::DRegisters& d, const typename Op::ARegisters& a,
                           const typename Op::BRegisters& b) {

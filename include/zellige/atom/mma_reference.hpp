@@ -5,7 +5,7 @@
 //   floats       products are exact; they are added to c in double, k ascending, and rounded once, to nearest even,
 //                to the accumulator's type
 //   double       one fused multiply-add after another, k ascending
-//   integers     exact; the result wraps to 32 bits or, if the instruction saturates, is clamped to them
+//   integers     exact; the result wraps to 32 bits or, if the instruction saturates, is clamped to int32
 //   single bits  the number of set bits of a xor b, or of a and b, added to c
 //
 // A GPU computes float results differently: it aligns the addends and truncates low bits, in an undocumented order.
@@ -21,8 +21,8 @@
 
 namespace zellige::reference {
 
-/// Rounds to odd: returns x if it is a float, else that of the two adjacent floats whose last bit is 1. Rounding the
-/// result again to fewer bits, such as f16, then equals rounding x once.
+/// Returns x rounded to odd: x itself if it is a float, otherwise the one of the two adjacent floats whose last bit is
+/// 1. Rounding the result again to fewer bits, such as f16, then gives the same as rounding x once.
 inline float round_to_odd(double x) {
   const float nearest = static_cast<float>(x);
   uint32_t bits = __builtin_bit_cast(uint32_t, nearest);
@@ -30,14 +30,14 @@ inline float round_to_odd(double x) {
   const bool above = __builtin_fabs(static_cast<double>(nearest)) > __builtin_fabs(x);
   return __builtin_bit_cast(float, above ? bits - 1 : bits + 1);
 }
-/// Returns the integer x as an int32: clamped to its range if `saturate`, else modulo 2^32.
+/// Returns the integer x as an int32. If x is out of range, it is clamped if `saturate`, otherwise taken modulo 2^32.
 inline int32_t cut(double x, bool saturate) {
   if (saturate) x = x > 0x7fffffff ? 0x7fffffff : x < -0x1p31 ? -0x1p31 : x;
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(x)));
 }
 
-/// Table of a layout's offsets: at[i] is the offset of index i, for i < count <= Most. `unit` is the step in the first
-/// mode: only every unit-th index of that mode is listed.
+/// Table of the offsets of a layout: at[i] is the offset of index i, for i < count <= Most. If `unit` is not 1, only
+/// every unit-th index of the first mode is listed.
 template <int Most>
 struct Offsets {
   int count = 1, at[Most];
@@ -53,7 +53,7 @@ struct Offsets {
   }
 };
 
-/// Returns element v of the array of T at `from`, as a double.
+/// Returns element number v of the array of T to which `from` points, as a double.
 template <class T>
 double value_at(const void* from, int v) {
   T x;
@@ -63,7 +63,8 @@ double value_at(const void* from, int v) {
   else
     return static_cast<double>(x);
 }
-/// Returns element v of the packed array of Bits-bit integers at `from`, low bits first.
+/// Returns element number v of the packed array of Bits-bit integers to which `from` points. The first element is in
+/// the lowest bits.
 template <int Bits, bool Signed>
 double bits_at(const void* from, int v) {
   const unsigned raw =
@@ -71,9 +72,9 @@ double bits_at(const void* from, int v) {
   return static_cast<int>(raw) - (Signed && raw >> (Bits - 1) ? 1 << Bits : 0);
 }
 
-/// Writes operand `o`, a (rows, depth) matrix, to `to` as doubles, rows fastest. from[lane(t)] points to the registers
-/// of the instruction's thread t; at(pointer, v) decodes value v there. An operand in shared memory is one row-major
-/// array at from[0].
+/// Writes operand `o`, a (rows, depth) matrix, as doubles to the column-major array `to`. If the operand is in
+/// registers, from[lane(t)] points to the registers of the instruction's thread t, and at(pointer, v) decodes value v
+/// in these. If it is in shared memory, from[0] points to a row-major array.
 template <class Lane, class At>
 void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
             double* to, At at) {
@@ -89,8 +90,8 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
     for (int v = 0; v < values.count; ++v) first[values.at[v]] = at(mine, v);
   }
 }
-/// Writes operand `o`, a (rows, depth) matrix, to `to` as doubles, rows fastest. from[lane(t)] points to the registers
-/// of the instruction's thread t. Throws if no matrix instruction has operands of o's number type.
+/// Writes operand `o`, a (rows, depth) matrix, as doubles to the column-major array `to`. from[lane(t)] points to the
+/// registers of the instruction's thread t. Throws if matrix instructions have no operands of o's number type.
 template <class Lane>
 void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
             double* to) {
@@ -126,8 +127,9 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
       throw "no operand of a matrix instruction holds such numbers";
   }
 }
-/// Writes the matrix `from` (rows fastest) to the registers of the threads, as T: to[lane(t)] points to the registers
-/// of the instruction's thread t, and o.layout says which elements it holds. `round` converts a double.
+/// Writes the column-major matrix `from` to the registers of the instruction's threads, as numbers of type T.
+/// to[lane(t)] points to the registers of thread t; o.layout says which elements a thread holds. `round` converts a
+/// double to T.
 template <class T, class Lane, class Round>
 void deal(const Instruction::Operand& o, const double* from, void* const* to, Lane lane, Round round) {
   const Offsets<128> threads(o.layout.threads), values(o.layout.values);
@@ -144,8 +146,8 @@ void deal(const Instruction::Operand& o, const double* from, void* const* to, La
 /// A SIMD vector of two doubles: two adjacent rows of a matrix.
 using Pair = double __attribute__((vector_size(16), may_alias));
 
-/// Accumulates a matmul in `sums`, (m, n): for each k in ascending order, sums = f(sums, a(:, k), b(n, k)), two rows
-/// per call of f. Matrices have rows fastest; m is a multiple of 8.
+/// Accumulates the matmul of a (m, k) and b (n, k) in `sums` (m, n). For each k in ascending order, sets sums =
+/// f(sums, a(:, k), b(n, k)); one call of f handles two rows. Matrices are column-major, and m is a multiple of 8.
 template <class F>
 void add_products(int m, int n, int k, const double* a, const double* b, double* sums, F f) {
   for (int j = 0; j < n; ++j)

@@ -1,5 +1,5 @@
-// Enumerates the element types of matrix instructions as values of an enum, with their names in CuTe's instruction
-// names and their sizes. number_type.hpp maps them to C++ types.
+// Defines the enum Number of the element types of matrix instructions, with each type's name in CuTe's instruction
+// names and its size. number_type.hpp maps Number to C++ types.
 //
 //   bits_of(Number::bf16)              16
 #pragma once
@@ -42,7 +42,7 @@ inline constexpr NumberName number_names[] = {
     {Number::u8, "U8", 8},       {Number::s4, "S4", 4},      {Number::u4, "U4", 4},
     {Number::u1, "U1", 1},
 };
-/// Returns the size of a number in bits, 0 for Number::none.
+/// Returns the size in bits of a number of type n, or 0 for Number::none.
 ZELLIGE_ALGEBRA constexpr int bits_of(Number n) {
   for (NumberName const& row : number_names) {
     if (row.number == n) return row.bits;

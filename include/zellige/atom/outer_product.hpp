@@ -1,12 +1,14 @@
-// Defines OuterProduct: how the 32 threads of a warp divide a float32 matmul on FMA units (SIMT), used for types that
-// have no matrix instruction. LM x LN threads cover a tile, and each keeps TM x TN accumulators in registers. A step
-// takes 4 of K: for each of them, a thread adds the outer product of TM elements of A and TN elements of B.
+// Defines OuterProduct<TM, TN, LM, LN>: how the 32 threads of a warp divide a float32 matmul on FMA units (SIMT), for
+// types that have no matrix instruction. LM x LN threads cover a tile, and each thread has TM x TN accumulators in
+// registers. One step covers 4 values of k. For each k, a thread adds the outer product of TM elements of A and TN
+// elements of B to its accumulators.
 //
 //   using P = OuterProduct<4, 4, 4, 8>;          // 16 x 32 accumulators per warp
 //   P::at(5, 6)                                  // {5, 10}: the lane has rows 4 to 7, columns 8 to 11
 //
-// Lanes i and i ^ 1 read the same elements of B, and lanes i and i ^ 2 the same elements of A. Then two of the four
-// phases of a 16-byte shared-memory load are merged (emulate/wavefronts.hpp), if LM and LN are at least 2.
+// Lanes i and i ^ 1 read the same elements of B, and lanes i and i ^ 2 the same elements of A, if LM and LN are at
+// least 2. The hardware serves a 16-byte shared-memory load of a warp in four phases, and merges two phases whose
+// lanes read equal addresses in this way (emulate/wavefronts.hpp).
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -30,7 +32,8 @@ struct OuterProduct {
   static constexpr ThreadValue layout{{{together, TM}, {LN, TN* m}, {LM / together, together* TM}},
                                       {{TN, m}, {TM, 1}}};
 
-  /// Returns the row and column of a lane's accumulator number `value`. Values are ordered row by row.
+  /// Returns the row and column in the tile of accumulator number `value` of lane `lane`. A lane's accumulators are
+  /// numbered row by row.
   ZELLIGE_ANYWHERE static constexpr ElementAt at(int lane, int value) {
     return {(lane % together + lane / (together * LN) * together) * TM + value / TN,
             lane / together % LN * TN + value % TN};

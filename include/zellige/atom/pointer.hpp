@@ -29,7 +29,7 @@ using any_pointer = const void*;
 #endif
 
 /// Returns a pointer to `count` elements of the block's dynamic shared memory, `byte_offset` bytes from its start. The
-/// emulator uses `name` in its findings and checks the bounds.
+/// emulator checks accesses against these bounds and uses `name` in its findings.
 template <class T>
 ZELLIGE_CALL smem<T> shared(const char* name, unsigned byte_offset, unsigned count) {
 #if defined(ZELLIGE_EMULATE)
@@ -40,7 +40,7 @@ ZELLIGE_CALL smem<T> shared(const char* name, unsigned byte_offset, unsigned cou
 #endif
 }
 
-/// Returns the pointer as one to another element type: recast<uint32_t>(pointer).
+/// Returns a pointer to the same address with another element type: recast<uint32_t>(pointer).
 #if defined(ZELLIGE_EMULATE)
 using emulate::recast;
 #else

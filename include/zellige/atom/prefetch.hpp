@@ -1,7 +1,7 @@
 // Prefetches global memory into a cache. A prefetch is a hint: it has no completion, and nothing waits for it.
 //
-//   prefetch_l2(weights + i);                    // the line of one address
-//   bulk_prefetch_l2(weights, 16384);            // size and alignment: multiples of 16 bytes
+//   prefetch_l2(weights + i);                    // the cache line at one address
+//   bulk_prefetch_l2(weights, 16384);            // 16384 bytes; multiples of 16 bytes only
 #pragma once
 
 #include <zellige/atom/pointer.hpp>
@@ -24,7 +24,8 @@ ZELLIGE_CALL void prefetch_l2(any_pointer address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(global_address(address)));
 #endif
 }
-/// Prefetches `bytes` bytes from `address` on into L2. Both are multiples of 16; requires SM90.
+/// Prefetches `bytes` bytes from `address` on into L2. `bytes` and `address` must be multiples of 16.
+/// Requires SM90.
 ZELLIGE_CALL void bulk_prefetch_l2(any_pointer address, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::prefetch(address, bytes, 16);

@@ -1,11 +1,11 @@
-// Implements prefetch(atom, src): loads into L2 what a later copy(atom, src, dst) will read, with the prefetch
+// Implements prefetch(atom, src), which loads into L2 what copy(atom, src, dst) will read later, with the prefetch
 // instruction that belongs to the copy (TMA or bulk). Called by one thread, which does not wait.
 //
-//   prefetch(tma, mine.partition_S(tile)(_, _, _, k));        the boxes of a TMA load
-//   prefetch(bulk, mine.partition_S(gA));                     runs of bytes
-//   prefetch(Copy_Traits<SM90_BULK_COPY_AUTO>{}, gRow);       the longest runs of the layout
+//   prefetch(tma, mine.partition_S(tile)(_, _, _, k));        the boxes of a TMA load (make_tma_copy)
+//   prefetch(bulk, mine.partition_S(gA));                     the bytes of a bulk copy (SM90_BULK_COPY_G2S)
+//   prefetch(Copy_Traits<SM90_BULK_COPY_AUTO>{}, gRow);       the longest contiguous runs of the layout
 //
-// For a copy without a prefetch instruction, prefetches each cache line of the source, like prefetch(src).
+// If the copy has no prefetch instruction, each cache line of the source is prefetched, as by prefetch(src).
 #pragma once
 
 #include <zellige/atom/bulk_copy_call.hpp>
@@ -43,7 +43,7 @@ struct Copy_Traits<SM90_BULK_COPY_G2S::PREFETCH, Bits> {
 };
 
 namespace detail {
-/// Issues the TMA prefetch of a box at coordinate `c`; the number of modes of `c` selects the instruction's rank.
+/// Issues the TMA prefetch of the box at coordinate `c`. The number of modes of `c` selects the instruction.
 template <class Crd, int... I>
 ZELLIGE_CALL void prefetch_box(TmaDescriptor const& map, Crd const& c, seq<I...>) {
   constexpr int rank = int(sizeof...(I));
@@ -56,7 +56,8 @@ ZELLIGE_CALL void prefetch_box(TmaDescriptor const& map, Crd const& c, seq<I...>
 }
 }  // namespace detail
 
-// copy_unpack issues one prefetch instruction. A prefetch writes nothing, so the destination is ignored.
+// Issues one TMA prefetch of the box at the coordinate of src. The destination is ignored, because a prefetch writes
+// nothing.
 template <class Bits, class... Args, tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD::PREFETCH, Bits, Args...> const& traits,
                                        TS const& src, TD&&) {
@@ -68,8 +69,8 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_G2S::PREFETCH,
   bulk_prefetch_l2(first_address(src), unsigned(Bits::value / 8));
 }
 
-/// Prefetches into L2 what copy(atom, src, dst) would read. Refuses to compile for im2col loads, which have no
-/// prefetch here.
+/// Prefetches into L2 what copy(atom, src, dst) would read. Fails to compile for im2col loads, for which this function
+/// is not implemented.
 template <class Op, class... Args, class T, tensor_like X>
 ZELLIGE_DEVICE inline void prefetch(Copy_Atom<Copy_Traits<Op, Args...>, T> const& atom, X const& src) {
   static_assert(!is_same_v<Op, SM90_TMA_LOAD_IM2COL> && !is_same_v<Op, SM90_TMA_LOAD_IM2COL_MULTICAST>,
@@ -85,8 +86,8 @@ ZELLIGE_DEVICE inline void prefetch(Copy_Atom<Copy_Traits<Op, Args...>, T> const
     prefetch(src);
   }
 }
-/// Prefetches a global-memory tensor into L2 with one bulk prefetch per longest contiguous part of its layout. That
-/// part must be a multiple of 16 bytes.
+/// Prefetches a global-memory tensor into L2 with one bulk prefetch per run, the longest run of elements that is
+/// contiguous in the layout of src. Fails to compile if a run is no multiple of 16 bytes.
 template <class... Barrier, tensor_like X>
 ZELLIGE_DEVICE inline void prefetch(Copy_Traits<SM90_BULK_COPY_AUTO, Barrier...> const&, X const& src) {
   static_assert(is_gmem_v<X>, "prefetch(SM90_BULK_COPY_AUTO, src): the source is in global memory");

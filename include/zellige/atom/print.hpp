@@ -11,16 +11,16 @@
 
 namespace zellige {
 
-/// Returns the thread, shape and operand layouts of a matrix instruction's traits, as run-time values for the printers
-/// of text.hpp.
+/// Returns the layouts and the shape of an instruction for the functions of text.hpp: converts the types in Traits,
+/// its MMA_Traits, to objects.
 template <class Traits>
 MmaAtomValue mma_atom_value() {
   return {describe(typename Traits::ThrID{}), describe(typename Traits::Shape_MNK{}),
           describe(typename Traits::ALayout{}), describe(typename Traits::BLayout{}),
           describe(typename Traits::CLayout{})};
 }
-/// Returns the layouts and the element size of a copy instruction's atom, as run-time values for the printers of
-/// text.hpp.
+/// Returns the layouts and the element size of a copy instruction for the functions of text.hpp: converts the types in
+/// Atom, its Copy_Atom, to objects.
 template <class Atom>
 CopyAtomValue copy_atom_value() {
   return {describe(typename Atom::ThrID{}), describe(typename Atom::ValLayoutSrc{}),
@@ -55,7 +55,8 @@ std::string to_text(ThrCopy<Tiled, I> const& c) {
   return "ThrCopy\n" + lines_text({{"ThrIdx", to_text(describe(c.thr_idx_))}}, 10) + to_text(Tiled{});
 }
 
-/// Returns the members of MMA_Traits<Op>, one per line: shape, layouts, and the element sizes of D, A, B and C in bits.
+/// Returns the members of MMA_Traits<Op> as text, one per line: shape, layouts, and the element sizes of D, A, B and C
+/// in bits.
 template <class Op>
 std::string mma_traits_text() {
   using T = MMA_Traits<Op>;
@@ -64,7 +65,7 @@ std::string mma_traits_text() {
       {int(sizeof_bits<typename T::ValTypeD>::value), int(sizeof_bits<typename T::ValTypeA>::value),
        int(sizeof_bits<typename T::ValTypeB>::value), int(sizeof_bits<typename T::ValTypeC>::value)});
 }
-/// Returns the layouts of Copy_Traits<Op>, one per line.
+/// Returns the layouts of Copy_Traits<Op> as text, one per line.
 template <class Op>
 std::string copy_traits_text() {
   using T = Copy_Traits<Op>;

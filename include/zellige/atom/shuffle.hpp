@@ -26,8 +26,8 @@ ZELLIGE_CALL unsigned lane_index() {
 }
 
 #if defined(ZELLIGE_EMULATE)
-/// Performs a shuffle on the emulator: returns the `value` that lane from(lane_index()) passed. `name` is the
-/// shuffle's name in findings.
+/// Performs a shuffle on the emulator: returns the `value` that lane from(l) passed, where l is the index of the
+/// calling lane. `name` is the shuffle's name in findings.
 template <class T, class From>
 ZELLIGE_CALL T shuffle_emulated(T value, From from, const char* name) {
   struct Shared {
@@ -66,7 +66,8 @@ ZELLIGE_CALL T shfl_idx(T value, unsigned source) {
 #endif
 }
 
-/// Returns the value that lane lane_index() + delta passed; in the last `delta` lanes, the thread's own value.
+/// Returns the value that lane lane_index() + delta passed; in the last `delta` lanes of the warp, returns the
+/// thread's own value.
 template <class T>
 ZELLIGE_CALL T shfl_down(T value, unsigned delta) {
   static_assert(sizeof(T) == 4, "shfl_down: a value of 4 bytes");

@@ -18,7 +18,7 @@ using Space = Instruction::Space;
 using namespace matrix_layouts;
 
 /// Returns the descriptor of an ldmatrix that loads `matrices` 8x8 matrices. `rows` is the layout of the addressed
-/// shared-memory rows, `registers` that of the destination, both from (thread, bit) to an offset in bits.
+/// shared-memory rows, `registers` that of the destination. Both layouts map (thread, bit) to an offset in bits.
 constexpr Instruction ldmatrix(const char* name, const char* call, const char* ptx, int matrices,
                                const ThreadValue& rows, const ThreadValue& registers) {
   Instruction i{};
@@ -33,8 +33,8 @@ constexpr Instruction ldmatrix(const char* name, const char* call, const char* p
   return i;
 }
 
-/// Returns the descriptor of a cp.async of `bytes` bytes per thread. `zero_fill`: it may read fewer bytes and write
-/// zeros for the rest.
+/// Returns the descriptor of a cp.async of `bytes` bytes per thread. `zero_fill` says that the instruction can read
+/// fewer bytes and write zeros to the rest of the destination.
 constexpr Instruction cp_async(const char* name, const char* call, const char* ptx, const char* type,
                                int bytes, bool zero_fill) {
   const ThreadValue bits{{{1, 0}}, {{8 * bytes, 1}}};

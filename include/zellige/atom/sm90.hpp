@@ -20,9 +20,10 @@ using Kind = Instruction::Kind;
 using Space = Instruction::Space;
 using Completion = Instruction::Completion;
 
-/// Returns a descriptor. `issuers` is the number of threads that execute the instruction together, `alignment` the
-/// required alignment of its memory addresses in bytes. The compute capability follows from the digits in `name`;
-/// names with SETMAXNREG or WGMMA are marked as instructions of sm_90a only.
+/// Returns the descriptor of an instruction that moves data or synchronises. `issuers` is the number of threads that
+/// execute it together, `alignment` the required alignment of its memory addresses in bytes. The compute capability is
+/// taken from the digits in `name`. If `name` contains SETMAXNREG or WGMMA, the instruction is marked as one of sm_90a
+/// only.
 constexpr Instruction row(const char* name, const char* ptx, Kind kind, int issuers, Space from, Space to,
                           int alignment, Completion completion, const char* call) {
   Instruction i{};
@@ -44,7 +45,7 @@ constexpr Instruction row(const char* name, const char* ptx, Kind kind, int issu
   return i;
 }
 
-/// Returns the descriptor of a TMA load of a box into the block's shared memory; completes on an mbarrier.
+/// Returns the descriptor of a TMA load of a box into the block's shared memory. The load completes on an mbarrier.
 constexpr Instruction tma_load(const char* name, const char* ptx, const char* call) {
   return row(name, ptx, Kind::tensor_copy, 1, Space::gmem, Space::smem, 128, Completion::mbarrier_bytes,
              call);
@@ -54,13 +55,13 @@ constexpr Instruction tma_multicast(const char* name, const char* ptx, const cha
   return row(name, ptx, Kind::tensor_copy, 1, Space::gmem, Space::dsmem, 128, Completion::mbarrier_bytes,
              call);
 }
-/// Returns the descriptor of a TMA store or reduction into global memory; completes by bulk groups.
+/// Returns the descriptor of a TMA store or reduction into global memory, which completes in bulk groups.
 constexpr Instruction tma_store(const char* name, const char* ptx, const char* call) {
   return row(name, ptx, Kind::tensor_copy, 1, Space::smem, Space::gmem, 128, Completion::bulk_group, call);
 }
 
 /// Returns the descriptor of an stmatrix that stores `matrices` 8x8 matrices. `registers` is the layout of the source,
-/// `rows` that of the addressed shared-memory rows, both from (thread, bit) to an offset in bits.
+/// `rows` that of the addressed shared-memory rows. Both layouts map (thread, bit) to an offset in bits.
 constexpr Instruction stmatrix(const char* name, const char* ptx, int matrices, const ThreadValue& registers,
                                const ThreadValue& rows, const char* call) {
   Instruction i =

@@ -1,15 +1,16 @@
 // Makes the shared-memory descriptor of a wgmma operand: a 64-bit word with the tile's start address, two strides in
-// bytes (leading and stride) and the swizzle mode. Which strides to pass, for a tile written by TMA, depends on its
-// major order and its swizzle. A span is the swizzle's row of 32, 64 or 128 bytes.
+// bytes (leading and stride) and the swizzle mode. The table shows, for a tile written by TMA, the distances that the
+// two strides are, and what to add to the address for the next 32 bytes of K. They depend on the tile's major order
+// and swizzle. A span is a row of the swizzle, of 32, 64 or 128 bytes.
 //
-//   order  swizzle     leading                               stride                      next 32 bytes of K
-//   K      32,64,128   ignored                               8 rows: 8 * span            + 32 bytes
-//   K      none        between 16-byte columns of K          between groups of 8 rows    + 2 leading
-//   MN     32,64,128   between spans along MN                8 of k: 8 * span            + 2 stride (k16)
-//   MN     none        between groups of 8 along K           between groups of 8 of MN   + 2 leading
+//   order  swizzle     leading: distance between       stride: distance between               next 32 bytes of K
+//   K      32,64,128   (ignored)                       groups of 8 rows: 8 * span             + 32
+//   K      none        16-byte columns along K         groups of 8 rows                       + 2 * leading
+//   MN     32,64,128   spans along M or N              groups of 8 values of k: 8 * span      + 2 * stride
+//   MN     none        groups of 8 values of k         groups of 8 values of M or N           + 2 * leading
 //
 //   uint64_t a = smem_descriptor(tile, 0, 1024, SwizzleMode::b128);   // 64 half_t per row, K-major
-//   wgmma<half_t>(d, advance(a, 32), b);                              // k16 step 1
+//   wgmma<half_t>(d, advance(a, 32), b);                              // a's next 32 bytes of K: k = 16 to 31
 //
 // A tile with a swizzle begins at a multiple of 8 spans (1024 bytes for b128).
 #pragma once
@@ -19,9 +20,9 @@
 
 namespace zellige {
 
-/// Returns the descriptor word: bits 0-13 hold the start address, 16-29 the leading stride and 32-45 the stride, all in
-/// units of 16 bytes. Bits 62-63 hold the swizzle: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes. All arguments are in
-/// bytes.
+/// Returns the descriptor as a 64-bit word. Bits 0-13 hold the start address, 16-29 the leading stride and 32-45 the
+/// stride, all in units of 16 bytes; the arguments are in bytes. Bits 62-63 hold the swizzle: 0 none, 1 128 bytes, 2
+/// 64 bytes, 3 32 bytes.
 ZELLIGE_ANYWHERE constexpr uint64_t smem_descriptor_bits(unsigned address, unsigned leading, unsigned stride,
                                                          SwizzleMode mode) {
   const uint64_t kind = (4 - static_cast<unsigned>(mode)) % 4;
@@ -29,8 +30,9 @@ ZELLIGE_ANYWHERE constexpr uint64_t smem_descriptor_bits(unsigned address, unsig
          static_cast<uint64_t>(stride >> 4 & 0x3fffu) << 32 | kind << 62;
 }
 
-/// Returns the descriptor of the tile at `tile` in shared memory. `leading` and `stride` are in bytes, multiples of 16,
-/// from the table above. The emulator adds which tensor the tile belongs to, to check accesses.
+/// Returns the descriptor of the tile at address `tile` in shared memory. `leading` and `stride` are the strides of
+/// the table at the top of this header, in bytes, multiples of 16. On the emulator, the descriptor also names the
+/// tensor to which the tile belongs, so that accesses can be checked.
 ZELLIGE_CALL uint64_t smem_descriptor(any_pointer tile, unsigned leading, unsigned stride, SwizzleMode mode) {
 #if defined(ZELLIGE_EMULATE)
   emulate::check_descriptor("the leading stride", leading);

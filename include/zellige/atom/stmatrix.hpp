@@ -4,8 +4,8 @@
 //   uint32_t r[4] = {pack<half_t>(d[0], d[1]), ...};
 //   stmatrix_x4(tile + row_of(lane) * 64 + column_of(lane), r);   // lane 8 i + j addresses row j of matrix i
 //
-// Thread t passes in r[i] the elements 2 (t % 4) and 2 (t % 4) + 1 of row t / 4 of matrix i; with _trans, those of
-// column t / 4. The addresses are multiples of 16 bytes.
+// Thread t passes in r[i] two elements of matrix i: 2 (t % 4) and 2 (t % 4) + 1 of row t / 4; with _trans, of column t
+// / 4. The addresses are multiples of 16 bytes.
 #pragma once
 
 #include <zellige/atom/pointer.hpp>
@@ -18,7 +18,7 @@ namespace zellige {
 #if defined(ZELLIGE_EMULATE)
 
 /// Performs stmatrix on the emulator, as a warp collective. Row is the instruction's CuTe name, `row` the address that
-/// the thread passes; `name` is the call's name in findings.
+/// this thread passes, `name` the call's name in findings.
 template <int Matrices, const char* Row>
 ZELLIGE_CALL void stmatrix(emulate::Place row, const uint32_t (&r)[Matrices], const char* name) {
   struct In {

@@ -1,5 +1,5 @@
-// Formats instructions and their tilings, given as run-time values, in the form in which CuTe prints them. print.hpp
-// uses it for types, the command line for instructions found by name. Host only.
+// Formats instructions and their tilings as CuTe prints them. The functions take layouts as objects, not types:
+// print.hpp converts types for them, and the command line finds instructions by name. Host only.
 //
 //   mma_name(find_mma("SM80_16x8x16_F32F16F16F32_TN"))          the same name, from the parsed fields
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace zellige {
 
-/// Returns one line "  name: value" per pair, with the values aligned at column `width`.
+/// Returns one line "  name: value" per pair. Values begin at column `width`.
 inline std::string lines_text(std::initializer_list<std::pair<char const*, std::string>> lines,
                               std::size_t width) {
   std::string text;
@@ -24,7 +24,7 @@ inline std::string lines_text(std::initializer_list<std::pair<char const*, std::
   return text;
 }
 
-/// Returns the CuTe name of a matrix instruction: find_mma(mma_name(row)) is `row`.
+/// Returns the CuTe name of the matrix instruction `row`, so that find_mma(mma_name(row)) is `row`.
 inline std::string mma_name(MmaRow const& row) {
   auto type = [](Number n) {
     for (NumberName const& known : number_names) {
@@ -50,8 +50,8 @@ inline std::string mma_name(MmaRow const& row) {
 struct MmaAtomValue {
   Value threads, shape, a, b, c;
 };
-/// Returns the layout of A as CuTe prints it. For the single-bit 16x8x128 instruction CuTe nests the value strides one
-/// level deeper than the shape.
+/// Returns the layout of A as CuTe prints it. It is to_text(a), except for the single-bit 16x8x128 instruction, for
+/// which CuTe nests the value strides one level deeper than the shape.
 inline std::string mma_a_text(Value const& a) {
   std::string const text = to_text(a);
   return text == "((_4,_8),(_32,_2)):((_512,_1),(_16,_8))" ? "((_4,_8),(_32,_2)):((_512,_1),((_16,_8)))"
@@ -89,7 +89,8 @@ inline std::string tiled_copy_text(Value const& tiler, Value const& tv, CopyAtom
          copy_atom_text(atom);
 }
 
-/// Returns the traits of a matrix instruction, one per line. `bits` are the element sizes of D, A, B and C.
+/// Returns the traits of a matrix instruction as text, one per line. `bits` are the element sizes of D, A, B and C in
+/// bits.
 inline std::string mma_traits_text(MmaAtomValue const& m, int const (&bits)[4]) {
   std::string text = "Shape_MNK: " + to_text(m.shape) + "\nThrID: " + to_text(m.threads) +
                      "\nALayout: " + mma_a_text(m.a) + "\nBLayout: " + to_text(m.b) +
@@ -101,7 +102,8 @@ inline std::string copy_traits_text(CopyAtomValue const& c) {
   return "ThrID: " + to_text(c.threads) + "\nSrcLayout: " + to_text(c.source) +
          "\nDstLayout: " + to_text(c.destination) + "\nRefLayout: " + to_text(c.reference);
 }
-/// Returns the fields of a wgmma shared-memory descriptor: swizzle mode, leading (lbo) and stride (sbo) offset.
+/// Returns the fields of a wgmma shared-memory descriptor as text: swizzle mode, leading offset (lbo) and stride
+/// offset (sbo).
 inline std::string gmma_strides_text(GmmaStrides const& s) {
   return "layout_type=" + std::to_string(s.layout_type) + " lbo=" + std::to_string(s.leading) +
          " sbo=" + std::to_string(s.stride) + " base_offset=0";

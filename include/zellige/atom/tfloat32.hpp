@@ -16,7 +16,7 @@ struct tfloat32_t {
   tfloat32_t() = default;
   ZELLIGE_ANYWHERE tfloat32_t(FloatOf<tfloat32_t> value) : tfloat32_t(value.value) {}
   ZELLIGE_ANYWHERE explicit tfloat32_t(float value) : bits(round(value)) {}
-  /// Converts to the number that an MMA reads: the low 13 bits are zero.
+  /// Returns the number that an MMA reads: the low 13 bits are zero.
   ZELLIGE_ANYWHERE operator float() const { return __builtin_bit_cast(float, bits & 0xffffe000u); }
   ZELLIGE_ANYWHERE tfloat32_t& operator=(float value) { return *this = tfloat32_t(value); }
   ZELLIGE_ANYWHERE tfloat32_t& operator=(FloatOf<tfloat32_t> value) { return *this = tfloat32_t(value); }

@@ -23,7 +23,7 @@ struct ThreadValue {
   Mode values[max_modes];
 
   bool operator==(const ThreadValue&) const = default;
-  /// Returns the offset of the thread's value-th value.
+  /// Returns the offset of value number `value` of thread `thread`.
   ZELLIGE_ALGEBRA constexpr int operator()(int thread, int value) const {
     return at(threads, thread) + at(values, value);
   }

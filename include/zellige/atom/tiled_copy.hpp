@@ -42,18 +42,19 @@ struct TiledCopy : Atom_ {
       detail::refuse<TiledOp::check_tiling, Rule::copy_values, TiledNumVal::value, AtomNumVal::value>();
   }
 
-  /// tidfrg_S, tidfrg_D: return the view ((ThrV, ThrX), FrgV, (RestM, RestN, ...)) of a source or destination (M, N,
-  /// ...). ThrV are the threads of one instruction, ThrX its repetitions over threads, FrgV a thread's values.
+  /// Returns the view ((ThrV, ThrX), FrgV, (RestM, RestN, ...)) of a source tensor (M, N, ...). ThrV are the threads
+  /// of one instruction, ThrX its repetitions over threads, FrgV a thread's values.
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto tidfrg_S(X&& x) {
     return tidfrg<AtomLayoutSrc>(x);
   }
+  /// Returns the same view as tidfrg_S for a destination tensor.
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto tidfrg_D(X&& x) {
     return tidfrg<AtomLayoutDst>(x);
   }
-  /// Returns the same view as tidfrg_S of a tensor that is already tiled: ((TileM, TileN, ...), (RestM, RestN, ...)).
-  /// `order` maps (thread, value) of one instruction to its reference layout's (thread, value).
+  /// Returns the same view as tidfrg_S for a tensor that is already divided into tiles, ((TileM, TileN, ...), (RestM,
+  /// RestN, ...)). `order` maps (thread, value) of the instruction to (thread, value) in its reference layout.
   template <class X, class Order>
   ZELLIGE_HOST_DEVICE static constexpr auto tile2thrfrg(X&& x, Order const& order) {
     if constexpr (tensor_like<X>) {
@@ -63,8 +64,8 @@ struct TiledCopy : Atom_ {
       return invoke<TiledOp::tile_to_threads>(x, TiledLayout_TV{}, Tiler_MN{}, counted, order);
     }
   }
-  /// Returns a view (V, M, N, ...) of a register tensor that was partitioned by another tiling, such as a TiledMMA. The
-  /// first mode has the values of one instruction of this copy.
+  /// Returns a view of register tensor x in this copy's order of values, (V, M, N, ...), where V are the values of one
+  /// instruction of this copy. x was partitioned by another tiling, such as a TiledMMA.
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto retile(X&& x) {
     if constexpr (tensor_like<X>)
@@ -73,15 +74,17 @@ struct TiledCopy : Atom_ {
       return invoke<TiledOp::retile>(x, TiledLayout_TV{}, Tiler_MN{}, AtomLayoutRef{}, AtomLayoutRef{});
   }
 
-  /// get_layoutS_TV, get_layoutD_TV: return the layout (thread, value) -> (M, N) of the source or destination tile.
+  /// Returns the layout (thread, value) -> (M, N) of the source tile.
   ZELLIGE_HOST_DEVICE static constexpr auto get_layoutS_TV() { return layout_tv<AtomLayoutSrc>(); }
+  /// Returns the layout (thread, value) -> (M, N) of the destination tile.
   ZELLIGE_HOST_DEVICE static constexpr auto get_layoutD_TV() { return layout_tv<AtomLayoutDst>(); }
-  /// get_layoutS_MN, get_layoutD_MN: return a pair of layouts: the inverse, (M, N) -> (thread, value), and the identity
-  /// on threads.
+  /// Returns a pair of layouts: the inverse of get_layoutS_TV, (M, N) -> (thread, value), and the identity on thread
+  /// indices.
   ZELLIGE_HOST_DEVICE static constexpr auto get_layoutS_MN() { return layout_mn(get_layoutS_TV()); }
+  /// Returns the same pair of layouts for the destination.
   ZELLIGE_HOST_DEVICE static constexpr auto get_layoutD_MN() { return layout_mn(get_layoutD_TV()); }
 
-  /// Returns the ThrCopy of a thread, which partitions tensors for it.
+  /// Returns the ThrCopy of thread `thread`, which partitions tensors for this thread.
   template <integral I>
   ZELLIGE_HOST_DEVICE static constexpr auto get_slice(I const& thread) {
     auto const number = detail::thread_number(thread);
@@ -92,8 +95,8 @@ struct TiledCopy : Atom_ {
     return get_slice(thread);
   }
 
-  /// Returns the thread's part (V, RestM, RestN, ...) of tensor x. Target is the instruction's source or destination
-  /// layout.
+  /// Returns the part (V, RestM, RestN, ...) of tensor x that thread `thread` copies. Target is the instruction's
+  /// layout of the source or of the destination.
   template <class Target, class X, class I>
   ZELLIGE_HOST_DEVICE static constexpr auto partition(X&& x, I const& thread) {
     auto const mine = invoke<TiledOp::copy_partition>(x.layout(), TiledLayout_TV{}, Tiler_MN{},
@@ -153,8 +156,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_impl(Copy_Atom<Args...> const
   return TiledCopy<Copy_Atom<Args...>, LayoutTV, Tiler>(atom);
 }
 
-/// Returns a TiledCopy over a tile of `threads` times `values`. Both are layouts: (m, n) -> thread, and (m, n) ->
-/// value. A thread's values are adjacent in the tile.
+/// Returns a TiledCopy whose tile has the extents of `threads` times those of `values`. `threads` maps (m, n) to a
+/// thread index, `values` maps (m, n) to a value index. A thread's values are adjacent in the tile.
 template <class... Args, class ThrLayout, class ValLayout = Layout<_1>>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy(Copy_Atom<Args...> const& atom,
                                                    ThrLayout const& threads = {},
@@ -162,8 +165,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy(Copy_Atom<Args...> const& ato
   auto const tiling = invoke<TiledOp::raked_tiling>(threads, values);
   return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
 }
-/// Returns a TiledCopy for data with layout `data` (coordinate -> address), in which `tv` maps (thread, value) to the
-/// address that the thread copies. Both layouts must be static.
+/// Returns a TiledCopy that copies data with layout `data` (coordinate -> address). `tv` maps (thread, value) to the
+/// address of the element that the thread copies. Both layouts must be static.
 template <class... Args, class AtomTV, class Data>
 ZELLIGE_HOST_DEVICE constexpr auto make_cotiled_copy(Copy_Atom<Args...> const& atom, AtomTV const& tv,
                                                      Data const& data) {
@@ -172,16 +175,18 @@ ZELLIGE_HOST_DEVICE constexpr auto make_cotiled_copy(Copy_Atom<Args...> const& a
   return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
 }
 
-/// make_tiled_copy_A, _B, _C: return a TiledCopy whose threads copy their own fragments of operand A, B or C of `mma`.
-/// make_tiled_copy_C requires that no threads lie along K.
+/// Returns a TiledCopy in which each thread copies its own fragment of operand A of `mma`.
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_A(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
   return make_tiled_copy_impl(atom, mma.get_layoutA_TV(), make_shape(tile_size<0>(mma), tile_size<2>(mma)));
 }
+/// Returns a TiledCopy in which each thread copies its own fragment of operand B of `mma`.
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_B(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
   return make_tiled_copy_impl(atom, mma.get_layoutB_TV(), make_shape(tile_size<1>(mma), tile_size<2>(mma)));
 }
+/// Returns a TiledCopy in which each thread copies its own fragment of accumulator C of `mma`. Fails to compile if `mma`
+/// has more than one thread along K.
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
   static_assert(
@@ -189,8 +194,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C(Copy_Atom<C...> const& atom
       "make_tiled_copy_C: the threads along K hold partial results of the same elements; add them first");
   return make_tiled_copy_impl(atom, mma.get_layoutC_TV(), make_shape(tile_size<0>(mma), tile_size<1>(mma)));
 }
-/// Returns a TiledCopy of the smallest part of accumulator C that the copy instruction can store: each thread has as
-/// many values as one instruction takes. Requires that no threads of `mma` lie along K.
+/// Returns a TiledCopy for the smallest tile of accumulator C in which each thread has as many values as one copy
+/// instruction moves. Fails to compile if `mma` has more than one thread along K.
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C_atom(Copy_Atom<C...> const& atom,
                                                           TiledMMA<M...> const& mma) {
@@ -203,18 +208,20 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C_atom(Copy_Atom<C...> const&
       mma.get_thr_layout_vmnk(), typename Tiled::Permutation{}, Int<Copy_Atom<C...>::NumValSrc>{});
   return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
 }
-/// make_tiled_copy_S, make_tiled_copy_D: return a TiledCopy with another instruction whose threads copy the same
-/// elements as the source or destination of `like`.
+/// Returns a TiledCopy with the instruction `atom`, whose threads copy the same elements as the source of the
+/// TiledCopy `like`.
 template <class... C, class Tiled>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_S(Copy_Atom<C...> const& atom, Tiled const& like) {
   return make_tiled_copy_impl(atom, like.get_layoutS_TV(), typename Tiled::Tiler_MN{});
 }
+/// Returns a TiledCopy with the instruction `atom`, whose threads copy the same elements as the destination of the
+/// TiledCopy `like`.
 template <class... C, class Tiled>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_D(Copy_Atom<C...> const& atom, Tiled const& like) {
   return make_tiled_copy_impl(atom, like.get_layoutD_TV(), typename Tiled::Tiler_MN{});
 }
 
-/// Returns the number of elements of the tile, or its extent along mode I.
+/// Returns the number of elements of the tile. With a template argument I, returns the tile's extent along mode I.
 template <int... I, class... Args>
 ZELLIGE_HOST_DEVICE constexpr auto tile_size(TiledCopy<Args...> const&) {
   return size<I...>(typename TiledCopy<Args...>::Tiler_MN{});
@@ -232,7 +239,7 @@ struct TV_Tiler {
   using Tiler_MN = Tiler;
   using TiledLayout_TV = LayoutTV;
 
-  /// Returns the view ((threads, values), (RestM, RestN, ...)) of x.
+  /// Returns the view ((threads, values), (RestM, RestN, ...)) of tensor x, (M, N, ...).
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto apply(X&& x) {
     return composition(zipped_divide(x, Tiler_MN{}), make_tile(TiledLayout_TV{}, _));

@@ -17,8 +17,8 @@ template <class TiledMMA, class ThrVMNK>
 struct ThrMMA;
 
 namespace detail {
-/// Converts a thread index, such as the unsigned threadIdx.x, to int, because index arithmetic on mixed signs would use
-/// 64 bits. Static integers are returned unchanged.
+/// Returns a thread index, such as the unsigned threadIdx.x, as an int, because index arithmetic on mixed signs would
+/// use 64 bits. Returns static integers unchanged.
 template <integral I>
 ZELLIGE_HOST_DEVICE constexpr auto thread_number(I const& thread) {
   if constexpr (is_static_integer_v<I>)
@@ -53,8 +53,9 @@ struct TiledMMA : Atom_ {
 
   ZELLIGE_HOST_DEVICE constexpr auto get_thr_layout_vmnk() const { return thr_layout_vmnk_; }
 
-  /// Returns the permutation of mode I (M, N or K) that is applied before tiling. If none was given, returns the tile's
-  /// extent there: the instruction's times the number of thread groups.
+  /// Returns the permutation of mode I (M, N or K), which is applied before tiling. If the mode has none, returns the
+  /// extent of the TiledMMA's tile along it: the instruction's extent times the number of its repetitions over
+  /// threads.
   template <int I>
   ZELLIGE_HOST_DEVICE constexpr auto permutation_mnk() const {
     auto const given = get<I>(PermutationMNK{});
@@ -68,22 +69,25 @@ struct TiledMMA : Atom_ {
     return size(permutation_mnk<I>());
   }
 
-  /// thrfrg_C, _A, _B: return the view ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))) of an operand (M, N, ...).
-  /// ThrV are the threads of one instruction, FrgV a thread's values. A has modes M and K, B has N and K.
+  /// Returns the view ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))) of a tensor C, (M, N, ...). ThrV are the
+  /// threads of one instruction, (ThrM, ThrN) its repetitions over threads, FrgV a thread's values.
   template <class X>
   ZELLIGE_HOST_DEVICE constexpr auto thrfrg_C(X&& x) const {
     return thrfrg<MmaPart::c, AtomLayoutC_TV>(x);
   }
+  /// Returns the same view of a tensor A, with the modes M and K.
   template <class X>
   ZELLIGE_HOST_DEVICE constexpr auto thrfrg_A(X&& x) const {
     return thrfrg<MmaPart::a, AtomLayoutA_TV>(x);
   }
+  /// Returns the same view of a tensor B, with the modes N and K.
   template <class X>
   ZELLIGE_HOST_DEVICE constexpr auto thrfrg_B(X&& x) const {
     return thrfrg<MmaPart::b, AtomLayoutB_TV>(x);
   }
 
-  /// get_layoutC_TV, _A_TV, _B_TV: return the layout (thread, value) -> (M, N), (M, K) or (N, K) in the tile.
+  /// get_layoutC_TV, get_layoutA_TV and get_layoutB_TV return the layout (thread, value) -> element of the tile of C
+  /// (M, N), A (M, K) or B (N, K).
   ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_TV() const {
     return layout_tv<MmaPart::c, AtomLayoutC_TV>();
   }
@@ -94,8 +98,9 @@ struct TiledMMA : Atom_ {
     return layout_tv<MmaPart::b, AtomLayoutB_TV>();
   }
 
-  /// get_layoutC_MN, A_MK, B_NK: return a pair of layouts. The first maps (M, N) to (operand thread, value), where only
-  /// threads that hold different elements count; the second maps an operand thread to a thread.
+  /// get_layoutC_MN, get_layoutA_MK and get_layoutB_NK return a pair of layouts. The first maps an element of the tile
+  /// to (operand thread, value). Operand threads are numbered so that all of them hold different elements. The second
+  /// layout maps the number of an operand thread to a thread index.
   ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_MN() const {
     return inverse_of(thrfrg_C(tile<0, 1>()), tile<0, 1>(), thr_layout_vmnk_(make_coord(_, _, _, Int<0>{})));
   }
@@ -106,7 +111,7 @@ struct TiledMMA : Atom_ {
     return inverse_of(thrfrg_B(tile<1, 2>()), tile<1, 2>(), thr_layout_vmnk_(make_coord(_, Int<0>{}, _, _)));
   }
 
-  /// Returns the ThrMMA of a thread, which partitions operands for it.
+  /// Returns the ThrMMA of thread `thread`, which partitions operands for this thread.
   template <integral I>
   ZELLIGE_HOST_DEVICE constexpr auto get_slice(I const& thread) const {
     auto const at = thr_layout_vmnk_.get_flat_coord(detail::thread_number(thread));
@@ -128,7 +133,7 @@ struct TiledMMA : Atom_ {
         x, x.data() + get<1>(mine), get<0>(mine), tiles, [this] { return layout_tv<part, LayoutTV>(); },
         [&] { return thr_layout_vmnk_(at); });
   }
-  /// Returns the shape of a thread's part of an operand with the given shape.
+  /// Returns the shape of a thread's part of a tensor of shape `shape`, which is the operand `part`.
   template <MmaPart part, class LayoutTV, class S>
   ZELLIGE_HOST_DEVICE constexpr auto partition_shape(S const& shape) const {
     return invoke<TiledOp::mma_partition_shape>(shape, Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{},
@@ -195,7 +200,8 @@ struct ThrMMA : Tiled {
 };
 
 namespace detail {
-/// Returns the permutations as a tile of three modes; modes that p lacks are `_`, no permutation.
+/// Returns the permutations p as a tile of three modes, for M, N and K. Modes that p does not have become `_`, which
+/// means no permutation.
 template <class Permutations>
 ZELLIGE_HOST_DEVICE constexpr auto three_permutations(Permutations const& p) {
   if constexpr (!tuple_like<Permutations>)
@@ -207,8 +213,8 @@ ZELLIGE_HOST_DEVICE constexpr auto three_permutations(Permutations const& p) {
 }
 }  // namespace detail
 
-/// Returns a TiledMMA that repeats the instruction over a layout `threads` of thread groups along (M, N, K).
-/// `permutations` permutes M, N and K before tiling or gives the tile's extents; `_` leaves a mode as it is.
+/// Returns a TiledMMA that repeats the instruction over the layout `threads` of thread groups along (M, N, K). Each
+/// mode of `permutations` permutes M, N or K before tiling, or is the extent of the tile along it, or is `_` (none).
 template <class... Args, class Threads = Layout<Shape<_1, _1, _1>>,
           class Permutations = Tile<Underscore, Underscore, Underscore>>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_mma(MMA_Atom<Args...> const& atom, Threads const& threads = {},
@@ -231,7 +237,8 @@ requires(!detail::is_mma_atom<Op>) ZELLIGE_HOST_DEVICE
   return make_tiled_mma(MMA_Atom<Op>{}, threads, permutations);
 }
 
-/// partition_shape_C, _A, _B: return the shape of a thread's part (V, RestM, RestN, ...) of an operand of that shape.
+/// partition_shape_C, _A and _B return the shape of a thread's part (V, RestM, RestN, ...) of operand C, A or B of
+/// shape `shape`.
 template <class... Args, class S>
 ZELLIGE_HOST_DEVICE constexpr auto partition_shape_C(TiledMMA<Args...> const& mma, S const& shape) {
   return mma.template partition_shape<MmaPart::c, typename TiledMMA<Args...>::AtomLayoutC_TV>(shape);
@@ -244,7 +251,7 @@ template <class... Args, class S>
 ZELLIGE_HOST_DEVICE constexpr auto partition_shape_B(TiledMMA<Args...> const& mma, S const& shape) {
   return mma.template partition_shape<MmaPart::b, typename TiledMMA<Args...>::AtomLayoutB_TV>(shape);
 }
-/// Returns uninitialised registers for a thread's part of an accumulator tensor of that shape.
+/// Returns an uninitialised register tensor for a thread's part of an accumulator tensor of shape `shape`.
 template <class... Args, class S>
 ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_C(TiledMMA<Args...> const& mma, S const& shape) {
   return make_tensor<typename TiledMMA<Args...>::FrgTypeC>(partition_shape_C(mma, shape));
@@ -259,7 +266,8 @@ template <class... Args>
 ZELLIGE_HOST_DEVICE constexpr auto tile_shape(TiledMMA<Args...> const& mma) {
   return make_shape(tile_size<0>(mma), tile_size<1>(mma), tile_size<2>(mma));
 }
-/// size, thr_size: return the number of participating threads, or those along mode I of (V, M, N, K).
+/// size and thr_size return the number of participating threads. With a template argument I, they return the number of
+/// threads along mode I of (V, M, N, K).
 template <int... I, class... Args>
 ZELLIGE_HOST_DEVICE constexpr auto size(TiledMMA<Args...> const& mma) {
   return size<I...>(mma.get_thr_layout_vmnk());

@@ -1,6 +1,6 @@
-// Evaluates the algebra of tilings (partitioning for TiledCopy and TiledMMA, TMA boxes) on layout types. TiledMMA calls
-// invoke<TiledOp::thrfrg>(layout, ...). That converts the types to run-time values, calls the function of atom/algebra
-// during compilation, and converts the result back to a layout type.
+// Calls the functions of atom/algebra (partitioning for TiledCopy and TiledMMA, TMA boxes) on layout types. For
+// example, TiledMMA calls invoke<TiledOp::thrfrg>(layout, ...), which converts the types to objects, calls the
+// function thrfrg during compilation, and converts the result to a layout type.
 #pragma once
 
 #include <zellige/atom/algebra/tma.hpp>
@@ -33,8 +33,8 @@ enum class TiledOp : short {
   gmma_descriptor,
 };
 
-/// Returns true if the operation on a composed layout A o B can be done on the right part B alone, so that A may be any
-/// function, such as a table lookup. See ends_in_user_module.
+/// Returns true if operation `op` can be applied to a composed layout A o B by applying it to B alone. A may then be
+/// any function, such as a table lookup. See ends_in_user_module.
 ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(TiledOp op) {
   return op == TiledOp::thrfrg || op == TiledOp::mma_partition || op == TiledOp::tidfrg ||
          op == TiledOp::copy_partition || op == TiledOp::tile_to_threads || op == TiledOp::retile;
@@ -42,25 +42,26 @@ ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(TiledOp op) {
 
 namespace algebra {
 
-/// Returns arguments i to i + 4 as the parameters of a TiledMMA: operand, its thread-value layout, instruction shape,
-/// thread layout (V, M, N, K) and permutations.
+/// Returns the parameters of a TiledMMA, which are the arguments i to i + 4: the operand, its thread-value layout, the
+/// instruction's shape, the thread layout (V, M, N, K) and the permutations.
 ZELLIGE_ALGEBRA constexpr MmaTiling mma_tiling(Values const& a, int i) {
   return {MmaPart(a[i].root().s.v), a[i + 1], a[i + 2], a[i + 3], a[i + 4]};
 }
-/// Returns arguments i to i + 3 as the parameters of a TiledCopy: its thread-value layout, its tile, and the
-/// instruction's reference layout and source or destination layout.
+/// Returns the parameters of a TiledCopy, which are the arguments i to i + 3: its thread-value layout, its tile, and
+/// the instruction's reference layout and source or destination layout.
 ZELLIGE_ALGEBRA constexpr CopyTiling copy_tiling(Values const& a, int i) {
   return {a[i], a[i + 1], a[i + 2], a[i + 3]};
 }
-/// Returns arguments 0 to 4 as the request for a TMA instruction: layouts of global and shared memory, tile, bits of a
-/// tensor element, and bits of a box element.
+/// Returns the parameters of a TMA copy, which are the arguments 0 to 4: the layouts of global and of shared memory,
+/// the tile, the bits of a tensor element and those of a box element.
 ZELLIGE_ALGEBRA constexpr TmaRequest tma_request(Tape& t, Values const& a) {
   return {a[0], without_swizzle(a[1]), tile_modes(t, a[0], a[2]), a[3].root().s.v, a[4].root().s.v};
 }
 
 }  // namespace algebra
 
-/// Calls operation `op` with arguments a. Returns nothing() and records the reason in t if it is refused.
+/// Returns the result of operation `op` on the arguments a. If the operation fails, returns an empty value, nothing(),
+/// and records the reason in t.
 ZELLIGE_ALGEBRA constexpr Value apply(TiledOp op, Tape& t, Values const& a) {
   using namespace algebra;
   if (t.failed()) return nothing();
@@ -121,16 +122,16 @@ ZELLIGE_ALGEBRA constexpr Value apply(TiledOp op, Tape& t, Values const& a) {
 
 namespace detail {
 
-/// Encoding of the result of a TiledOp. Uses the largest buffer (40 nodes) at once, because results of these operations
-/// are rarely small.
+/// The result of a TiledOp, encoded as a constant. Uses the largest buffer (40 nodes) without trying smaller ones,
+/// because the results of these operations are rarely small.
 template <auto op, class... T>
 requires is_same_v<remove_cvref_t<decltype(op)>, TiledOp>
 struct plan<op, T...> {
   static constexpr auto value = make_plan<40, 32, op, T...>();
 };
 
-/// Returns a layout without run-time numbers as a constant with at most nodes_max nodes; planned_layout converts that
-/// to a Layout type.
+/// Returns layout v, which has no run-time numbers, as a constant with at most nodes_max nodes, which planned_layout
+/// converts to a Layout type.
 template <int nodes_max>
 ZELLIGE_ALGEBRA constexpr Planned<nodes_max, 1> planned(Value const& v) {
   Planned<nodes_max, 1> p;

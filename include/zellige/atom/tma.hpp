@@ -8,7 +8,7 @@
 //
 //   fence_proxy_async();                                  // by the writers of the tile, then a barrier
 //   tma_store_2d(map, tile, column, row);
-//   tma_store_commit();                                   // closes a group of this thread's stores
+//   tma_store_commit();                                   // closes a bulk group of this thread's stores
 //   tma_store_wait_read<0>();                             // the tile may be overwritten
 //   tma_store_wait_complete<0>();                                  // the result is visible
 //

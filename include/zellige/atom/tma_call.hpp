@@ -3,9 +3,9 @@
 //
 //   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA)(_, _, _, stage));
 //   copy(tma.with(barrier, mask), ...)                 into every CTA of the mask
-//   copy(tma.with(barrier, 0, CacheHint::evict_last), ...)         to be kept in the L2
+//   copy(tma.with(barrier, 0, CacheHint::evict_last), ...)         with an L2 cache policy
 //   copy(tma_store, mine.partition_S(sC), mine.partition_D(tile));
-//   tma_store_arrive(); tma_store_wait<0>();           for this thread's stores
+//   tma_store_arrive(); tma_store_wait<0>();           waits for this thread's stores
 //
 // Called by one thread. The mbarrier must expect the bytes of all boxes, including their elements outside the tensor.
 #pragma once
@@ -25,7 +25,7 @@ struct SM90_TMA_REDUCE_ADD_PTR : SM90_TMA_REDUCE_ADD {};
 
 namespace detail {
 
-/// Returns a pointer to an mbarrier, given as a pointer or a reference.
+/// Returns a pointer to an mbarrier that was passed as a pointer (this overload) or as a reference.
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(smem<uint64_t> const& p) { return p; }
 #if defined(ZELLIGE_EMULATE)
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(emulate::reference<uint64_t> const& barrier) {
@@ -66,7 +66,7 @@ struct tma_store_traits {
   TmaDescriptor const* descriptor;
 };
 
-/// Returns mode N of a TMA coordinate, which is a tuple or a single number.
+/// Returns mode N of a TMA coordinate, which is a tuple or, with one dimension, a number.
 template <int N, class Crd>
 ZELLIGE_CALL int coordinate(Crd const& crd) {
   if constexpr (tuple_like<Crd>)
@@ -74,7 +74,7 @@ ZELLIGE_CALL int coordinate(Crd const& crd) {
   else
     return int(crd);
 }
-/// Issues the TMA load of the box at coordinate c to `tile`; the number of modes of c selects the instruction.
+/// Issues the TMA load of the box at coordinate c to `tile`. The number of modes of c selects the instruction.
 template <class Crd, class Hint, int... I>
 ZELLIGE_CALL void load_box(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
                            Hint const& hint, Crd const& c, seq<I...>) {
@@ -94,7 +94,7 @@ ZELLIGE_CALL void load_box(any_pointer tile, TmaDescriptor const& map, smem<uint
     if constexpr (rank == 5) tma_load_hint_5d(tile, map, barrier, hint, coordinate<I>(c)...);
   }
 }
-/// Like load_box, but writes to the same shared-memory offset in every CTA of the mask.
+/// Issues a TMA load like load_box, but writes the box to the same shared-memory offset in every CTA of the mask.
 template <class Crd, class Hint, int... I>
 ZELLIGE_CALL void load_box_multicast(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
                                      uint16_t mask, Hint const& hint, Crd const& c, seq<I...>) {
@@ -145,7 +145,7 @@ ZELLIGE_CALL void add_box(TmaDescriptor const& map, any_pointer tile, Crd const&
   if constexpr (rank == 4) tma_reduce_add_4d(map, tile, coordinate<I>(c)...);
   if constexpr (rank == 5) tma_reduce_add_5d(map, tile, coordinate<I>(c)...);
 }
-/// The sequence 0, 1, ... with one number per mode of the TMA coordinates in tensor X.
+/// The sequence of the indices 0, 1, ... of the modes of the TMA coordinates in tensor X.
 template <class X>
 using coordinate_modes = make_seq<detail::rank_v<remove_cvref_t<decltype(*lvalue<X const>().data())>>>;
 
@@ -165,7 +165,8 @@ struct Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits, Hint>
     : detail::tma_store_traits<SM90_TMA_REDUCE_ADD_PTR, Bits, Hint> {};
 
 namespace detail {
-/// Returns the traits of a TMA load with its descriptor, mbarrier, multicast mask and cache hint.
+/// Returns the Copy_Traits of a TMA load with all run-time arguments: descriptor, mbarrier, multicast mask and cache
+/// hint.
 template <class Op, class Bits, class Barrier, class Hint>
 ZELLIGE_HOST_DEVICE auto load_with(TmaDescriptor const* descriptor, Barrier& barrier, uint16_t mask,
                                    Hint hint) {

@@ -1,6 +1,6 @@
 // Defines the macros with which tma_load.hpp and tma_store.hpp generate TMA calls for 1 to 5 dimensions. Inline PTX
-// needs a literal operand list per number of dimensions. Operands %0 to %4 are the call's own; the coordinates follow
-// from %5 on.
+// needs a literal operand list per number of dimensions. Operands %0 to %4 are defined by each call; the coordinates
+// begin at %5.
 #pragma once
 
 #define ZELLIGE_TMA_PARAMETERS_1 int c0

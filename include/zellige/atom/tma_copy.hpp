@@ -81,7 +81,7 @@ struct tma_traits {
   TmaDescriptor tma_desc_;
 
   ZELLIGE_HOST_DEVICE constexpr TmaDescriptor const* get_tma_descriptor() const { return &tma_desc_; }
-  /// Returns a tensor of the given shape, that of the global tensor, whose elements are TMA coordinates.
+  /// Returns a tensor of TMA coordinates with shape `shape`, which must be the shape of the global tensor.
   template <class S>
   ZELLIGE_HOST_DEVICE constexpr auto get_tma_tensor(S const& shape) const {
     auto const coordinates = make_layout(shape, aux_params_.g_stride_);
@@ -92,8 +92,9 @@ struct tma_traits {
       return make_tensor(LargerElements<Aux::in_one, remove_cvref_t<decltype(first)>>(first), coordinates);
     }
   }
-  /// Returns the load that completes on `barrier` (an mbarrier) and, if it multicasts, writes to the CTAs of `mask`.
-  /// Optionally with an L2 cache hint and with another descriptor. Defined in tma_call.hpp.
+  /// Returns the load with its run-time arguments: it completes on `barrier`, an mbarrier, and, if the instruction is
+  /// a multicast, writes to the CTAs of `mask`. Overloads add an L2 cache hint or replace the descriptor. Defined in
+  /// tma_call.hpp.
   template <no_tma_descriptor Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
   template <no_tma_descriptor Barrier>
@@ -103,7 +104,8 @@ struct tma_traits {
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, Barrier&& barrier, uint16_t mask,
                                 CacheHint hint) const;
-  /// Returns the store or reduction with another descriptor; a store optionally with an L2 cache hint.
+  /// Returns the store or reduction with `descriptor` in place of its own descriptor. An overload adds an L2 cache
+  /// hint, for stores only.
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor) const;
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, CacheHint hint) const;
 };
@@ -128,7 +130,8 @@ struct Copy_Traits<SM90_BULK_COPY_G2S, Bits> {
   using DstLayout = SrcLayout;
   using RefLayout = SrcLayout;
   using Operation = SM90_BULK_COPY_G2S;
-  /// Returns the load that completes on `barrier`, an mbarrier. Defined in bulk_copy_call.hpp.
+  /// Returns the bulk load with its run-time argument: it completes on `barrier`, an mbarrier. Defined in
+  /// bulk_copy_call.hpp.
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier) const;
 };
@@ -152,13 +155,14 @@ struct TmaTile {
   SLayout shared;
   Tiler tiler;
 
-  /// Returns the result of a tiling operation of algebra/tma.hpp on these parameters.
+  /// Returns the result of operation `op`, one of the functions of algebra/tma.hpp, on the members of this struct and
+  /// `more`.
   template <TiledOp op, class... More>
   ZELLIGE_HOST_DEVICE constexpr auto ask(More const&... more) const {
     return invoke<op>(global, shared, tiler, Int<bits>{}, Int<box_bits>{}, more...);
   }
 };
-/// Returns the TmaTile of a copy; the swizzle of the shared-memory layout is dropped. Box is the type of a box element.
+/// Returns the TmaTile of a copy, with the shared-memory layout without its swizzle. Box is the type of a box element.
 template <class T, class Box, class X, class S, class Tiler>
 ZELLIGE_HOST_DEVICE constexpr auto tma_tile(X const& global, S const& shared, Tiler const& tiler) {
   auto const unswizzled = get_nonswizzle_portion(shared);
@@ -167,7 +171,7 @@ ZELLIGE_HOST_DEVICE constexpr auto tma_tile(X const& global, S const& shared, Ti
                  sizeof_bits<Box>::value>{global.layout(), unswizzled, tiler};
 }
 /// Returns the box of one TMA instruction as a layout (extents):(modes of the global tensor). `modes` maps an index in
-/// the tile to a coordinate of the global tensor.
+/// the tile to a coordinate of the global tensor. Box is the type of a box element.
 template <class Box, tensor_like X, class S, class Modes>
 ZELLIGE_HOST_DEVICE constexpr auto construct_tma_gbasis(X const& global, S const& shared,
                                                         Modes const& modes) {
@@ -187,7 +191,7 @@ struct box_type<T, void> {
 #if !defined(__CUDACC_RTC__)
 
 namespace detail {
-/// Returns rank, extents, strides and box of the descriptor. `ctas` is the number of CTAs that share the box in a
+/// Returns the descriptor's rank, extents, strides and box. `ctas` is the number of CTAs that share the box in a
 /// multicast. Throws LayoutError if the hardware does not support the copy.
 template <class Tile, class Box>
 TmaNumbers numbers_of(Tile const& tile, Box const& box, int bits, int box_bits, long long ctas) {
@@ -200,8 +204,8 @@ TmaNumbers numbers_of(Tile const& tile, Box const& box, int bits, int box_bits, 
 }  // namespace detail
 
 namespace detail {
-/// Returns the descriptor's number type for elements of type T; an unsigned integer of the same size if TMA has no such
-/// type.
+/// Returns the descriptor's number type for elements of type T. If TMA has no such type, returns the unsigned integer
+/// type of the same size.
 template <class T>
 constexpr TmaElement tma_element() {
   using E = TmaElement;
@@ -224,8 +228,8 @@ template <class L>
 inline constexpr bool counts_bytes = false;
 template <class Sw, int B, class L>
 inline constexpr bool counts_bytes<ComposedLayout<Sw, smem_ptr_flag_bits<B>, L>> = true;
-/// Returns the SwizzleMode of shared-memory layout L, whose elements have `bits` bits; 255 if the hardware does not
-/// support its swizzle. Supported are Swizzle<0 to 3, 4, 3> of byte addresses.
+/// Returns the SwizzleMode of shared-memory layout L, whose elements have `bits` bits. Returns SwizzleMode(255) if the
+/// hardware does not support the swizzle; it supports Swizzle<0 to 3, 4, 3> of byte addresses.
 template <class L, int bits>
 ZELLIGE_ALGEBRA consteval SwizzleMode hardware_swizzle() {
   using Sw = get_swizzle_t<L>;
@@ -236,8 +240,8 @@ ZELLIGE_ALGEBRA consteval SwizzleMode hardware_swizzle() {
              ? static_cast<SwizzleMode>(Sw::num_bits)
              : static_cast<SwizzleMode>(255);
 }
-/// Returns the description of a tensor with elements of type T for make_tma_descriptor. Strides of `n`, in elements,
-/// are converted to bytes; L is the shared-memory layout, whose swizzle must be one that the hardware supports.
+/// Returns the description of a tensor with elements of type T for make_tma_descriptor. Converts the strides in `n`
+/// from elements to bytes. L is the shared-memory layout; the hardware must support its swizzle.
 template <class T, class L, int bits = 8>
 TmaTensor tma_tensor(TmaNumbers const& n) {
   static_assert(
@@ -251,8 +255,8 @@ TmaTensor tma_tensor(TmaNumbers const& n) {
   t.swizzle = hardware_swizzle<L, bits>();
   return t;
 }
-/// Returns the descriptor of the tensor at pointer p. Without nvcc it is one for the emulator, whose launch provides
-/// the tensor's address.
+/// Returns the descriptor of the tensor at pointer p. If the compiler is not nvcc, the descriptor is one for the
+/// emulator; the launch then provides the tensor's address.
 template <class P>
 TmaDescriptor descriptor_of(TmaTensor const& t, [[maybe_unused]] P const& p) {
 #if defined(__CUDACC__)
@@ -263,9 +267,10 @@ TmaDescriptor descriptor_of(TmaTensor const& t, [[maybe_unused]] P const& p) {
 }
 }  // namespace detail
 
-/// Returns the Copy_Atom of one TMA instruction for a tile `tiler` of `global`. Its box is the part of the tile that is
-/// contiguous in the layout `shared`, divided by `cluster`, the number of CTAs that share it in a multicast. Internal
-/// is the type of a box element; void: the tensor's. Throws if the hardware does not support the copy.
+/// Returns the Copy_Atom of one TMA instruction for a tile `tiler` of `global`. Its box is the part of the tile that
+/// is contiguous in the layout `shared`, divided by `cluster`, the number of CTAs that share the box in a multicast.
+/// Internal is the type of a box element; by default, that of the tensor. Throws if the hardware does not support the
+/// copy.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster = Int<1>>
 auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler const& tiler,
                    Cluster const& cluster = {}) {
@@ -288,9 +293,9 @@ auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler cons
   return Copy_Atom<Traits, T>(traits);
 }
 
-/// Returns a TiledCopy of a tile `tiler` of `global` by TMA: its "values" are the tile's boxes, its "threads" the
-/// `cluster` CTAs that share the tile in a multicast. Without `tiler`, the tile has the shape of `shared`. Throws if
-/// the hardware does not support the copy.
+/// Returns a TiledCopy that copies a tile `tiler` of `global` by TMA. Its "threads" are the `cluster` CTAs that share
+/// the tile in a multicast, its "values" the elements of the tile. In overloads without `tiler`, the tile has the
+/// shape of `shared`. Throws if the hardware does not support the copy.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster>
 auto make_tma_copy(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler,
                    Cluster const& cluster) {
@@ -310,8 +315,9 @@ template <class Internal = void, class Op, tensor_like X, class SLayout, class C
 auto make_tma_copy(Op const& op, X const& global, SLayout const& shared, Cluster const& cluster) {
   return make_tma_copy<Internal>(op, global, shared, product_each(shape(shared)), cluster);
 }
-/// make_tma_copy_A_sm90, _B, _C: return the TMA copy of a matmul's operand, from the block's tile (M, N, K) and the
-/// cluster's shape (M, N, K). A multicast shares A among the CTAs along N, and B among those along M.
+/// make_tma_copy_A_sm90, _B_sm90 and _C_sm90 return the TMA copy of operand A, B or C of a matmul. `tiler` is the
+/// block's tile (M, N, K), `cluster` the cluster's shape (M, N, K). A multicast shares A among the CTAs along N, and B
+/// among those along M.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster>
 auto make_tma_copy_A_sm90(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler,
                           Cluster const& cluster) {
@@ -327,7 +333,8 @@ auto make_tma_copy_C_sm90(Op const& op, X const& global, SLayout const& shared, 
   return make_tma_copy<Internal>(op, global, shared, take<0, 2>(tiler), Int<1>{});
 }
 
-/// Sets the extents and strides of the global tensor, in elements, in the order of the descriptor's dimensions.
+/// Sets `extent` and `stride` to the extents and strides of the global tensor, in elements, in the order of the
+/// descriptor's dimensions.
 template <class Traits, tensor_like X>
 void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&extent)[5],
                                 long long (&stride)[5]) {
@@ -341,9 +348,9 @@ void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&exte
 
 #endif
 
-/// Partitions a tile for TMA. Both tensors have modes (tile, Rest...); returns the pair (global, shared) with modes
-/// ((values of one instruction, instructions), Rest...). In a multicast, they hold the part that CTA `cta` of the
-/// layout `ctas` loads.
+/// Returns the pair (global, shared) of both tensors partitioned for TMA. The arguments have the modes (tile,
+/// Rest...), the results ((values of one instruction, instructions), Rest...). In a multicast, the results have only
+/// the part that CTA `cta` of the layout `ctas` loads.
 template <class... Args, class Crd, class S, class D, tensor_like SX, tensor_like GX>
 ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const&, Crd const& cta,
                                                  Layout<S, D> const& ctas, SX const& shared,
@@ -363,8 +370,9 @@ ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const& atom,
   return tma_partition(atom, Int<0>{}, Layout<_1, _0>{}, shared, global);
 }
 
-/// Returns the multicast mask of the CTAs that share a tile: bit i is set for CTA i of the layout `ctas` if it agrees
-/// with `crd` in all modes where `crd` is not `_`. With template arguments, the modes Mode, Modes... are taken as `_`.
+/// Returns the multicast mask of the CTAs that share a tile. Bit i is set if CTA i of the layout `ctas` has the same
+/// coordinate as `crd` in all modes in which `crd` is not `_`. An overload takes the modes to be ignored as template
+/// arguments.
 template <class CtaLayout, class Crd>
 ZELLIGE_HOST_DEVICE constexpr uint16_t create_tma_multicast_mask(CtaLayout const& ctas, Crd const& crd) {
   auto const part = slice_and_offset(crd, ctas);

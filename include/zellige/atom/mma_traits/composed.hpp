@@ -1,8 +1,9 @@
-// Defines the CuTe MMA operations that are not one tensor core instruction: complex matmuls, made of several real
+// Defines the MMA operations of CuTe that are not one tensor core instruction: complex matmuls, made of several real
 // ones, and integer dot products.
 //
 //   C64 += C64 C64     four real products of SM80's or SM90's double instruction
-//   GC64 += C64 C64    three, by Gauss's method: re re, im im, (re + im)(re + im); combined at the end
+//   GC64 += C64 C64    three real products, by Gauss's method: re re, im im, (re + im)(re + im), which are
+//                      accumulated separately (GaussComplex)
 //   DP4A, DP2A         one thread's dot product of four bytes, of two halfwords
 #pragma once
 
@@ -73,7 +74,7 @@ struct DotProduct {
   using BRegisters = uint32_t[1];
   using CRegisters = int32_t[1];
 
-  /// Adds the dot product of a and b to d. One instruction (dp4a) on the device if T has one byte.
+  /// Adds the dot product of a and b to d. If T has one byte, this is one instruction (dp4a) on the device.
   ZELLIGE_ANYWHERE static void call(DRegisters& d, ARegisters const& a, BRegisters const& b) {
 #if defined(__CUDA_ARCH__)
     if constexpr (sizeof(T) == 1) {

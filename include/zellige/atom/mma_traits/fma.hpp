@@ -1,5 +1,5 @@
-// Defines fma for a warp's matrix instructions, which takes each register as a separate argument, in CuTe's order: D,
-// A, B, C. The instruction structs inherit it from RegisterByRegister.
+// Defines the function fma of a warp's matrix instructions, which takes each register as a separate argument, in
+// CuTe's order: D, A, B, C. Instruction structs inherit fma from RegisterByRegister.
 //
 //   SM80_16x8x8_F32TF32TF32F32_TN::fma(d[0], d[1], d[2], d[3], a[0], ..., b[0], b[1], c[0], ..., c[3]);
 #pragma once
@@ -24,7 +24,7 @@ struct OperandRegisters {
   typename Op::ARegisters a;
   typename Op::BRegisters b;
 
-  /// Stores the arguments of fma from number I on.
+  /// Stores r, argument number I of fma, and `more`, the arguments after it.
   template <int I, class R, class... More>
   ZELLIGE_ANYWHERE void set(R const& r, More const&... more) {
     // Arguments are D, A, B, C. The old values of D are ignored; the accumulators start with C.
@@ -36,7 +36,7 @@ struct OperandRegisters {
       a[I - nd] = r;
     if constexpr (sizeof...(More) > 0) set<I + 1>(more...);
   }
-  /// Writes the accumulators from number I on to the first arguments, which are D.
+  /// Writes the accumulators to the arguments of D: accumulator number I to r, the next ones to `more`.
   template <int I, class R, class... More>
   ZELLIGE_ANYWHERE void get(R& r, More&... more) const {
     r = d[I];

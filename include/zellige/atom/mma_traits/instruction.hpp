@@ -13,8 +13,9 @@ namespace zellige {
 
 namespace detail {
 
-/// Returns the multiply-adds per cycle of one of an SM's four tensor pipes, on the GPU that introduced the instruction
-/// (SM80 if older); 1 for an instruction of a single thread.
+/// Returns how many multiply-adds one of an SM's four tensor pipes performs per cycle with this instruction, on the
+/// GPU that introduced the instruction (on SM80, if the instruction is older). Returns 1 for an instruction of a
+/// single thread.
 constexpr int products_a_cycle(MmaRow const& row) {
   if (row.issuer == Issuer::thread) return 1;
   if (row.arch < 80) return row.a == Number::f16 ? 64 : 128;
@@ -23,7 +24,8 @@ constexpr int products_a_cycle(MmaRow const& row) {
   return bits >= 16 ? of_half * 16 / bits : bits == 8 ? 2 * of_half : bits == 4 ? 4 * of_half : 16 * of_half;
 }
 
-/// Returns the descriptor of operand A, B or C of a matrix instruction, with elements of type n.
+/// Returns the descriptor of the operand `part` (A, B or C) of a matrix instruction. n is the type of the operand's
+/// elements.
 constexpr Instruction::Operand operand_of(MmaRow const& row, MmaPart part, Number n) {
   Instruction::Operand o;
   o.bits = bits_of(n);

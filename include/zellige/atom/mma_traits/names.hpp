@@ -1,5 +1,6 @@
 // Defines the warp matrix instructions of SM70 to SM90 as types under CuTe's names, in addition to those of mma.hpp.
-// A type has its PTX (call) and its name, from which shape, types and layouts are derived.
+// Each type has a function call, which issues the instruction's PTX, and a name, from which shape, types and layouts
+// are derived.
 //
 //   MMA_Traits<SM80_16x8x32_S32S8S8S32_TN>::CLayout     Layout<Shape<Shape<_4,_8>,Shape<_2,_2>>, ...>
 //
@@ -14,8 +15,8 @@
 namespace zellige {
 
 #if defined(ZELLIGE_EMULATE)
-/// Bytes per number in Op's operand and accumulator registers, which the emulator checks for unwritten values; 0, no
-/// check, for integers, f64 and 8-bit floats.
+/// The sizes in bytes of the numbers in Op's operand and accumulator registers, which the emulator needs to report
+/// unwritten values. For integers, f64 and 8-bit floats, the sizes are 0 and the emulator does not check.
 template <class Op>
 requires(!requires { typename Op::Element; }) struct MmaNumbers<Op> {
   static constexpr int bytes_of(Number n) {

@@ -1,12 +1,13 @@
 // Defines the macros with which names.hpp declares warp matrix instructions: one macro per combination of register
-// counts. ZELLIGE_MMA_F421 has 4 registers of D, 2 of A and 1 of B. Its letter is the type of D's registers: float (F),
-// int32_t (I), uint32_t with a pair of halves (H) or double (D).
+// counts. In a macro's name, such as ZELLIGE_MMA_F421, the letter is the type of the registers of D: float (F),
+// int32_t (I), uint32_t with a pair of halves (H) or double (D). The digits are the numbers of registers of D (4), A
+// (2) and B (1).
 #pragma once
 
 #include <zellige/atom/mma_traits/fma.hpp>
 
-// Inline PTX needs its mnemonic as a string literal and its operands one by one.
-// clang-format off
+// ZELLIGE_MMA_ASM defines an instruction's function `call`. Inline PTX needs its mnemonic as a string literal and its
+// operands one by one, so each macro below passes them as text.
 #if defined(__CUDACC__)
 #define ZELLIGE_MMA_ASM(text, outs, ins)                                \
   ZELLIGE_CALL static void call(DRegisters& d, const ARegisters& a, const BRegisters& b) { \

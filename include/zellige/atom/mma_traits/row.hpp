@@ -5,9 +5,10 @@
 //   operand_layout(row, MmaPart::c)      ((_4,_8),(_2,_2)):((_32,_1),(_16,_8)) as a ThreadValue
 //
 // A layout maps (thread, value) to the colexicographic index in A (M,K), B (N,K) or C (M,N). From Turing on, the
-// fragment figures of the PTX ISA follow one rule. A 32-bit register holds elements that are adjacent along K. Four
-// threads lie along K and eight along the rows. A thread's further values lie first 8 rows apart, then along K.
-// algebra/mma.hpp returns the same layouts as values of the layout library, which this header does not include.
+// fragment figures of the PTX ISA follow one rule: a 32-bit register holds elements that are adjacent along K (in C
+// along N), four threads lie along this dimension and eight along the rows. A thread's further values are first 8 rows
+// apart, then at distances along K or N. algebra/mma.hpp returns the same layouts as objects of the layout library,
+// which this header does not include.
 #pragma once
 
 #include <zellige/atom/number.hpp>
@@ -18,11 +19,11 @@ namespace zellige {
 /// The threads that execute a matrix instruction together: 1, 8 (a quad pair of SM70), 32 or 128.
 enum class Issuer : signed char { thread, quad_pair, warp, warpgroup };
 
-/// Variant of an instruction, the suffix of its CuTe name. saturate: integer accumulators saturate. xor_popc, and_popc:
-/// a single-bit instruction counts the set bits of a xor b, or of a and b.
+/// Variant of an instruction, named by the suffix of its CuTe name. saturate: integer accumulators saturate. xor_popc,
+/// and_popc: a single-bit instruction counts the set bits of a xor b, or of a and b.
 enum class MmaEnding : signed char { none, saturate, xor_popc, and_popc };
 
-/// Shape, number types and variant of one matrix instruction. False, as a bool, if there is no such instruction.
+/// Shape, number types and variant of one matrix instruction. Converts to false if there is no such instruction.
 struct MmaRow {
   using Ending = MmaEnding;
 
@@ -40,8 +41,9 @@ struct MmaRow {
 /// An operand of a matrix instruction, or the threads that issue it.
 enum class MmaPart : signed char { a, b, c, threads };
 
-/// Returns the layout of an instruction's threads: index in the instruction to index in the warp or warpgroup. A quad
-/// pair consists of threads 0 to 3 and 16 to 19; the warp's other three begin 4, 8 and 12 threads later.
+/// Returns the layout that maps a thread's index in the instruction to its index in the warp or warpgroup. A quad
+/// pair, which issues an SM70 instruction, consists of threads 0 to 3 and 16 to 19; the other three quad pairs of the
+/// warp begin 4, 8 and 12 threads later.
 ZELLIGE_ALGEBRA constexpr ThreadValue issuing_threads(Issuer issuer) {
   switch (issuer) {
     case Issuer::thread:
@@ -57,8 +59,9 @@ ZELLIGE_ALGEBRA constexpr ThreadValue issuing_threads(Issuer issuer) {
 
 namespace detail {
 
-/// Returns the layout of a (rows, depth) operand distributed over `warps` warps, which divide the rows. A register
-/// holds `packed` elements adjacent along the depth. keep_unit keeps the last value mode even if its extent is 1.
+/// Returns the thread-value layout of a (rows, depth) operand whose rows are divided among `warps` warps. A register
+/// holds `packed` elements that are adjacent along the depth. If keep_unit, the last value mode is kept even if its
+/// extent is 1.
 ZELLIGE_ALGEBRA constexpr ThreadValue fragment(int rows, int depth, int packed, int warps, bool keep_unit) {
   ThreadValue r{{{4, packed * rows}, {8, 1}}, {}};
   if (warps > 1) r.threads[2] = {warps, 16};
@@ -73,8 +76,9 @@ ZELLIGE_ALGEBRA constexpr ThreadValue fragment(int rows, int depth, int packed, 
 
 }  // namespace detail
 
-/// Returns the thread-value layout of operand `part`, or that of the issuing threads. All 128 threads of a wgmma read
-/// an operand in shared memory as a whole.
+/// Returns the thread-value layout of the operand `part`. For MmaPart::threads, returns the layout of the issuing
+/// threads. If wgmma has the operand in shared memory, each of the 128 threads has all of the operand's elements as
+/// values.
 ZELLIGE_ALGEBRA constexpr ThreadValue operand_layout(MmaRow const& row, MmaPart part) {
   if (part == MmaPart::threads) return issuing_threads(row.issuer);
   int const rows = part == MmaPart::b ? row.n : row.m, depth = part == MmaPart::c ? row.n : row.k;

@@ -1,9 +1,9 @@
-// Lists the matrix instructions of SM70 to SM90 and finds one by its CuTe name. The table has one line per family of
-// instructions: which combinations of shapes, number types and suffixes exist. find_mma parses a name and checks it
-// against the table; it knows SM61's DP4A and DP2A, too.
+// Lists the matrix instructions of SM70 to SM90 and finds an instruction by its CuTe name. The table has one line per
+// family of instructions, which lists the combinations of shapes, number types and suffixes that exist. find_mma
+// parses a name and looks for it in the table; it also finds SM61's DP4A and DP2A.
 //
-//   find_mma("SM80_16x8x32_S32U8S8S32_TN_SATURATE")    the row: m16n8k32, u8 times s8 into s32, saturating
-//   find_mma("SM80_16x8x48_S32U8S8S32_TN")             a row that is false
+//   find_mma("SM80_16x8x32_S32U8S8S32_TN_SATURATE")    MmaRow: m16n8k32, u8 times s8 into s32, saturating
+//   find_mma("SM80_16x8x48_S32U8S8S32_TN")             MmaRow that converts to false: no such instruction
 //
 // To add an instruction, add a line here, and its name in names.hpp for C++.
 #pragma once
@@ -74,7 +74,7 @@ inline constexpr MmaFamily mma_families[] = {
 
 namespace detail {
 
-/// Returns true if wgmma with accumulators of type d has extent n along N: a multiple of 8 up to 256; with integers
+/// Returns true if n is a possible N of wgmma with accumulators of type d: a multiple of 8 up to 256; for integers
 /// only 8, 24 and the multiples of 16.
 ZELLIGE_ALGEBRA constexpr bool warpgroup_n(Number d, int n) {
   if (n % 8 != 0 || n < 8 || n > 256) return false;
@@ -97,7 +97,7 @@ ZELLIGE_ALGEBRA constexpr bool admits(MmaFamily const& f, MmaRow const& r) {
 /// Parses an instruction name from left to right; `at` is the next character.
 struct NameReader {
   char const* at;
-  /// Returns true and skips `word` if the rest of the name begins with it.
+  /// If the rest of the name begins with `word`, skips `word` and returns true. Otherwise returns false.
   ZELLIGE_ALGEBRA constexpr bool next(char const* word) {
     char const* p = at;
     while (*word != 0 && *p == *word) ++p, ++word;
@@ -105,13 +105,15 @@ struct NameReader {
     at = p;
     return true;
   }
-  /// Reads a decimal number; returns 0 if there is no digit. Skips the digits that would make it exceed 30000.
+  /// Reads and returns a decimal number, or returns 0 if the next character is no digit. Digits that would make the
+  /// number exceed 30000 are skipped.
   ZELLIGE_ALGEBRA constexpr short number() {
     int n = 0;
     for (; *at >= '0' && *at <= '9'; ++at) n = n < 3000 ? 10 * n + (*at - '0') : n;
     return static_cast<short>(n);
   }
-  /// Reads the longest name of a number type, such as BF16; Number::none if there is none.
+  /// Reads the longest name of a number type, such as BF16, and returns the type. Returns Number::none if the rest of
+  /// the name begins with no such name.
   ZELLIGE_ALGEBRA constexpr Number type() {
     int best = -1,
         i = 0;  // not a pointer to a row: with -fsanitize=undefined g++ cannot compare it in a constant
@@ -132,8 +134,8 @@ struct NameReader {
     return n;
   }
   /// Skips the template arguments in a wgmma name, such as <MN,K> or <Major::K, Major::MN, ScaleIn::One,
-  /// ScaleIn::Neg>; returns false if they are invalid. `majors`: the name has major orders, as for 16-bit types. An A
-  /// in registers (a_from_smem is false) must be K-major.
+  /// ScaleIn::Neg>. Returns false if they are invalid. `majors` says that the name has major orders, as those of
+  /// 16-bit types have. An A in registers (a_from_smem is false) must be K-major.
   ZELLIGE_ALGEBRA constexpr bool gmma_arguments(bool majors, bool a_from_smem) {
     if (!next("<")) return false;
     int given = 0;
@@ -153,7 +155,8 @@ struct NameReader {
 
 }  // namespace detail
 
-/// Returns the instruction with that CuTe name; an MmaRow that is false if there is none.
+/// Returns the descriptor of the instruction with this CuTe name. The MmaRow converts to false if there is no such
+/// instruction.
 ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
   detail::NameReader in{name};
   MmaRow row;
@@ -210,8 +213,8 @@ ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
 }
 
 #if !defined(__CUDACC_RTC__)
-/// Calls f(row) for every instruction of the table, in every form: quad pairs in all four major orders, wgmma with A in
-/// shared memory and in registers. DP4A and DP2A are not included.
+/// Calls f(row) for every instruction of the table. Quad pairs are included in all four major orders, wgmma with A in
+/// shared memory and with A in registers. DP4A and DP2A are not included.
 template <class F>
 constexpr void each_mma_row(F&& f) {
   for (MmaFamily const& family : mma_families) {
