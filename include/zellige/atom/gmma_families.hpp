@@ -8,6 +8,7 @@
 // operand types. With CLASS, they declare classes named MMA_...; classes allow template arguments to be
 // deduced (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and a parameter pack to be passed. With ALIAS, they declare
 // aliases of these classes, named SM90_...
+// clang-format off
 #define ZELLIGE_GMMA_CLASS_MAJORS_OF(name, n, d, a, b, registers)                                   \
   template <Major ma, Major mb, ScaleIn sa = ScaleIn::One, ScaleIn sb = ScaleIn::One>               \
   struct name : Mma<n, Number::d, Number::a, Number::b, registers, ma, mb, sa, sb> {};              \
@@ -73,8 +74,8 @@
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E4M3E5M2, n, f32, e4m3, e5m2) \
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E5M2E4M3, n, f32, e5m2, e4m3) \
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E5M2E5M2, n, f32, e5m2, e5m2)
-// Declares all types for one N. Integers exist only for N = 8, 24 and the multiples of 16; for the other N,
-// use ZELLIGE_GMMA_FLOATS.
+// Declares all types for one N. Integers exist only for N = 8, 24 and the multiples of 16; for the other N, use
+// ZELLIGE_GMMA_FLOATS.
 #define ZELLIGE_GMMA_NAMES(what, n) \
   ZELLIGE_GMMA_FLOATS(what, n) \
   ZELLIGE_GMMA_##what##_INTEGERS(64x##n##x32_S32S8S8, n, s8, s8) \

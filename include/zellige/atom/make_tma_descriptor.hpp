@@ -1,6 +1,6 @@
-// Encodes TMA descriptors (CUtensorMap) on the host, for a GPU or for the emulator. An invalid description throws
-// with the name and value of the wrong field. The driver itself would report only "invalid argument", or accept
-// the descriptor and let the kernel end with an illegal instruction.
+// Encodes TMA descriptors (CUtensorMap) on the host, for a GPU or for the emulator. Throws if the description of the
+// tensor is invalid; the message has the name and value of the wrong field. The driver itself would report only
+// "invalid argument", or accept the descriptor and let the kernel end with an illegal instruction.
 //
 //   TmaTensor x{.name = "X", .element = TmaElement::f16, .rank = 2, .extent = {k, m}, .stride = {0, 2 * k},
 //               .box = {64, 128}, .swizzle = SwizzleMode::b128};              // innermost first; strides in bytes

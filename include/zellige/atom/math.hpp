@@ -29,8 +29,8 @@ ZELLIGE_ANYWHERE float pow(float x, float y) { return ZELLIGE_LIBM(powf)(x, y); 
 ZELLIGE_ANYWHERE float fma(float x, float y, float z) { return ZELLIGE_LIBM(fmaf)(x, y, z); }
 #undef ZELLIGE_LIBM
 
-/// Returns 1 / x within 1 ulp, in one instruction on the device; an exact division needs eight. The device flushes
-/// subnormal arguments and results to 0.
+/// Returns 1 / x within 1 ulp. This is one instruction on the device, where an exact division needs eight. The device
+/// flushes subnormal arguments and results to 0.
 ZELLIGE_ANYWHERE float reciprocal(float x) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -41,7 +41,7 @@ ZELLIGE_ANYWHERE float reciprocal(float x) {
 #endif
 }
 
-/// Returns 2^x within 2 ulp, in one instruction on the device, where results below 2^-126 are flushed to 0.
+/// Returns 2^x within 2 ulp. This is one instruction on the device, where results below 2^-126 are flushed to 0.
 ZELLIGE_ANYWHERE float exp2(float x) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -61,9 +61,10 @@ ZELLIGE_ANYWHERE float exp(float x) {
 #endif
 }
 
-/// Returns e^(scale * x - top), as online softmax needs it: `top` is the row's maximum of scale * x. It compiles to
-/// two instructions per x if several x share `scale` and `top`. scale * x and top are rounded separately, so the
-/// exponent's error is a few ulp of each. `top` may be the lowest finite float, the initial value of a maximum.
+/// Returns e^(scale * x - top), as online softmax needs it, where `top` is the row's maximum of scale * x. If several
+/// x have the same `scale` and `top`, each call compiles to two instructions. scale * x and top are rounded
+/// separately, so the exponent's error is a few ulp of each. `top` may be the lowest finite float, the initial value
+/// of a maximum.
 ZELLIGE_ANYWHERE float exp_below(float x, float scale, float top) {
   constexpr float log2e = 1.4426950409f, lowest = -3.4028234664e38f;
   const float shift = top * log2e;
@@ -86,7 +87,7 @@ class Divisor {
   float scale_, inverse_;
 };
 
-/// Returns 1 / sqrt(x) within 2 ulp, in one instruction on the device.
+/// Returns 1 / sqrt(x) within 2 ulp. This is one instruction on the device.
 ZELLIGE_ANYWHERE float rsqrt(float x) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -97,7 +98,7 @@ ZELLIGE_ANYWHERE float rsqrt(float x) {
 #endif
 }
 
-/// Returns the larger number, or NaN if either operand is NaN, so that an error upstream stays visible. One
+/// Returns the larger number, or NaN if an operand is NaN, so that an earlier error stays visible. This is one
 /// instruction on the device.
 ZELLIGE_ANYWHERE float max(float x, float y) {
 #if defined(__CUDA_ARCH__)
@@ -108,7 +109,7 @@ ZELLIGE_ANYWHERE float max(float x, float y) {
   return x > y || x != x ? x : y;
 #endif
 }
-/// Returns the smaller number, or NaN if either operand is NaN. One instruction on the device.
+/// Returns the smaller number, or NaN if an operand is NaN. This is one instruction on the device.
 ZELLIGE_ANYWHERE float min(float x, float y) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -119,7 +120,7 @@ ZELLIGE_ANYWHERE float min(float x, float y) {
 #endif
 }
 
-/// Returns the larger number; if one operand is NaN, the other one. One instruction on the device.
+/// Returns the larger number or, if one operand is NaN, the other operand. This is one instruction on the device.
 ZELLIGE_ANYWHERE float max_number(float x, float y) {
 #if defined(__CUDA_ARCH__)
   return ::fmaxf(x, y);

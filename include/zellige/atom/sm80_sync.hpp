@@ -3,8 +3,8 @@
 //
 //   for (const Instruction& row : sm80_sync_instructions) fmt::print("{}: {}\n", row.name, row.call);
 //
-// target::instructions_of(target) lists them together with instructions() (instruction_table.hpp). sm90.hpp has SM90's
-// barriers, fences and groups.
+// target::instructions_of(target) returns these instructions together with those of instructions()
+// (instruction_table.hpp). sm90.hpp has the barriers, fences and group instructions of SM90.
 #pragma once
 
 #include <zellige/atom/instruction.hpp>

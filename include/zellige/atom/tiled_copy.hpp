@@ -185,8 +185,8 @@ template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_B(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
   return make_tiled_copy_impl(atom, mma.get_layoutB_TV(), make_shape(tile_size<1>(mma), tile_size<2>(mma)));
 }
-/// Returns a TiledCopy in which each thread copies its own fragment of accumulator C of `mma`. Fails to compile if `mma`
-/// has more than one thread along K.
+/// Returns a TiledCopy in which each thread copies its own fragment of accumulator C of `mma`. Fails to compile if
+/// `mma` has more than one thread along K.
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
   static_assert(

@@ -32,13 +32,14 @@ struct im2col_traits {
   Coordinates tma_tensor_;
 
   ZELLIGE_HOST_DEVICE constexpr TmaDescriptor const* get_tma_descriptor() const { return &tma_desc_; }
-  /// Returns the tensor of TMA coordinates. Its shape follows from the convolution; the argument is ignored.
+  /// Returns the tensor of TMA coordinates. Its shape follows from the convolution, so the argument, a shape, is
+  /// ignored.
   template <class S>
   ZELLIGE_HOST_DEVICE constexpr Coordinates get_tma_tensor(S const&) const {
     return tma_tensor_;
   }
-  /// Returns the load that completes on `barrier` (an mbarrier) and, if it multicasts, writes to the CTAs of `mask`.
-  /// Optionally with another descriptor. Defined in tma_im2col_call.hpp.
+  /// Returns the load with its run-time arguments: it completes on `barrier`, an mbarrier, and, if the instruction is
+  /// a multicast, writes to the CTAs of `mask`. An overload replaces the descriptor. Defined in tma_im2col_call.hpp.
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
   template <class Barrier>
@@ -71,14 +72,14 @@ struct Im2col {
 
 namespace detail {
 
-/// Throws std::runtime_error: field[d] is `value`; `needed` says what it must be.
+/// Throws a std::runtime_error which says that the parameter field[d] is `value`, and that `needed` is required.
 [[noreturn]] inline void refuse_im2col(char const* field, int d, long long value, std::string const& needed) {
   throw std::runtime_error("make_im2col_tma_copy: " + std::string(field) + "[" + std::to_string(d) + "] is " +
                            std::to_string(value) + "; " + needed);
 }
 
-/// Returns the number of filter taps along dimension I, which follows from the corners, the paddings and the dilation.
-/// Throws, or refuses to compile, if the dilation is 0.
+/// Returns the number of filter taps along dimension I, computed from the corners, the paddings and the dilation of g.
+/// If the dilation is 0, throws or, if it is static, fails to compile.
 template <class G, int I>
 constexpr auto taps_of(G const& g, Int<I>) {
   auto const step = get<I>(g.dilation);
@@ -99,7 +100,8 @@ constexpr auto taps_of(G const& g, Int<I>) {
 }
 
 /// Returns the tensor of TMA coordinates (c, (w, h, d), n, (s, r, t)) of the im2col matrix. Its modes are (pixels,
-/// (channels, taps)) if pixels_first, else ((channels, taps), pixels). `whdn` is the image's shape.
+/// (channels, taps)) if pixels_first, else ((channels, taps), pixels). `whdn` is the shape (W, H, D, N) of the images,
+/// g the convolution.
 template <bool pixels_first, class Channels, class Pixels, class G, int... I>
 constexpr auto im2col_tensor(Channels const& channels, Pixels const& whdn, G const& g, seq<I...>) {
   constexpr int dims = int(sizeof...(I));
@@ -124,8 +126,9 @@ constexpr auto im2col_tensor(Channels const& channels, Pixels const& whdn, G con
                make_shape(columns, size(rows)));
 }
 
-/// Returns the description of an im2col tensor for make_tma_descriptor, without number type, swizzle, and the channels
-/// and pixels per instruction. `cwhdn` is the layout of the image, `bytes` the size of an element.
+/// Returns the description of an im2col tensor for make_tma_descriptor. The caller sets the number type, the swizzle,
+/// and the numbers of channels and pixels per instruction. `cwhdn` is the layout of the images, g the convolution,
+/// `bytes` the size of an element.
 template <class Global, class G, int... I>
 TmaTensor im2col_descriptor(Global const& cwhdn, G const& g, seq<I...>, int bytes) {
   constexpr int dims = int(sizeof...(I));
@@ -144,8 +147,9 @@ TmaTensor im2col_descriptor(Global const& cwhdn, G const& g, seq<I...>, int byte
   return t;
 }
 
-/// Throws if a filter offset does not fit the instruction, which has 16 bits for all pixel dimensions together: at most
-/// 65535 with one dimension, 255 with two, 31 with three.
+/// Throws if the filter has no taps along a dimension, or if an offset of a tap does not fit the instruction. The
+/// instruction has 16 bits for the offsets along all dimensions: with one dimension an offset is at most 65535, with
+/// two 255, with three 31.
 template <class G, int... I>
 void check_taps(G const& g, seq<I...>) {
   constexpr int dims = int(sizeof...(I)), max_tap = dims == 1 ? 65535 : dims == 2 ? 255 : 31;
@@ -166,8 +170,8 @@ void check_taps(G const& g, seq<I...>) {
   (check(Int<I>{}), ...);
 }
 
-/// Returns the im2col TiledCopy for convolution g; see make_im2col_tma_copy. `ctas` is the number of CTAs that share a
-/// tile in a multicast.
+/// Returns the im2col TiledCopy for convolution g; implements make_im2col_tma_copy. `ctas` is the number of CTAs that
+/// share a tile in a multicast.
 template <class Op, tensor_like X, class SLayout, class Tiler, class Ctas, class G>
 auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler const& tiler, Ctas const& ctas,
                       G const& g) {
@@ -225,7 +229,7 @@ auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler c
   return make_tiled_copy_impl(Copy_Atom<Traits, T>(traits), get<0>(tiling), get<1>(tiling));
 }
 
-/// Returns the parameters of a 1 x 1 filter: stride and dilation 1, no padding.
+/// Returns the Im2col parameters of a filter with one tap: stride and dilation 1, no padding.
 template <int dims>
 constexpr auto no_convolution() {
   auto const zero = tuple_repeat<dims>(Int<0>{});

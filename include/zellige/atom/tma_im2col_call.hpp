@@ -5,7 +5,7 @@
 //   copy(tma.with(barrier, mask), ...)                 into every CTA of the mask
 //   copy(tma_store, mine.partition_S(sD), mine.partition_D(tile));         then tma_store_arrive(), ...
 //
-// Called by one thread. A box has some channels of some pixels, for one tap of the filter.
+// Called by one thread. A box consists of some channels of some pixels, for one tap of the filter.
 #pragma once
 
 #include <zellige/atom/tma_call.hpp>
@@ -31,7 +31,7 @@ struct im2col_load_traits {
   uint16_t mask;
 };
 
-/// Number of pixel dimensions of an im2col coordinate (c, (w, h, d), n, (s, r, t)): 1 to 3.
+/// The number of pixel dimensions, 1 to 3, of an im2col coordinate (c, (w, h, d), n, (s, r, t)).
 template <class Crd>
 inline constexpr int im2col_dims = tuple_size_v<remove_cvref_t<decltype(get<1>(lvalue<Crd const>()))>>;
 
@@ -47,7 +47,8 @@ ZELLIGE_CALL void load_im2col(any_pointer tile, TmaDescriptor const& map, smem<u
   if constexpr (sizeof...(I) == 3)
     tma_load_im2col_5d(tile, map, barrier, c, int(get<1, I>(crd))..., n, uint16_t(int(get<3, I>(crd)))...);
 }
-/// Like load_im2col, but writes to the same shared-memory offset in every CTA of the mask.
+/// Issues an im2col load like load_im2col, but writes the box to the same shared-memory offset in every CTA of the
+/// mask.
 template <class Crd, int... I>
 ZELLIGE_CALL void load_im2col_multicast(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
                                         uint16_t mask, Crd const& crd, seq<I...>) {
@@ -62,7 +63,7 @@ ZELLIGE_CALL void load_im2col_multicast(any_pointer tile, TmaDescriptor const& m
     tma_load_im2col_multicast_5d(tile, map, barrier, mask, c, int(get<1, I>(crd))..., n,
                                  uint16_t(int(get<3, I>(crd)))...);
 }
-/// Issues the im2col store of `tile` to the box at coordinate crd; filter offsets in crd are ignored.
+/// Issues the im2col store of `tile` to the box at coordinate crd. The filter offsets in crd are ignored.
 template <class Crd, int... I>
 ZELLIGE_CALL void store_im2col(TmaDescriptor const& map, any_pointer tile, Crd const& crd, seq<I...>) {
   int const c = int(get<0>(crd)), n = int(get<2>(crd));

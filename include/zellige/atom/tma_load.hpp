@@ -1,5 +1,5 @@
-// Wraps PTX's TMA loads, which copy boxes of 1 to 5 dimensions from global to shared memory and complete on an
-// mbarrier. tma.hpp shows how to use them.
+// Wraps PTX's TMA loads, which copy boxes of 1 to 5 dimensions from global to shared memory and complete on
+// an mbarrier. tma.hpp shows how to use them.
 //
 //   tma_load_Nd(tile, map, barrier, c0, ...)                     N = 1 to 5
 //   tma_load_hint_Nd(tile, map, barrier, hint, c0, ...)          with an L2 cache policy

@@ -3,8 +3,8 @@
 //
 //   tma_store_Nd(map, tile, c0, ...)              N = 1 to 5
 //   tma_store_hint_Nd(map, tile, hint, c0, ...)   with an L2 cache policy
-//   tma_reduce_add_Nd(map, tile, c0, ...)         adds instead: atomic for each element, in no order
-//   tma_reduce_min_Nd, tma_reduce_max_Nd
+//   tma_reduce_add_Nd(map, tile, c0, ...)         adds to global memory, atomically per element, in no order
+//   tma_reduce_min_Nd, tma_reduce_max_Nd          the same with minimum, maximum
 //   tma_store_im2col_Nd(map, tile, c0, ...)       N = 3 to 5
 //
 // Before a store, the threads that wrote the tile execute fence_proxy_async(), and a barrier follows. Stores complete
@@ -41,15 +41,16 @@ namespace zellige {
     emulate::tma_store(&map, tile, D, c, emulate::Reduction::none, true);               \
   }
 
-/// Closes a group of the TMA stores and reductions that this thread has issued so far.
+/// Closes a group, which contains the TMA stores and reductions that this thread has issued since its last group.
 ZELLIGE_CALL void tma_store_commit() { emulate::bulk_commit(); }
-/// Waits until all of this thread's groups, except the newest Groups, have read their shared memory, which may then be
-/// overwritten.
+/// Waits until all of this thread's groups, except the newest `Groups` groups, have read their shared memory. That
+/// memory may then be overwritten.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_read() {
   emulate::bulk_wait(Groups, true);
 }
-/// Waits until the writes of all of this thread's groups, except the newest Groups, are visible in global memory.
+/// Waits until the writes of all of this thread's groups, except the newest `Groups` groups, are visible in global
+/// memory.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_complete() {
   emulate::bulk_wait(Groups, false);
@@ -85,15 +86,16 @@ ZELLIGE_CALL void tma_store_wait_complete() {
   ZELLIGE_TMA_STORE(tma_store_im2col, \
                     "cp.async.bulk.tensor." #D "d.global.shared::cta.im2col_no_offs.bulk_group", D)
 
-/// Closes a group of the TMA stores and reductions that this thread has issued so far.
+/// Closes a group, which contains the TMA stores and reductions that this thread has issued since its last group.
 ZELLIGE_CALL void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/// Waits until all of this thread's groups, except the newest Groups, have read their shared memory, which may then be
-/// overwritten.
+/// Waits until all of this thread's groups, except the newest `Groups` groups, have read their shared memory. That
+/// memory may then be overwritten.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Groups) : "memory");
 }
-/// Waits until the writes of all of this thread's groups, except the newest Groups, are visible in global memory.
+/// Waits until the writes of all of this thread's groups, except the newest `Groups` groups, are visible in global
+/// memory.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_complete() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Groups) : "memory");

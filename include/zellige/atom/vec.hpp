@@ -18,8 +18,8 @@ ZELLIGE_ANYWHERE To bit_cast(const From& from) {
   static_assert(sizeof(To) == sizeof(From), "bit_cast: the two types differ in size");
   return __builtin_bit_cast(To, from);
 }
-/// Returns the bytes of an array as another type of the same size. Separate from the general bit_cast because nvcc 13
-/// has an internal error when __builtin_bit_cast is passed an array.
+/// Returns the bytes of an array as another type of the same size. A separate overload, because nvcc 13 has an
+/// internal error when __builtin_bit_cast is passed an array.
 template <class To, class From, int N>
 ZELLIGE_ANYWHERE To bit_cast(const From (&from)[N]) {
   static_assert(sizeof(To) == sizeof(from), "bit_cast: the two types differ in size");
@@ -28,7 +28,8 @@ ZELLIGE_ANYWHERE To bit_cast(const From (&from)[N]) {
   return to;
 }
 
-/// N values of type T, aligned to the largest of 16, 8 and 4 bytes that divides their size, else like T.
+/// N values of type T. The alignment is the largest of 16, 8 and 4 bytes that divides the size of the Vec; if none
+/// does, it is that of T.
 template <class T, int N>
 struct alignas(N * sizeof(T) % 16 == 0  ? 16
                : N * sizeof(T) % 8 == 0 ? 8
@@ -62,7 +63,7 @@ ZELLIGE_ANYWHERE auto words(const Vec<T, N>& v) {
   return bit_cast<Vec<uint32_t, static_cast<int>(N * sizeof(T) / 4)>>(v);
 }
 
-/// Returns the i-th 32-bit register of v.
+/// Returns 32-bit register number i of v. The size of v must be a multiple of 4 bytes.
 template <class T, int N>
 ZELLIGE_ANYWHERE uint32_t word(const Vec<T, N>& v, int i) {
   return words(v)[i];

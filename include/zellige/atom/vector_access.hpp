@@ -1,12 +1,13 @@
-// Checks that a copy instruction fits the tensors it is applied to: the elements that it moves at one address must be
-// contiguous, and the address must have the instruction's alignment. Static layouts are checked during compilation,
-// with one error that names instruction, layout and width. Run-time values are checked on the host and the emulator.
+// Checks that a copy instruction fits its source and destination tensors: the elements that it moves at one address
+// must be contiguous, and the address must have the instruction's alignment. Static layouts are checked during
+// compilation, with one error that names instruction, layout and width. Run-time values are checked on the host and
+// the emulator.
 //
 //   Copy_Atom<UniversalCopy<uint128_t>, half_t>   8 contiguous elements in source and destination
-//   Copy_Atom<SM75_U32x4_LDSM_N, half_t>          8 contiguous in the source; registers one by one
+//   Copy_Atom<SM75_U32x4_LDSM_N, half_t>          8 contiguous elements in the source; any registers
 //
-// Elements that are contiguous but in another order are valid if source and destination have the same order. A swizzle
-// must keep the elements of one access contiguous.
+// Elements that are contiguous but not in ascending order are valid if source and destination have the same order. A
+// swizzle must keep the elements of one access contiguous.
 #pragma once
 
 #include <zellige/atom/copy_traits/names.hpp>
@@ -17,7 +18,8 @@ namespace zellige {
 template <class Op, class... Args>
 struct Copy_Traits;
 
-// Errors: a call of one of these deleted functions makes the compiler print its name and template arguments.
+// The deleted functions below are error messages: a call of one of them makes the compiler print the function's name
+// and template arguments.
 template <class Instruction, class Source, int bits_of_an_access>
 ZELLIGE_HOST_DEVICE constexpr void elements_of_the_source_do_not_lie_together_as_one_access_needs() = delete;
 template <class Instruction, class Destination, int bits_of_an_access>
@@ -37,8 +39,8 @@ ZELLIGE_HOST_DEVICE constexpr void accesses_begin_at_no_multiple_of_their_width(
 
 namespace detail {
 
-/// How an instruction accesses memory, in bits: what it moves at one address of its source and destination, and the
-/// alignment of those addresses. 0: it accesses values one by one.
+/// How an instruction accesses memory: the number of bits that it moves at one address of its source and of its
+/// destination, and the alignment of those addresses in bits. 0 bits: it accesses values one by one.
 struct Access {
   int source = 0;
   int destination = 0;
@@ -76,8 +78,8 @@ requires(!requires { typename Traits::Operation; }) struct access_of<Traits, S, 
   static constexpr Access value = {};
 };
 
-/// Where the elements of one access lie in memory: contiguous and in order; contiguous in another order; not
-/// contiguous; or unknown, because it depends on run-time numbers.
+/// How the elements of one access are placed in memory: contiguous and in order; contiguous in another order; not
+/// contiguous; or unknown, because the placement depends on run-time numbers.
 enum class Lie : signed char { in_order, in_another_order, non_contiguous, unknown };
 
 /// Returns the modes of layout type L, flattened, with adjacent contiguous modes merged.
@@ -90,8 +92,8 @@ ZELLIGE_ALGEBRA constexpr List<ValueNode> merged_modes() {
   algebra::append_merged(t, flat, v);
   return flat;
 }
-/// Returns where the elements of an unswizzled layout L lie. They are contiguous if its modes, sorted by stride, have
-/// strides 1, s0, s0 s1, ..., where s0, s1, ... are their extents.
+/// Returns whether the elements of unswizzled layout L are contiguous, and in which order (Lie). They are contiguous
+/// if L's modes, sorted by stride, have strides 1, s0, s0 s1, ..., where s0, s1, ... are the modes' extents.
 template <class L>
 ZELLIGE_ALGEBRA consteval Lie lie_of_modes() {
   List<ValueNode> const modes = merged_modes<L>();
@@ -124,14 +126,16 @@ ZELLIGE_ALGEBRA consteval bool evaluates_in_order() {
   }
   return true;
 }
-/// Where the n elements of one access with layout L lie. modes_of: the layout whose modes give their order.
+/// How the n elements of one access with layout L are placed (Lie). modes_of is the layout whose modes determine their
+/// order.
 template <class L, int n>
 struct lie_of {
   static constexpr Lie value = lie_of_modes<L>();
   using modes_of = L;
 };
-/// Swizzled layouts. Swizzle<B, M, S> keeps blocks of 2^M elements contiguous. If n divides 2^M, an access is within
-/// such a block, because it begins at a multiple of n; otherwise static layouts are evaluated.
+/// Specialisation for swizzled layouts. Swizzle<B, M, S> keeps blocks of 2^M elements contiguous. If n divides 2^M, an
+/// access is within such a block, because it begins at a multiple of n; otherwise the offsets of static layouts are
+/// computed one by one.
 template <int B, int M, int S, class O, class L, int n>
 requires is_layout_v<L>
 struct lie_of<ComposedLayout<Swizzle<B, M, S>, O, L>, n> {
@@ -169,7 +173,8 @@ struct lie_of<ComposedLayout<A, O, L>, n> {
   }
   static constexpr Lie value = ask();
 };
-/// Returns true if layouts A and B have the same merged modes, hence the same order of elements.
+/// Returns true if layouts A and B are equal after merging adjacent contiguous modes, so that their elements have the
+/// same order.
 template <class A, class B>
 ZELLIGE_ALGEBRA consteval bool same_modes() {
   List<ValueNode> const a = merged_modes<A>(), b = merged_modes<B>();
@@ -196,7 +201,8 @@ inline constexpr long long bits_kept_together<swizzle_ptr<Swizzle<B, M, S>, It>>
 template <memory_pointer P>
 inline constexpr long long bits_kept_together<P> = bits_kept_together<typename P::iterator>;
 
-/// Where the elements of one access of `bits` bits in tensor X lie. An access of a single element is in order.
+/// How the elements of one access of `bits` bits in tensor X are placed (Lie). An access of a single element is in
+/// order.
 template <class X, int bits>
 inline constexpr Lie lie_for = Lie::in_order;
 template <class X, int bits>
@@ -206,7 +212,8 @@ requires(bits > sizeof_bits_v<typename X::value_type>) inline constexpr Lie lie_
 /// Why an instruction cannot access a tensor: the tensor has another number of values than the instruction moves, a
 /// swizzle separates them, or they are not contiguous.
 enum class Misaccess : signed char { none, count, swizzle, non_contiguous };
-/// Returns why an access of `bits` bits of tensor X is invalid; none if it is valid or depends on run-time numbers.
+/// Returns why an access of `bits` bits of tensor X is invalid. Returns Misaccess::none if it is valid, or if that
+/// depends on run-time numbers.
 template <class X, int bits>
 ZELLIGE_ALGEBRA consteval Misaccess misaccess() {
   if constexpr (bits == 0) {
@@ -220,7 +227,7 @@ ZELLIGE_ALGEBRA consteval Misaccess misaccess() {
   }
 }
 
-/// Returns true if source S and destination D have the elements of one access in the same order.
+/// Returns true if the elements of one access are in the same order in source S as in destination D.
 template <class S, class D, Access a>
 ZELLIGE_ALGEBRA consteval bool same_order() {
   if constexpr (lie_for<S, a.source> != Lie::in_another_order &&
@@ -233,8 +240,8 @@ ZELLIGE_ALGEBRA consteval bool same_order() {
                       typename lie_of<typename D::layout_type, 1>::modes_of>();
 }
 
-/// Checks at run time what static checks cannot know: that the `bits / element size` elements of one access are
-/// contiguous, and that its address is a multiple of `alignment` bits. Calls broken() with an error if not.
+/// Checks at run time what is not known during compilation: that the elements of one access of `bits` bits are
+/// contiguous, and that the access begins at a multiple of `alignment` bits. Calls broken() with an error if not.
 template <int bits, int alignment, class X>
 ZELLIGE_HOST_DEVICE constexpr void check_access([[maybe_unused]] X const& x) {
   if constexpr (bits > 0) {
@@ -296,7 +303,8 @@ inline constexpr bool has_access = misaccess<S, access_on<Traits, S, D>.source>(
                                    Misaccess::none&& misaccess<D, access_on<Traits, S, D>.destination>() ==
                                    Misaccess::none&& same_order<S, D, access_on<Traits, S, D>>();
 
-/// Stops compilation with the first error of an access for which has_access is false.
+/// Stops compilation with an error that says why one instruction of Traits cannot access source S or destination D.
+/// Called if has_access is false.
 template <class Traits, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void refuse_access() {
   constexpr Access a = access_on<Traits, S, D>;
@@ -323,8 +331,8 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_access() {
         Op, LS, LD, (a.source > 0 ? a.source : a.destination)>();
 }
 
-/// Returns the first static stride of layout L, in elements, that is not a multiple of `alignment`; 0 if there is none.
-/// Mode 0, which holds the elements of one access, is not checked.
+/// Returns the first static stride of layout L, in elements, that is not a multiple of `alignment` elements, or 0 if
+/// there is none. Mode 0, which has the elements of one access, is not checked.
 template <class L, int alignment>
 ZELLIGE_ALGEBRA consteval long long step_out_of_line() {
   if constexpr (alignment > 1) {
@@ -341,8 +349,8 @@ ZELLIGE_ALGEBRA consteval long long step_out_of_line() {
   }
   return 0;
 }
-/// Returns true if the swizzle of layout L, with modes (V, Rest...), keeps the n elements of every access V contiguous.
-/// This is checked on the complete layout, because a slice of it may be an unswizzled layout with run-time strides.
+/// Returns true if the swizzle of layout L, with modes (V, Rest...), keeps the n elements of every access V
+/// contiguous. L is the complete layout, because a slice of it could be an unswizzled layout with run-time strides.
 template <class L, int n>
 ZELLIGE_ALGEBRA consteval bool swizzle_keeps() {
   return true;
@@ -370,8 +378,8 @@ ZELLIGE_ALGEBRA consteval bool swizzle_keeps_all() {
   else
     return true;
 }
-/// Returns a static stride between accesses of tensor X that is not a multiple of `alignment` bits, in elements; 0 if
-/// there is none, or if X is not in memory.
+/// Returns a static stride between accesses of tensor X, in elements, that is not a multiple of `alignment` bits.
+/// Returns 0 if there is none, or if X is not in memory.
 template <class X, int bits, int alignment>
 ZELLIGE_ALGEBRA consteval long long step_out_of_line_of() {
   if constexpr (bits == 0 || !stands_on_memory<X> || ends_in_user_module<typename X::layout_type>)
@@ -388,7 +396,8 @@ inline constexpr bool in_line =
                         access_on<Traits, S, D>.destination_alignment>() == 0 &&
     swizzle_keeps_all<S, access_on<Traits, S, D>.source>() &&
     swizzle_keeps_all<D, access_on<Traits, S, D>.destination>();
-/// Stops compilation with the first error of a copy for which in_line is false.
+/// Stops compilation with an error that says which accesses of a copy from S to D are not aligned or not contiguous.
+/// Called if in_line is false.
 template <class Traits, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void refuse_steps() {
   constexpr Access a = access_on<Traits, S, D>;
@@ -410,8 +419,8 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_steps() {
         a.destination_alignment / sizeof_bits_v<typename D::value_type>>();
 }
 
-/// Returns the Access of UniversalCopy<S, D> between tensors with element types TS and TD: the sizes of S and D. Copies
-/// of single elements (S is TS and D is TD) need no alignment.
+/// Returns the Access of UniversalCopy<S, D> between tensors with element types TS and TD. The widths are the sizes of
+/// S and D. Copies of single elements (S is TS and D is TD) need no alignment.
 template <class S, class D, class TS, class TD>
 ZELLIGE_ALGEBRA consteval Access access_of_assignment() {
   constexpr bool one_by_one = is_same_v<S, TS> && is_same_v<D, TD>;

@@ -13,9 +13,10 @@
 //   wgmma<half_t, Major::K, Major::MN>(d, a, b)          // b is stored N-contiguous
 //   wgmma<float_e4m3_t, Major::K, Major::K, float_e5m2_t>(d, a, b)
 //
-// Further template arguments: the signs of a and b (1 or -1), and whether integer accumulators saturate. d is
-// float[N / 2], or uint32_t[N / 4] for packed half accumulators (half_t and 8-bit floats), or int32_t[N / 2]. Between
-// the first wgmma and the wait, no other code may access d or the registers of a. smem_descriptor.hpp makes a and b.
+// Further template arguments are the signs of a and b (1 or -1), and whether integer accumulators saturate. d is
+// float[N / 2], or uint32_t[N / 4] for packed half accumulators (half_t and 8-bit floats), or int32_t[N / 2].
+// smem_descriptor.hpp makes the descriptors a and b. Between the first wgmma and the wait, no other code may access d
+// or registers of A.
 //
 // With r = 16 (t / 32) + t % 32 / 4 and c = 8 i + 2 (t % 4), thread t holds these elements of the result:
 //

@@ -1,5 +1,5 @@
-// Defines wgmma and its fence, commit and wait; see wgmma.hpp. Kernels with float accumulators include this header
-// directly, because it compiles faster: it does not include the long PTX for other accumulator types.
+// Defines wgmma and its fence, commit and wait; wgmma.hpp documents them. Kernels with float accumulators include this
+// header directly, because it compiles faster: it does not include the long PTX for other accumulator types.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -23,8 +23,8 @@ struct wgmma_b32;  // defined in wgmma.hpp
 }
 #endif
 
-/// Orders earlier register accesses before the next wgmma. Required before the first wgmma, and again after ordinary
-/// code has accessed accumulators or A registers.
+/// Orders this thread's earlier register accesses before the next wgmma. Required before the first wgmma, and whenever
+/// ordinary code has accessed accumulators or registers of A since the last wgmma.
 ZELLIGE_CALL void wgmma_fence() {
 #if defined(ZELLIGE_EMULATE)
   emulate::wgmma_fence();
@@ -34,7 +34,8 @@ ZELLIGE_CALL void wgmma_fence() {
   __trap();
 #endif
 }
-/// Closes a group of the wgmma that the warpgroup has issued since its previous group. wgmma_wait counts groups.
+/// Closes a group, which contains the wgmma that the warpgroup has issued since its previous group. wgmma_wait counts
+/// groups.
 ZELLIGE_CALL void wgmma_commit() {
 #if defined(ZELLIGE_EMULATE)
   emulate::wgmma_commit();
@@ -44,8 +45,8 @@ ZELLIGE_CALL void wgmma_commit() {
   __trap();
 #endif
 }
-/// Waits until all groups except the newest Groups (0 to 7) have completed. Their accumulators may then be read and
-/// their shared-memory operands overwritten.
+/// Waits until all groups except the newest `Groups` groups (0 to 7) have completed. The accumulators of completed
+/// groups may be read, and their operands in shared memory overwritten.
 template <int Groups>
 ZELLIGE_CALL void wgmma_wait() {
   static_assert(Groups >= 0 && Groups <= 7, "wgmma_wait: at most 7 groups may be left running");
@@ -58,7 +59,7 @@ ZELLIGE_CALL void wgmma_wait() {
 #endif
 }
 
-/// Keeps the compiler from moving uses of the registers d across this point. Generates no instruction.
+/// Prevents the compiler from moving accesses to the registers d across this call. Generates no instruction.
 template <class D, int R>
 ZELLIGE_CALL void wgmma_fence_operand([[maybe_unused]] D (&d)[R]) {
 #if !defined(ZELLIGE_EMULATE)
@@ -72,8 +73,9 @@ ZELLIGE_CALL void wgmma_fence_operand([[maybe_unused]] D (&d)[R]) {
 #endif
 }
 
-/// Issues d = a b + (accumulate ? d : 0) asynchronously. a and b are shared-memory descriptors of tiles with elements T
-/// and U and major orders A and B. N is twice the number of accumulators per thread. All 128 threads must call it.
+/// Issues d = a b + (accumulate ? d : 0) asynchronously. a and b are the shared-memory descriptors of tiles with
+/// element types T and U and major orders A and B. The instruction's N is twice the number of accumulators per thread.
+/// All 128 threads must call it.
 template <class T, Major A = Major::K, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1,
           bool Saturate = false, class D, int R>
 ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a, [[maybe_unused]] uint64_t b,
@@ -95,8 +97,8 @@ ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a,
 #endif
 }
 
-/// Issues d = a b + (accumulate ? d : 0) asynchronously, with A in registers: a warp holds 16 of the 64 rows, in the
-/// layout in which ldmatrix loads them. b is a shared-memory descriptor. All 128 threads must call it.
+/// Issues d = a b + (accumulate ? d : 0) asynchronously, with A in registers. Each warp holds 16 of A's 64 rows, as
+/// ldmatrix loads them. b is a shared-memory descriptor. All 128 threads must call it.
 template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1, bool Saturate = false,
           class D, int R>
 ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] const uint32_t (&a)[4],

@@ -1,5 +1,5 @@
-// Implements wgmma on the emulator, as a warpgroup collective. The engine reads the operands in shared memory, runs the
-// instruction's reference implementation, and delivers the result at wgmma_wait.
+// Implements wgmma on the emulator, as a warpgroup collective. The emulator reads the operands in shared memory, runs
+// the instruction's reference implementation, and makes the result available at wgmma_wait.
 #pragma once
 
 #include <zellige/atom/wgmma_type.hpp>
@@ -7,8 +7,8 @@
 
 namespace zellige {
 
-/// Performs wgmma on the emulator: d = a b + (accumulate ? d : 0). `ra` are the registers of A, null if A is in shared
-/// memory; a and b are descriptors.
+/// Performs wgmma on the emulator: d = a b + (accumulate ? d : 0). If A is in registers, `ra` points to them;
+/// otherwise it is null and a is A's descriptor. b is B's descriptor.
 template <class T, class U, int N, bool Saturate, class D, int R>
 ZELLIGE_CALL void wgmma_emulated(D (&d)[R], const uint32_t* ra, uint64_t a, uint64_t b, Major major_a,
                                  Major major_b, int sign_a, int sign_b, bool accumulate) {

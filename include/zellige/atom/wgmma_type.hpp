@@ -1,5 +1,6 @@
-// Defines the type combinations of wgmma and the strings that its inline PTX is made of. wgmma_type<T, U, D> has the
-// PTX types for operands T and U and accumulator registers of type D; it is undefined if wgmma lacks the combination.
+// Defines the type combinations of wgmma and the strings of which its inline PTX consists. wgmma_type<T, U, D> has the
+// PTX types for operands T and U and accumulator registers of type D. It is undefined if wgmma does not exist for
+// these types.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -56,7 +57,7 @@ inline constexpr bool is_16_bit_float<half_t> = true;
 template <>
 inline constexpr bool is_16_bit_float<bfloat16_t> = true;
 
-/// Refuses to compile if wgmma does not exist with this N, these major orders, signs or saturation.
+/// Fails to compile if wgmma does not exist with this N, these major orders, these signs, or with saturation.
 template <class T, int N, Major A, Major B, int SignA, int SignB, bool Saturate, class D>
 ZELLIGE_ANYWHERE constexpr void wgmma_check() {
   static_assert(N % 8 == 0 && N >= 8 && N <= 256, "wgmma: N is a multiple of 8, up to 256");

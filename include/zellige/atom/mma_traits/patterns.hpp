@@ -8,6 +8,7 @@
 
 // ZELLIGE_MMA_ASM defines an instruction's function `call`. Inline PTX needs its mnemonic as a string literal and its
 // operands one by one, so each macro below passes them as text.
+// clang-format off
 #if defined(__CUDACC__)
 #define ZELLIGE_MMA_ASM(text, outs, ins)                                \
   ZELLIGE_CALL static void call(DRegisters& d, const ARegisters& a, const BRegisters& b) { \
