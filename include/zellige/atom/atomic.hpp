@@ -1,11 +1,11 @@
 // atomic_increment: an atomic counter in global memory, by which the last of several thread blocks to finish
 // detects that it is the last.
 //
-//   // every thread: stores its part to global memory
+//   // every thread: stores its partial result to global memory
 //   __syncthreads();
 //   if (threadIdx.x == 0) arrived = atomic_increment(counter, blocks - 1);
 //   ... arrived goes to the other threads through shared memory and a barrier ...
-//   if (arrived == blocks - 1) { all parts are visible; the counter is 0 again }
+//   if (arrived == blocks - 1) { all partial results are visible; the counter is 0 again }
 #pragma once
 
 #include <zellige/atom/pointer.hpp>

@@ -3,7 +3,7 @@
 //
 //   mbarrier_arrive_expect_tx(full, 8192);
 //   bulk_load(row, source, 8192, full);                // global to shared, completes on the mbarrier
-//   bulk_store(target, row, 8192);                     // shared to global, completes as a bulk group
+//   bulk_store(target, row, 8192);                     // shared to global, completes in a bulk group
 //   bulk_copy_cluster(inbox, rank, mine, 512, full);   // into another block of the cluster, on its mbarrier
 //
 // If ordinary stores wrote the shared memory that a copy reads, every thread that wrote must first call

@@ -2,7 +2,7 @@
 // without a TMA descriptor. One thread calls it.
 //
 //   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}.with(barrier), gRow, sRow);    global to shared
-//   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}, sRow, gRow);                  shared to global, as a bulk group
+//   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}, sRow, gRow);                  shared to global, in a bulk group
 //
 // SM90_BULK_COPY_AUTO determines the longest run of elements that is contiguous in both tensors, and issues
 // one copy per run. SM90_BULK_COPY_G2S and SM90_BULK_COPY_S2G copy a fixed number of bits per instruction and

@@ -362,7 +362,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(AutoCopyAsync const&, P const& pred, 
     detail::copy_element(src, dst, i);
   }
 }
-/// Sets dst(i) = src(i) for every i, with cp.async under the same conditions as copy_if(AutoCopyAsync).
+/// Sets dst(i) = src(i) for every i. Uses cp.async on SM80 or later if `src` is in global and `dst` in shared
+/// memory and both have one element type of 4, 8 or 16 bytes; otherwise assigns.
 template <tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(AutoCopyAsync const& policy, S const& src, D&& dst) {
   copy_if(policy, detail::Always{}, src, dst);

@@ -148,7 +148,7 @@ ZELLIGE_CALL void warpgroup_fence_operand(X& x) {
 #if !defined(ZELLIGE_EMULATE)
 /// Prevents the compiler from moving accesses to register r across this call.
 ZELLIGE_CALL void warpgroup_fence_operand(uint32_t& r) { asm volatile("" : "+r"(r)::"memory"); }
-/// The same for a float register.
+/// Prevents the compiler from moving accesses to register r across this call.
 ZELLIGE_CALL void warpgroup_fence_operand(float& r) { asm volatile("" : "+f"(r)::"memory"); }
 #endif
 

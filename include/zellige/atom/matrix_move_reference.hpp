@@ -8,8 +8,8 @@
 namespace zellige::reference {
 
 /// Executes the ldmatrix, stmatrix or movmatrix that descriptor `row` describes, for all threads. operands.a[t] points
-/// to thread t's source: its registers, or the 16-byte row whose address it passes; it is null if the thread passes no
-/// row. operands.d[t] points to the destination in the same way.
+/// to the source of thread t: its registers, or the 16-byte row whose address it passes; it is null if the thread
+/// passes no address. operands.d[t] points to the destination of thread t: registers, a row, or null.
 inline void move_bits(const Instruction& row, const BodyOperands& operands) {
   uint16_t whole[256];  // the elements of up to four 8x8 matrices; the layouts never split one of them
   constexpr int unit = 16;

@@ -204,7 +204,8 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
     require_partition<A, LayoutA_TV>();
     return make_operand<FrgTypeA, typename Traits::ValTypeA>(a);
   }
-  /// Returns the fragment for `b`, a tensor from partition_B, as make_fragment_A does for operand A.
+  /// Returns the fragment for `b`, a tensor from partition_B: an uninitialised register tensor of the same shape or,
+  /// for a shared-memory operand of wgmma, a tensor of descriptors of `b`.
   template <class B>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_B(B&& b) {
     require_partition<B, LayoutB_TV>();

@@ -17,7 +17,8 @@ ZELLIGE_CALL void named_barrier_sync(unsigned id, unsigned threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 #endif
 }
-/// Arrives at barrier `id` without waiting. `threads` is the number of participants, as for named_barrier_sync.
+/// Arrives at barrier `id` without waiting. `threads` is the number of threads that take part in the barrier, by
+/// named_barrier_sync or named_barrier_arrive, a multiple of 32.
 ZELLIGE_CALL void named_barrier_arrive(unsigned id, unsigned threads) {
 #if defined(ZELLIGE_EMULATE)
   emulate::bar_arrive(id, threads);

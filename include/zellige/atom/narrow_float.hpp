@@ -1,5 +1,5 @@
-// Defines arithmetic on the types narrower than float (half_t, bfloat16_t, ...). It is done in float, and a result is
-// rounded once, when it is assigned to a narrow type.
+// Defines arithmetic on the types narrower than float (half_t, bfloat16_t, ...). Operations compute in float, and
+// their result is rounded once, when it is assigned to a narrow type.
 //
 //   half_t h = a * b + c;      // in float, rounded at the end
 //   h += 0.5f;                 // likewise

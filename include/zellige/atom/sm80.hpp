@@ -1,5 +1,5 @@
 // Describes the copy instructions of SM75 and SM80, ldmatrix and cp.async, as Instruction descriptors under CuTe's
-// names. Operand layouts are the fragment figures of the PTX ISA in CuTe's convention. Host code only.
+// names. Operand layouts follow the fragment figures of the PTX ISA, in CuTe's convention. Host code only.
 //
 //   for (const Instruction& row : sm80_instructions) fmt::print("{}: {}\n", row.name, row.ptx);
 //

@@ -1,7 +1,7 @@
 // Makes the shared-memory descriptor of a wgmma operand: a 64-bit word with the tile's start address, two strides in
-// bytes (leading and stride) and the swizzle mode. The table shows, for a tile written by TMA, the distances that the
-// two strides are, and what to add to the address for the next 32 bytes of K. They depend on the tile's major order
-// and swizzle. A span is a row of the swizzle, of 32, 64 or 128 bytes.
+// bytes (leading and stride) and the swizzle mode. The table shows, by the tile's major order and swizzle, which
+// distances to pass as the two strides for a tile written by TMA, and by how much to advance the address for the next
+// 32 bytes of K. A span is a row of the swizzle, of 32, 64 or 128 bytes.
 //
 //   order  swizzle     leading: distance between       stride: distance between               next 32 bytes of K
 //   K      32,64,128   (ignored)                       groups of 8 rows: 8 * span             + 32

@@ -48,13 +48,15 @@ struct TiledCopy : Atom_ {
   ZELLIGE_HOST_DEVICE static constexpr auto tidfrg_S(X&& x) {
     return tidfrg<AtomLayoutSrc>(x);
   }
-  /// Returns the same view as tidfrg_S for a destination tensor.
+  /// Returns the view ((ThrV, ThrX), FrgV, (RestM, RestN, ...)) of a destination tensor (M, N, ...). ThrV are the
+  /// threads of one instruction, ThrX its repetitions over threads, FrgV a thread's values.
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto tidfrg_D(X&& x) {
     return tidfrg<AtomLayoutDst>(x);
   }
-  /// Returns the same view as tidfrg_S for a tensor that is already divided into tiles, ((TileM, TileN, ...), (RestM,
-  /// RestN, ...)). `order` maps (thread, value) of the instruction to (thread, value) in its reference layout.
+  /// Returns the view ((ThrV, ThrX), FrgV, (RestM, RestN, ...)) of a tensor that is already divided into tiles,
+  /// ((TileM, TileN, ...), (RestM, RestN, ...)). `order` maps (thread, value) of the instruction to (thread, value) in
+  /// its reference layout.
   template <class X, class Order>
   ZELLIGE_HOST_DEVICE static constexpr auto tile2thrfrg(X&& x, Order const& order) {
     if constexpr (tensor_like<X>) {
@@ -81,7 +83,8 @@ struct TiledCopy : Atom_ {
   /// Returns a pair of layouts: the inverse of get_layoutS_TV, (M, N) -> (thread, value), and the identity on thread
   /// indices.
   ZELLIGE_HOST_DEVICE static constexpr auto get_layoutS_MN() { return layout_mn(get_layoutS_TV()); }
-  /// Returns the same pair of layouts for the destination.
+  /// Returns a pair of layouts: the inverse of get_layoutD_TV, (M, N) -> (thread, value), and the identity on thread
+  /// indices.
   ZELLIGE_HOST_DEVICE static constexpr auto get_layoutD_MN() { return layout_mn(get_layoutD_TV()); }
 
   /// Returns the ThrCopy of thread `thread`, which partitions tensors for this thread.

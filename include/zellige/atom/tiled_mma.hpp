@@ -75,12 +75,14 @@ struct TiledMMA : Atom_ {
   ZELLIGE_HOST_DEVICE constexpr auto thrfrg_C(X&& x) const {
     return thrfrg<MmaPart::c, AtomLayoutC_TV>(x);
   }
-  /// Returns the same view of a tensor A, with the modes M and K.
+  /// Returns the view ((ThrV, (ThrM, ThrK)), (FrgV, (RestM, RestK, ...))) of a tensor A, (M, K, ...). ThrV are the
+  /// threads of one instruction, (ThrM, ThrK) its repetitions over threads, FrgV a thread's values.
   template <class X>
   ZELLIGE_HOST_DEVICE constexpr auto thrfrg_A(X&& x) const {
     return thrfrg<MmaPart::a, AtomLayoutA_TV>(x);
   }
-  /// Returns the same view of a tensor B, with the modes N and K.
+  /// Returns the view ((ThrV, (ThrN, ThrK)), (FrgV, (RestN, RestK, ...))) of a tensor B, (N, K, ...). ThrV are the
+  /// threads of one instruction, (ThrN, ThrK) its repetitions over threads, FrgV a thread's values.
   template <class X>
   ZELLIGE_HOST_DEVICE constexpr auto thrfrg_B(X&& x) const {
     return thrfrg<MmaPart::b, AtomLayoutB_TV>(x);

@@ -162,7 +162,8 @@ struct TmaTile {
     return invoke<op>(global, shared, tiler, Int<bits>{}, Int<box_bits>{}, more...);
   }
 };
-/// Returns the TmaTile of a copy, with the shared-memory layout without its swizzle. Box is the type of a box element.
+/// Returns the parameters of a TMA copy as a TmaTile: the layouts of `global` and `shared`, without the swizzle of
+/// `shared`, and the tile `tiler`. Box is the type of a box element.
 template <class T, class Box, class X, class S, class Tiler>
 ZELLIGE_HOST_DEVICE constexpr auto tma_tile(X const& global, S const& shared, Tiler const& tiler) {
   auto const unswizzled = get_nonswizzle_portion(shared);

@@ -9,10 +9,10 @@
 //                                   make_shape(0, 0), make_shape(1, 1));         // first tap, dilation
 //   Tensor a = tma.get_tma_tensor(shape(x));    // ((Q * P * N), (C, S, R)), of coordinates (c, whd, n, srt)
 //
-// The corners define the pixels that a filter's first tap visits: in dimension i from lower_corner to
-// extent - 1 + upper_corner, by the stride. The other taps are offsets from there. A filter of S taps with padding p
-// has lower_corner = lower_padding = -p, upper_corner = p - (S - 1) * dilation, and upper_padding = p. An operand
-// (channels, pixels), as in a weight gradient, has both modes exchanged.
+// The corners define the pixels that a filter's first tap visits: in dimension i, from lower_corner to extent - 1 +
+// upper_corner in steps of the convolution's stride. The other taps are at offsets from these pixels. A filter of S
+// taps with padding p has lower_corner = lower_padding = -p, upper_corner = p - (S - 1) * dilation, and upper_padding
+// = p. If x has the modes (channels, pixels), as in a weight gradient, so has the result.
 #pragma once
 
 #include <zellige/atom/tma_copy.hpp>

@@ -32,8 +32,8 @@ ZELLIGE_ALGEBRA constexpr Value group_of(ThreadValue::Mode const (&modes)[Thread
   return all;
 }
 
-/// Returns the layout (thread, value) -> element of the operand `part` of the instruction; for
-/// MmaPart::threads, the layout of its threads.
+/// Returns the layout (thread, value) -> element of the operand `part` of the instruction. For
+/// MmaPart::threads, returns the layout of the instruction's threads.
 ZELLIGE_ALGEBRA constexpr Value mma_layout(MmaRow const& row, MmaPart part) {
   ThreadValue const layout = operand_layout(row, part);
   if (part == MmaPart::threads) return group_of(layout.threads);

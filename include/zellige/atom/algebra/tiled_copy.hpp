@@ -41,7 +41,8 @@ ZELLIGE_ALGEBRA constexpr Value tile_extents(Value const& tiler) {
   return r;
 }
 /// Distributes `tiled`, a layout divided into tiles ((TileM, TileN, ...), (RestM, RestN, ...)), over the
-/// copy's threads. Returns ((ThrV, ThrX), FrgV, (RestM, RestN, ...)).
+/// copy's threads. Returns ((ThrV, ThrX), FrgV, (RestM, RestN, ...)): ThrV are the threads of one
+/// instruction, ThrX its repetitions over threads, FrgV a thread's values.
 ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, CopyTiling const& c) {
   check_tiling(t, c);
   if (t.failed()) return nothing();
@@ -66,7 +67,8 @@ ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, Cop
   return call(Op::slice, t, pair(pair(underscore(), underscore()), underscore()), held);
 }
 /// Divides `layout`, (M, N, ...), by the tile and distributes each tile over the copy's threads. Returns
-/// ((ThrV, ThrX), FrgV, (RestM, RestN, ...)).
+/// ((ThrV, ThrX), FrgV, (RestM, RestN, ...)): ThrV are the threads of one instruction, ThrX its repetitions
+/// over threads, FrgV a thread's values.
 ZELLIGE_ALGEBRA constexpr Value tidfrg(Tape& t, Value const& layout, CopyTiling const& c) {
   int const rank = without_swizzle(layout).rank();
   if (rank < c.tiler.rank()) return t.refused(Rule::rank_mismatch, rank, c.tiler.rank());
@@ -75,7 +77,7 @@ ZELLIGE_ALGEBRA constexpr Value tidfrg(Tape& t, Value const& layout, CopyTiling 
   return tile_to_threads(t, tiled, c);
 }
 /// Returns the partition of `layout` that belongs to thread `thread`, as a pair (layout, offset). The layout
-/// has the modes (FrgV, RestM, RestN, ...).
+/// has the modes (FrgV, RestM, RestN, ...), where FrgV are the thread's values within a tile.
 ZELLIGE_ALGEBRA constexpr Value copy_partition(Tape& t, Value const& layout, CopyTiling const& c,
                                                Value const& thread) {
   Value const held = tidfrg(t, layout, c);

@@ -68,7 +68,8 @@ ZELLIGE_ALGEBRA constexpr Value permutation_mnk(Tape& t, MmaTiling const& m, int
 }
 
 /// Divides `layout`, an operand (M, N, ...), into tiles and distributes them over the threads. Returns
-/// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))). Records Rule::rank_mismatch in `t` if `layout` has
+/// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))): ThrV are the threads of one instruction, (ThrM, ThrN)
+/// its repetitions over threads, FrgV a thread's values. Records Rule::rank_mismatch in `t` if `layout` has
 /// fewer than 2 modes.
 ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling const& m) {
   int const rank = without_swizzle(layout).rank();
@@ -118,7 +119,8 @@ ZELLIGE_ALGEBRA constexpr Value thread_vmnk(Tape& t, Value const& vmnk, Value co
   return call(Op::get_flat_coord, t, vmnk, thread);
 }
 /// Returns the partition of `layout` that belongs to the thread at coordinate `at` = (v, m, n, k), as a pair
-/// (layout, offset). The layout has the modes (FrgV, RestM, RestN, ...).
+/// (layout, offset). The layout has the modes (FrgV, RestM, RestN, ...), where FrgV are the thread's values
+/// of one instruction.
 ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaTiling const& m,
                                               Value const& at) {
   Value const held = thrfrg(t, layout, m);
@@ -131,7 +133,8 @@ ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaT
   return call(Op::slice_and_offset, t, pair(thread, pair(underscore(), marks)), held);
 }
 
-/// Returns the shape (FrgV, RestM, RestN, ...) of a thread's partition of a tensor of shape `shape`.
+/// Returns the shape (FrgV, RestM, RestN, ...) of a thread's partition of a tensor of shape `shape`, where
+/// FrgV are the thread's values of one instruction.
 ZELLIGE_ALGEBRA constexpr Value mma_partition_shape(Tape& t, Value const& shape, MmaTiling const& m) {
   Value const held = thrfrg(t, compact_left(t, shape), m);
   if (t.failed()) return nothing();

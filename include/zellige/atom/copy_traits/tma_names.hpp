@@ -7,6 +7,9 @@
 //   SM90_TMA_STORE::copy(&map, tile, c0, ...)         SM90_TMA_LOAD_MULTICAST::copy(&map, &barrier, mask, ...)
 //   SM90_TMA_LOAD_IM2COL::copy(&map, &barrier, tile, c, w, h, d, n, s, r, t)
 //   SM90_BULK_COPY_G2S::copy(source, &barrier, target, bytes)
+//
+// The arguments of SM90_TMA_LOAD_IM2COL are the channel c, the pixel (w, h, d), the image n, and the filter tap
+// (s, r, t).
 #pragma once
 
 #include <zellige/atom/copy_traits/static_copy.hpp>
