@@ -5,9 +5,9 @@
 //   store(pointer, v);
 //
 // load_once<N>(p) is a load<N>(p) from global memory that no thread writes while the kernel runs; the
-// emulator checks that. The compiler does not move the load before griddep_wait, because its ld.global is
-// volatile. No cache modifiers are used: ld.global.nc with L1::no_allocate, L1::evict_first or an L2 policy
-// made a kernel that reads a tensor once 4% slower (docs/log.md).
+// emulator checks that. Loads of 2 bytes and more are volatile inline PTX, so that the compiler does not move
+// them before griddep_wait. No cache modifiers are used: ld.global.nc with L1::no_allocate, L1::evict_first
+// or an L2 policy made a kernel that reads a tensor once 4% slower (docs/log.md).
 #pragma once
 
 #include <zellige/atom/pointer.hpp>
@@ -64,8 +64,8 @@ ZELLIGE_CALL auto load(emulate::pointer<T> from) {
   return emulate::read<Result>(from);
 }
 
-/// load<N>(from) of global memory that no thread writes while the kernel runs. The emulator reports a finding
-/// if `from` is in other memory, or in a tensor that the kernel may write.
+/// Returns load<N>(from), for global memory that no thread writes while the kernel runs. The emulator reports
+/// a finding if `from` is in other memory, or in a tensor that the kernel may write.
 template <int N, class T>
 ZELLIGE_CALL auto load_once(emulate::pointer<T> from) {
   if (from.region->space != emulate::Space::global || from.region->writable)

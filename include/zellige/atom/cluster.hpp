@@ -61,8 +61,8 @@ ZELLIGE_CALL void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
 }
-/// Arrives at the cluster's barrier like cluster_arrive(), but does not make this thread's writes visible to
-/// other threads. This suffices after fence_mbarrier_init(), which itself is a release.
+/// Arrives at the cluster's barrier without making this thread's writes visible to other threads, unlike
+/// cluster_arrive(). This suffices after fence_mbarrier_init(), which itself is a release.
 ZELLIGE_CALL void cluster_arrive_relaxed() {
 #if defined(ZELLIGE_EMULATE)
   emulate::cluster_arrive(false);

@@ -4,8 +4,8 @@
 //   for (const Instruction& row : movement_rows)
 //     if (row.completion == Instruction::Completion::mbarrier_bytes) ...
 //
-// Some of them exist on older GPUs, as their compute capability shows. mma_traits/table.hpp has the matrix
-// instructions; copy_traits/ has the layouts of copies. Host code only.
+// Some of these instructions exist on older GPUs, too; the field compute_capability says on which.
+// mma_traits/table.hpp has the matrix instructions; copy_traits/ has the layouts of copies. Host code only.
 #pragma once
 
 #include <string_view>

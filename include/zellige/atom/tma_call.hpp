@@ -94,7 +94,8 @@ ZELLIGE_CALL void load_box(any_pointer tile, TmaDescriptor const& map, smem<uint
     if constexpr (rank == 5) tma_load_hint_5d(tile, map, barrier, hint, coordinate<I>(c)...);
   }
 }
-/// Issues a TMA load like load_box, but writes the box to the same shared-memory offset in every CTA of the mask.
+/// Issues the multicast TMA load of the box at coordinate c. Writes the box to the offset of `tile` in the shared
+/// memory of every CTA of the mask.
 template <class Crd, class Hint, int... I>
 ZELLIGE_CALL void load_box_multicast(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
                                      uint16_t mask, Hint const& hint, Crd const& c, seq<I...>) {

@@ -241,7 +241,8 @@ constexpr auto no_convolution() {
 }  // namespace detail
 
 /// Returns a TiledCopy that loads tiles of an im2col matrix by TMA. Optional arguments, in this order:
-///   tile, ctas    the tile, and the number of CTAs that share it in a multicast; by default the shape of `shared`, 1
+///   tile, ctas    the tile, and the number of CTAs that share it in a multicast; by default the shape of `shared`,
+///                 and 1
 ///   7 tuples      lower and upper corner, lower and upper padding, stride, first tap, dilation; by default a 1 x 1
 ///                 filter
 /// Throws if the hardware does not support the copy.

@@ -47,8 +47,8 @@ ZELLIGE_CALL void load_im2col(any_pointer tile, TmaDescriptor const& map, smem<u
   if constexpr (sizeof...(I) == 3)
     tma_load_im2col_5d(tile, map, barrier, c, int(get<1, I>(crd))..., n, uint16_t(int(get<3, I>(crd)))...);
 }
-/// Issues an im2col load like load_im2col, but writes the box to the same shared-memory offset in every CTA of the
-/// mask.
+/// Issues the multicast im2col load of the box at coordinate crd = (c, (w, h, d), n, (s, r, t)). Writes the box to the
+/// offset of `tile` in the shared memory of every CTA of the mask.
 template <class Crd, int... I>
 ZELLIGE_CALL void load_im2col_multicast(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
                                         uint16_t mask, Crd const& crd, seq<I...>) {
