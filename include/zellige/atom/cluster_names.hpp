@@ -57,7 +57,7 @@ template <class Barrier>
 ZELLIGE_CALL void initialize_barrier(Barrier&& barrier, int thread_count = 1) {
   mbarrier_init(detail::barrier_pointer(barrier), unsigned(thread_count));
 }
-/// Arrives once at the mbarrier and adds `bytes` to the bytes that its current phase expects.
+/// Adds `bytes` to the bytes that the mbarrier's current phase expects, and arrives once.
 template <class Barrier>
 ZELLIGE_CALL void set_barrier_transaction_bytes(Barrier&& barrier, uint32_t bytes) {
   mbarrier_arrive_expect_tx(detail::barrier_pointer(barrier), bytes);

@@ -4,7 +4,7 @@
 //   any host compiler              the number types, conversions and the instruction table only
 #pragma once
 
-// ZELLIGE_CALL declares a function that kernels call; builds for the host only do not define it.
+// ZELLIGE_CALL declares a function that kernels call; the macro is not defined in builds for the host only.
 // ZELLIGE_ANYWHERE declares a function for kernels and for the host.
 #if defined(__CUDACC__)
 #define ZELLIGE_CALL __device__ __forceinline__

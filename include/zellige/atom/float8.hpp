@@ -57,7 +57,7 @@ struct float_e4m3_t {
   ZELLIGE_ANYWHERE float_e4m3_t& operator=(FloatOf<float_e4m3_t> value) {
     return *this = float_e4m3_t(value);
   }
-  /// Returns `value` rounded to nearest even; NaN if that exceeds 448 in magnitude.
+  /// Returns `value` rounded to nearest even, or NaN if the rounded magnitude exceeds 448.
   ZELLIGE_ANYWHERE static float_e4m3_t nearest(float value) {
     return bitcast(static_cast<uint8_t>(detail::round_small_float<3, 7>(value, 0x7e, 0x7f, 0x7f)));
   }
@@ -81,7 +81,7 @@ struct float_e5m2_t {
   ZELLIGE_ANYWHERE float_e5m2_t& operator=(FloatOf<float_e5m2_t> value) {
     return *this = float_e5m2_t(value);
   }
-  /// Returns `value` rounded to nearest even; infinity if that exceeds 57344 in magnitude.
+  /// Returns `value` rounded to nearest even, or infinity if the rounded magnitude exceeds 57344.
   ZELLIGE_ANYWHERE static float_e5m2_t nearest(float value) {
     return bitcast(static_cast<uint8_t>(detail::round_small_float<2, 15>(value, 0x7b, 0x7c, 0x7f)));
   }

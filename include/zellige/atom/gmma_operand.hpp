@@ -16,9 +16,10 @@ constexpr unsigned gmma_swizzle(uint64_t descriptor) { return (4 - (descriptor >
 /// is unknown. Descriptors on a GPU have 0 in these bits.
 constexpr uint16_t gmma_tensor(uint64_t descriptor) { return descriptor >> 52 & 0x3ff; }
 
-/// Returns the byte address in shared memory of the operand's element (mn, k), where mn is the row of A or the
-/// column of B. The layout atom is 8 rows of the swizzle's span (32, 64 or 128 bytes; 16 without a swizzle)
-/// along the major dimension. The swizzle xors bits 7 to 9 of the address into bits 4 to 6.
+/// Returns the byte address in shared memory of element (mn, k) of the operand, where mn is the row of A or
+/// the column of B. The layout atom consists of 8 rows along the major dimension; a row has the swizzle's
+/// span of 32, 64 or 128 bytes, or 16 bytes without a swizzle. The swizzle XORs up to three address bits from
+/// bit 7 on into the bits from bit 4 on.
 constexpr uint32_t gmma_address(uint64_t descriptor, bool mn_major, unsigned element_bytes, unsigned mn,
                                 unsigned k) {
   const uint32_t start = (descriptor & 0x3fff) << 4;

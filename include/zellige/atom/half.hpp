@@ -68,7 +68,8 @@ struct half_t {
     asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(bits));
     return result;
 #else
-    // The exponent bias differs by 112; one multiplication converts normal and subnormal numbers.
+    // The exponent biases of half and float differ by 112, so that one multiplication by 2^112 converts
+    // normal and subnormal numbers.
 #if defined(ZELLIGE_EMULATE)
     if ((bits & 0x7ffcu) == 0x7fd4u || bits == 0xfefeu) return __builtin_bit_cast(float, 0x7fd40000u);
 #endif

@@ -51,8 +51,8 @@ ZELLIGE_ANYWHERE float exp2(float x) {
   return __builtin_exp2f(x);
 #endif
 }
-/// Returns e^x. The device computes it as 2^(x log2 e) in two instructions; the C library's function needs eight.
-/// The rounded product makes the error (2 + 1.7 |x|) ulp.
+/// Returns e^x. The device computes it as 2^(x log2 e) in two instructions, where the C library's function needs
+/// eight. Because the product is rounded, the error is up to (2 + 1.7 |x|) ulp.
 ZELLIGE_ANYWHERE float exp(float x) {
 #if defined(__CUDA_ARCH__)
   return exp2(1.4426950409f * x);

@@ -1,5 +1,5 @@
-// Implements the step of gemm that issues one mma.sync on register fragments. `mma` is an MMA_Atom, or a TiledMMA,
-// which repeats the instruction over threads and values.
+// Implements one step of gemm(...), which issues one mma.sync on register fragments. `mma` is an MMA_Atom, or a
+// TiledMMA, which repeats the instruction over threads and values.
 //
 //   gemm(mma, a, b, c);            (V), (V) => (V)                 one instruction, c += a * b
 //                                  (V, M), (V, N) => (V, M, N)     every pair

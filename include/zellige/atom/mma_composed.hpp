@@ -1,5 +1,5 @@
-// Implements the step of gemm that issues one operation, for the operations that are not one mma.sync
-// (mma_traits/composed.hpp): complex matmuls, made of several real instructions, and the dot products DP4A and DP2A.
+// Implements one step of gemm(...) with the MMA operations that are not one mma.sync (mma_traits/composed.hpp):
+// complex matmuls, made of several real instructions, and the dot products DP4A and DP2A.
 #pragma once
 
 #include <zellige/atom/fragment_registers.hpp>

@@ -6,9 +6,9 @@
 
 namespace zellige {
 
-/// Computes d += a b with instruction Op on the emulator, as a warp collective. Reports registers of a and b that were
-/// never written, if OperandBytes, the size of a number in them, is 2 or 4; and registers of d, if SumBytes is. 0
-/// omits the check, for integers, f64 and 8-bit floats.
+/// Computes d += a b with instruction Op on the emulator, as a warp collective. Also reports registers that were never
+/// written: of a and b unless OperandBytes is 0, of d unless SumBytes is 0. OperandBytes and SumBytes are the sizes of
+/// a number in these registers, 2 or 4; 0 for integers, f64 and 8-bit floats, which are not checked.
 template <class Op, int OperandBytes, int SumBytes>
 ZELLIGE_CALL void mma_met(typename Op::DRegisters& d, const typename Op::ARegisters& a,
                           const typename Op::BRegisters& b) {

@@ -11,7 +11,7 @@ namespace zellige {
 /// CUtensorMapSwizzle.
 enum class SwizzleMode : uint8_t { none = 0, b32 = 1, b64 = 2, b128 = 3 };
 
-/// Returns the bytes per row of the swizzle pattern: 16 (none), 32, 64 or 128.
+/// Returns the length in bytes of a row of the swizzle pattern: 32, 64 or 128, or 16 for SwizzleMode::none.
 ZELLIGE_ANYWHERE constexpr unsigned swizzle_span(SwizzleMode mode) {
   return 16u << static_cast<unsigned>(mode);
 }

@@ -1,5 +1,5 @@
-// Defines tfloat32_t, the tf32 operand type of tensor cores: a float in four bytes, of which they read the upper 19
-// bits. Conversion from float rounds to nearest, ties away from zero, like PTX's cvt.rna.
+// Defines tfloat32_t, the tf32 operand type of tensor cores: a float in four bytes, of which tensor cores read the
+// upper 19 bits. Conversion from float rounds to nearest, ties away from zero, like PTX's cvt.rna.
 //
 //   tfloat32_t x(0.1f);
 //   float read = x;            // what an MMA reads

@@ -1,6 +1,6 @@
-// Defines the type combinations of wgmma and the strings of which its inline PTX consists. wgmma_type<T, U, D> has the
-// PTX types for operands T and U and accumulator registers of type D. It is undefined if wgmma does not exist for
-// these types.
+// Defines wgmma_type<T, U, D>, which has the string that selects the types in wgmma's inline PTX: operands of types T
+// and U, accumulator registers of type D. It is undefined if wgmma does not exist for these types. Also defines the
+// other strings of which the inline PTX consists.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>

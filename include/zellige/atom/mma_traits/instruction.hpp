@@ -46,8 +46,8 @@ constexpr Instruction::Operand operand_of(MmaRow const& row, MmaPart part, Numbe
 
 }  // namespace detail
 
-/// Returns the descriptor of a matrix instruction. Its name, PTX and call are unset; its body is null for complex
-/// matmuls and for instructions of a single thread.
+/// Returns the complete descriptor of the matrix instruction `row`, except for name, PTX and call, which are unset.
+/// The reference body is null for complex matmuls and for instructions of a single thread.
 constexpr Instruction instruction_of(MmaRow const& row) {
   bool const group = row.issuer == Issuer::warpgroup;
   int const at_once = detail::products_a_cycle(row) * (group ? 4 : 1);
