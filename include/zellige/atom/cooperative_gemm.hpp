@@ -33,9 +33,9 @@ ZELLIGE_HOST_DEVICE constexpr void convert_each(From const& from, To&& to, F con
   for (int i = 0; i < int(size(to)); ++i) to(i) = static_cast<T>(f(loaded(from(i))));
 }
 
-/// Adds load_a(A) * load_b(B)^T to `rc`, the accumulators of thread `tid`. A is (M, K) and B is (N, K); the
-/// tile of the MMA divides both. Copies the registers of one K block after another with the instructions
-/// CopyA and CopyB, and multiplies each K block after it is copied.
+/// Adds load_a(A) * load_b(B)^T to `rc`, the accumulators of thread `tid`. A is (M, K) and B is (N, K); their
+/// extents are multiples of the MMA's tile. For each K block, copies A and B to registers with the
+/// instructions CopyA and CopyB, and multiplies them.
 template <class CopyA, class CopyB, class Mma, class A, class B, class RC, class LoadA, class LoadB>
 ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, A const& a, B const& b,
                                                   RC& rc, LoadA const& load_a, LoadB const& load_b) {

@@ -17,9 +17,9 @@ constexpr unsigned gmma_swizzle(uint64_t descriptor) { return (4 - (descriptor >
 constexpr uint16_t gmma_tensor(uint64_t descriptor) { return descriptor >> 52 & 0x3ff; }
 
 /// Returns the byte address in shared memory of element (mn, k) of the operand, where mn is the row of A or
-/// the column of B. The layout atom consists of 8 rows along the major dimension; a row has the swizzle's
-/// span of 32, 64 or 128 bytes, or 16 bytes without a swizzle. The swizzle XORs up to three address bits from
-/// bit 7 on into the bits from bit 4 on.
+/// the column of B. The layout atom has 8 rows, which extend along the operand's major dimension: of 32, 64
+/// or 128 bytes with a swizzle, of 16 bytes without. The swizzle XORs up to three address bits from bit 7 on
+/// into the bits from bit 4 on.
 constexpr uint32_t gmma_address(uint64_t descriptor, bool mn_major, unsigned element_bytes, unsigned mn,
                                 unsigned k) {
   const uint32_t start = (descriptor & 0x3fff) << 4;

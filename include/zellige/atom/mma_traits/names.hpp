@@ -1,6 +1,6 @@
 // Defines the warp matrix instructions of SM70 to SM90 as types under CuTe's names, in addition to those of mma.hpp.
-// Each type has a function call, which issues the instruction's PTX, and a name, from which shape, types and layouts
-// are derived.
+// Each type has a static function `call`, which issues the instruction's PTX, and a string `name`, from which shape,
+// types and layouts are derived.
 //
 //   MMA_Traits<SM80_16x8x32_S32S8S8S32_TN>::CLayout     Layout<Shape<Shape<_4,_8>,Shape<_2,_2>>, ...>
 //
