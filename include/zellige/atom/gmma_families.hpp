@@ -4,9 +4,9 @@
 
 #include <zellige/atom/gmma.hpp>
 
-// ZELLIGE_GMMA_NAMES(CLASS, n) and ZELLIGE_GMMA_NAMES(ALIAS, n) expand to one declaration per combination of
-// operand types. With CLASS, they declare classes named MMA_...; classes allow template arguments to be
-// deduced (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and a parameter pack to be passed. With ALIAS, they declare
+// Parts of ZELLIGE_GMMA_NAMES(what, n), which expands to one declaration per combination of operand types. If
+// `what` is CLASS, it declares classes named MMA_..., so that template arguments can be deduced
+// (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and a parameter pack can be passed. If `what` is ALIAS, it declares
 // aliases of these classes, named SM90_...
 // clang-format off
 #define ZELLIGE_GMMA_CLASS_MAJORS_OF(name, n, d, a, b, registers)                                   \

@@ -23,10 +23,10 @@ struct TmaNumbers {
 
 namespace algebra {
 
-/// Returns the descriptor's extents, strides and box, where `ctas` CTAs load equal shares of `box` by
-/// multicast. Records the violated rule in `t` if the number of CTAs does not divide the box, or if
-/// cuTensorMapEncodeTiled would reject the descriptor: the innermost stride is not 1, another stride is no
-/// multiple of 16 bytes, or an extent is out of range.
+/// Returns the descriptor's extents, strides and box, where `ctas` CTAs load equal shares of `box` by multicast.
+/// Records the violated rule in `t` if the number of CTAs does not divide the box, or if cuTensorMapEncodeTiled would
+/// reject the descriptor: the innermost stride is not 1, another stride is no multiple of 16 bytes, or an extent, a
+/// stride or the box is out of range.
 constexpr TmaNumbers tma_numbers(Tape& t, TmaRequest const& r, Value const& box, long long ctas) {
   TmaNumbers n;
   n.rank = box.rank();
