@@ -11,8 +11,8 @@ using Stream = AccessLog::Stream;
 
 namespace {
 
-// Returns the counter of wavefronts or sectors that accesses of this kind take; the next counter is that of
-// the fewest possible.
+// Returns the counter of the wavefronts or sectors that accesses of the kind `stream` take. The next counter
+// in the enumeration has the fewest possible ones.
 Counter cost(Stream stream) {
   switch (stream) {
     case Stream::global_load:

@@ -1,7 +1,7 @@
-// Groups the accesses of a warp's lanes into warp instructions, and counts their bank conflicts (wavefronts)
-// or sectors. Accesses belong to the same instruction if they are the n-th execution of the same place in the
-// code since the warp last synchronized. An instruction is counted when all lanes have executed it, or at the
-// next synchronization.
+// Groups the accesses of a warp's lanes into warp instructions, and counts the bank conflicts (wavefronts) or
+// sectors of each instruction. The n-th accesses of all lanes at the same code address, since the warp last
+// synchronized, are one instruction. It is counted when all lanes have executed it, or at the next
+// synchronization.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -24,10 +24,10 @@ class AccessLog {
     cp_async_source
   };
 
-  /// Adds the access of lane `lane` at the code address `site`. `address`: byte offset in shared memory, or
-  /// global address. `width`: bytes per lane of the instruction; `bytes`: bytes that this lane accesses, at
-  /// most `width`. `lanes_expected`: mask of the lanes that execute the instruction; once all have, its cost
-  /// is added to `counters`.
+  /// Adds the access of lane `lane` at the code address `site`. `stream`: kind of access. `address`: byte
+  /// offset in shared memory, or global address. `width`: bytes per lane of the instruction; `bytes`: bytes
+  /// that this lane accesses, at most `width`. `lanes_expected`: mask of the lanes that execute the
+  /// instruction. When all of them have, its wavefronts or sectors are added to `counters`.
   void add(std::uintptr_t site, Stream stream, unsigned width, unsigned lane, std::uint64_t address,
            unsigned bytes, std::uint32_t lanes_expected, Counters& counters) {
     Place& place = find(site, stream, width);
@@ -87,11 +87,12 @@ class AccessLog {
   std::vector<std::uint32_t> free_;  // indices of unused entries of groups_
 };
 
-/// Adds the wavefronts (actual and ideal) of a warp's access to shared memory. `lanes`: mask of the active
-/// lanes.
+/// Adds the wavefronts (actual and ideal) of a warp's access to shared memory to the counters. `width`: bytes
+/// per lane. `lanes`: mask of the active lanes. `offsets`: byte offset per lane.
 void count_shared(AccessLog::Stream, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets,
                   Counters&);
-/// Adds the 32-byte sectors (actual and ideal) of a warp's access to global memory.
+/// Adds the 32-byte sectors (actual and ideal) of a warp's access to global memory to the counters. `lanes`:
+/// mask of the active lanes. `addresses`, `bytes`: address and size per lane.
 void count_global(AccessLog::Stream, std::uint32_t lanes, const std::uint64_t* addresses,
                   const std::uint8_t* bytes, Counters&);
 

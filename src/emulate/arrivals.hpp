@@ -33,8 +33,8 @@ struct Acquisition {
 /// threads.
 class Arrivals {
  public:
-  /// Calls `count`, which increments the counter at byte offset `at`, and records the increment, both under a
-  /// lock. Returns the earlier increments of this counter.
+  /// Calls `count`, which increments the counter at byte offset `at`, and records the increment as `mine`; a
+  /// lock makes the two steps atomic. Returns the earlier increments of this counter.
   template <class Count>
   std::vector<Arrival> arrive(std::size_t at, const Arrival& mine, Count count) {
     std::lock_guard lock(mutex_);
@@ -50,10 +50,11 @@ class Arrivals {
   std::map<std::size_t, std::vector<Arrival>> at_;
 };
 
-/// Returns true if an earlier access, by thread `thread` of block `block` at time `epoch`, happened before
-/// the actor's current access, because of an increment of an atomic counter that the actor has observed.
-/// several_threads: other threads of the block made the same access; then only what the incrementing thread
-/// had observed counts.
+/// Returns true if an atomic counter orders an earlier access before the actor's current access. Thread
+/// `thread` of block `block` made the earlier access at time `epoch`. The counter orders the two if the actor
+/// has observed an increment by a thread that had made or observed the earlier access. `several_threads`:
+/// other threads of the block also made that access; then a thread's increment counts only if it had observed
+/// the access.
 inline bool arrived_before(const std::vector<Acquisition>& acquired, const Actor& a, std::uint32_t block,
                            std::uint16_t thread, std::uint32_t epoch, bool several_threads) {
   for (const Acquisition& q : acquired) {

@@ -79,8 +79,8 @@ void mbarrier_inval(Thread& t, Place p) {
   if (MBarrier* b = f.home->mbarrier(f, p, "invalidates", ZELLIGE_SITE())) b->valid = false;
 }
 
-// Returns the mbarrier at `p` in this block, or at the same offset in block `rank` of the cluster; sets
-// `there` to its block. Returns null, after reporting it, if there is no valid mbarrier.
+// Returns the mbarrier at `p` in this block, or at the same offset in block `rank` of the cluster, and sets
+// `there` to its block. If there is no valid mbarrier, reports a finding and returns null.
 MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, const char* verb, Site site, Block*& there) {
   Block& b = *f.home;
   there = &b;
@@ -119,7 +119,8 @@ void mbarrier_wait(Thread& t, Place p, unsigned parity) {
   Fiber& f = fiber(t);
   if (MBarrier* b = f.home->mbarrier(f, p, "waits at", site)) f.home->mbarrier_wait(f, *b, parity, site);
 }
-// The copies complete in this call; threads that wait at the barrier observe their completion.
+// Arrives at the mbarrier at `p` for the thread's cp.async copies, which complete in this call. Threads that
+// wait at the mbarrier observe their completion.
 void cp_async_mbarrier_arrive(Thread& t, Place p) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);

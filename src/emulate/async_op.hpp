@@ -1,7 +1,7 @@
-// Describes one asynchronous operation on shared memory (a TMA or bulk copy, or a wgmma): who issued it, and
-// how threads learn of its completion. Each operation belongs to an agent of the vector clocks (clock.hpp):
-// an mbarrier, a thread's bulk groups, or a warpgroup's wgmma groups. It is complete for a thread that has
-// observed a time of that agent later than `epoch`.
+// Describes one asynchronous operation on shared memory (a TMA or bulk copy, or a wgmma): which thread issued
+// it, and how threads learn of its completion. Each operation belongs to an agent of the vector clocks
+// (clock.hpp): an mbarrier, a thread's bulk groups, or a warpgroup's wgmma groups. A thread knows that the
+// operation is complete if it has observed a time of that agent later than `epoch`.
 #pragma once
 #include <cstdint>
 

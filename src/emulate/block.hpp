@@ -1,4 +1,5 @@
-// A running block: the fibers of its threads, its warps, its barriers and its shared memory.
+// Runs a thread block on the emulator: holds the fibers of its threads, its warps, its barriers and its
+// shared memory.
 //
 // A fiber runs until it must wait for other threads; then another fiber of its warp or of another warp runs.
 // If no fiber of the block can run, the cluster (cluster.hpp) switches to another block. If no block can run,
@@ -118,7 +119,10 @@ class Block {
   /// tiles and unfinished barriers.
   void end();
 
-  // Implement the functions of the same name in Engine (zellige/emulate/thread.hpp).
+  // The functions up to land_copies implement those of Engine (zellige/emulate/thread.hpp).
+  //
+  // Returns the Region (byte range) of `bytes` bytes of dynamic shared memory from byte `offset` on, as the
+  // tensor `name`. Ends the cluster with a finding if the range exceeds the block's shared memory.
   const Region* shared(Fiber&, const char* name, unsigned offset, unsigned bytes, Site);
   const Region* region_of(Fiber&, const void*, Site);  // tensor of a raw pointer
   const Region* arranged(const Region&, const Arrangement&, const Parts*);
@@ -132,24 +136,27 @@ class Block {
 
   // The following functions implement those of AsyncEngine (zellige/emulate/async.hpp).
 
-  /// Returns the mbarrier at a place; null, after reporting it, if there is no valid one. `verb` says what
-  /// the fiber does ("waits at").
+  /// Returns the mbarrier at a checked pointer. If there is no valid one, reports a finding and returns null.
+  /// `verb` says what the thread does with it ("waits at").
   MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);
-  /// Returns the mbarrier at byte offset `at` of this block; null, after reporting it, if there is no valid
-  /// one. The fiber may be of another block. by_copy: the barrier is used by a copy's completion.
+  /// Returns the mbarrier at byte offset `at` of this block. If there is no valid one, reports a finding and
+  /// returns null. The thread may be of another block. by_copy: the mbarrier is used by the completion of a
+  /// copy.
   MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor,
                      bool by_copy = false);
   void mbarrier_init(Fiber&, Place, unsigned count, Site);
   void mbarrier_arrive(Fiber&, MBarrier&, unsigned count, unsigned bytes, Site);
-  /// Counts `bytes` bytes as arrived at an mbarrier, and ends its phase if nothing is missing, which wakes
-  /// the waiting threads.
+  /// Counts `bytes` bytes as arrived at an mbarrier. If no arrivals or bytes of its phase are missing, ends
+  /// the phase and wakes the waiting threads.
   void mbarrier_complete(MBarrier&, std::int64_t bytes);
-  /// Returns true if the mbarrier's phase of this parity has ended, at once or after other threads have run.
+  /// Returns true if the mbarrier's phase with this parity has ended. If it has not, lets other threads run,
+  /// and then looks once more.
   bool mbarrier_poll(Fiber&, MBarrier&, unsigned parity, Site);
   void mbarrier_wait(Fiber&, MBarrier&, unsigned parity, Site);
   void wgmma(Fiber&, const WgmmaCall&, Site);
-  /// Reports accumulator registers `d` of a thread that ordinary code has accessed since their last wgmma
-  /// without a wgmma_fence. `running`: an earlier wgmma still owns them.
+  /// Checks a thread's accumulator registers when a wgmma is issued. Reports a finding if ordinary code has
+  /// written them while an earlier wgmma owned them, or has written them without a later wgmma_fence.
+  /// `running`: an earlier wgmma owns them, and they are unchanged.
   void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, unsigned d_bytes, bool running,
                           Site);
   /// Checks and records the four registers of an A operand that a wgmma of this commit group reads.
@@ -161,12 +168,13 @@ class Block {
   void wgmma_wait(Fiber&, unsigned pending, Site);
   void griddep_wait(Fiber&);
   /// Records that a thread accesses bytes from..to of a tensor in global memory before it has observed a
-  /// griddep_wait. The access is reported if the launch must wait for the previous kernel.
+  /// griddep_wait. The access is reported if the kernel must wait for the previous one.
   void early(const Fiber&, const Region&, std::ptrdiff_t from, std::ptrdiff_t to, bool writes, Site);
   void set_registers(Fiber&, unsigned registers, bool more, Site);  // setmaxnreg; more: increase
-  // Writes the bytes of the thread's TMA and bulk stores to global memory, up to this bulk group.
+  // Writes the bytes of the thread's TMA and bulk stores to global memory, for its bulk groups with numbers
+  // up to `groups`.
   void finish_stores(Fiber&, std::uint32_t groups);
-  /// Returns what a thread has observed.
+  /// Returns the vector clock of a thread: what it has observed.
   const Clock& known(const Fiber& f) const {
     return f.its_warp->diverged >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
   }
@@ -179,9 +187,10 @@ class Block {
   void common(unsigned warpgroup, Clock&) const;
   void arrive_at_registers();  // sets the initial number of registers per thread
 
-  /// Checks an access by thread `f`, which may be of another block of the cluster, to this block's shared
-  /// memory. Returns false, after reporting it, if this block has exited. by_copy: the access is made by an
-  /// asynchronous copy, which is checked again when the block ends.
+  /// Checks an access to this block's shared memory by thread `f`, which may be of another block of the
+  /// cluster. If this block has exited, reports a finding and returns false. by_copy: an asynchronous copy
+  /// makes the access; it is checked again when the block ends. For the message: `verb` ("arrives at"),
+  /// `kind` ("mbarrier") and `what`, the name of what is accessed.
   bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site,
              bool by_copy = false);
 
@@ -272,10 +281,11 @@ class Block {
   void suspend(Fiber&, Fiber::State, Site);
   void check_time(Fiber&, Site);  // ends the cluster if the launch's time is over
   void make_ready(Warp&, std::uint32_t lanes);
-  /// Releases the block's barrier, with a finding, if all threads that have not returned wait there. Returns
-  /// false if this is not the case: the block is deadlocked.
+  /// Releases the block's barrier and reports a finding, if all threads that have not returned wait at it.
+  /// Otherwise returns false: the block is deadlocked.
   bool unstick();
-  /// Reports a warp of which only some lanes wait in a collective. Returns false if there is none.
+  /// Reports a finding and returns true if only some lanes of a warp wait in a collective. Returns false if
+  /// there is no such warp.
   bool report_convergence();
   /// Appends to a deadlock finding what each thread of the block waits for. `ranges`: number of ranges of
   /// threads listed so far; first_site: set to the first call listed.
@@ -290,16 +300,17 @@ class Block {
   void complete_sync_warp(Warp&);
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
-  /// Checks, when the last thread has returned, that no other block and no copy may still access the block's
-  /// memory.
+  /// Called when the last thread has returned: reports a finding if another block or a copy may still access
+  /// the block's memory.
   void leave(Fiber&);
   void check_parts();  // reports parts of a tile that are never read
-  /// Returns true if a thread (the actor) that arrives at an mbarrier knows that its previous phase has
-  /// ended.
+  /// Returns true if a thread (the actor) that arrives at an mbarrier knows that the mbarrier's previous
+  /// phase has ended.
   bool may_arrive(const MBarrier&, const Actor&) const;
-  /// Reports barriers and mbarriers that the block leaves in the middle of a round or phase.
+  /// Reports the barriers and mbarriers that are in the middle of a round or phase when the block ends.
   void check_barriers();
-  // Returns what a thread waits for, as words of a sentence, and appends the call to the finding.
+  // Returns what a thread waits for, as words of a sentence, and appends the call in which it waits to the
+  // finding.
   std::string waiting_for(const Fiber&, RawFinding&) const;
   // Returns the earlier access of a conflict in words, as the end of a sentence.
   std::string against(const Clash&, unsigned thread) const;

@@ -38,8 +38,8 @@ void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsR
          p.site);
 }
 
-// Reports the first part of a tile that has been filled and never read, if other parts of the tile have been
-// read.
+// Reports the first part of a tile (a stage of a ring, or a partial result) that has been filled and never
+// read, if other parts of the tile have been read.
 void Block::check_parts() {
   if (cluster.live) return;  // the cluster was aborted
   for (const auto& [id, tile] : parts.tiles()) {
@@ -65,8 +65,8 @@ static std::string lacking_bytes(const MBarrier& b) {
                      : fmt::format("{} bytes have come that were not announced", -b.bytes);
 }
 
-// Reports mbarriers and named barriers that are left in the middle of a phase or round, because their
-// arrivals or bytes do not match what they expect. Bytes in flight are reported by leave().
+// Reports mbarriers and named barriers that are in the middle of a phase or round when the block ends,
+// because their arrivals or bytes do not match what they expect. Bytes in flight are reported by leave().
 void Block::check_barriers() {
   if (cluster.live) return;  // the cluster was aborted
   const auto add = [&](Finding::Kind kind, const char* tensor, Site site, std::string text) {
@@ -247,8 +247,9 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
   findings.add(std::move(raw));
 }
 
-// An access to another block's shared memory is valid only if that block cannot have exited. The access is
-// therefore recorded, and leave() checks that the block has observed it before its end.
+// Checks and records an access to this block's shared memory by thread `f` of another block. The access is
+// valid only if this block cannot have exited. leave() checks that: this block must have observed the
+// recorded access before its end.
 bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site,
                   bool by_copy) {
   Block& own = *f.home;
@@ -271,8 +272,8 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
   return true;
 }
 
-// Checks the block when its last thread has returned: one of its threads must have observed each access of
-// other blocks to its memory, and each operation on it must be complete.
+// Called when the block's last thread has returned: checks that each access of other blocks to its memory was
+// observed by one of its threads, and that each asynchronous operation on its memory is complete.
 void Block::leave(Fiber& f) {
   if (touches.empty() && cluster.ops.size() == 1) return;
   Clock known = warp_[0].clock;

@@ -39,8 +39,9 @@ Box box_of(const TmaMap&, const int* at, const std::uint16_t* offsets);
 /// first byte.
 std::vector<unsigned char> loaded(const TmaMap&, const Box&, const unsigned char* tensor);
 
-/// Returns as one clause what is wrong with the coordinates of a load (or store) for which an H200 raises an
-/// illegal instruction error; "" if they are valid. docs/reference/hardware.md has the measurements.
+/// Returns what is wrong with the coordinates `at` of a TMA load (or store, if `stores`), as one clause for a
+/// message; "" if they are valid. Invalid are those for which an H200 raises an illegal instruction error;
+/// docs/reference/hardware.md has the measurements.
 std::string coordinate_error(const TmaMap&, const int* at, bool stores);
 
 /// Returns a shared memory address after a swizzle (0 to 3, as in TmaMap): `swizzle` bits from bit 7 on are

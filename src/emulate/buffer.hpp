@@ -1,5 +1,5 @@
-// A tensor in the emulated device memory, with a flag per byte for whether the byte has been written.
-// Buffers keep their content from launch to launch.
+// Holds a tensor in the emulated device memory, with a flag for each byte that says whether the byte has been
+// written. Buffers keep their content from launch to launch.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,10 +27,10 @@ class Buffer {
 
   void mark_initialised();  // the complete tensor, for good
   void mark_initialised(std::size_t offset, std::size_t bytes);
-  /// Makes written bytes uninitialized and 0xFF again, because another tensor has been written to the same
-  /// memory. Throws Error after mark_initialised().
+  /// Marks a range of bytes as uninitialized and sets them to 0xFF, because another tensor has been written
+  /// to the same memory. Throws Error after mark_initialised().
   void forget(std::size_t offset, std::size_t bytes);
-  // Declares that bytes which are not marked as initialized are padding between elements.
+  // Declares that all bytes which are not marked as initialized are padding between elements, for messages.
   void mark_padding() { padded_ = true; }
   bool padded() const { return padded_; }
   bool initialised(std::size_t offset, std::size_t bytes) const;

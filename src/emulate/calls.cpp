@@ -85,9 +85,9 @@ bool all_written(const std::uint8_t* flags, unsigned bytes) {
 
 Block& home(const Place& p) { return *static_cast<Block*>(p.region->shadow); }
 
-// Checks and records a read of shared memory, which may be another block's. `g` reads, `f` is the running
-// fiber: in a warp collective, one fiber runs for all lanes. Returns false if the block that owns the memory
-// has exited.
+// Checks and records a read of shared memory, of this block or another one. `g`: the thread that reads; `f`:
+// the running thread, a different one in a warp collective, where one thread runs for all lanes. Returns
+// false if the block that owns the memory has exited.
 inline bool shared_read(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
   Block &b = *f.home, &there = home(p);
   if (&there != &b && !there.reach(g, "reads", "shared tensor", p.region->name, site)) return false;
@@ -103,7 +103,8 @@ inline bool shared_read(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) 
   return true;
 }
 
-// Checks and records a write of shared memory by `g`; otherwise as shared_read.
+// Checks and records a write of shared memory, of this block or another one, by thread `g`; `f` is the
+// running thread. Returns false if the block that owns the memory has exited.
 inline bool shared_write(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
   Block &b = *f.home, &there = home(p);
   if (&there != &b && !there.reach(g, "writes", "shared tensor", p.region->name, site)) return false;
@@ -144,7 +145,8 @@ inline void check_global_write(Fiber& f, Place p, unsigned bytes, Site site) {
   }
 }
 
-// Returns the mask of the lanes that have not returned, which execute the fiber's next instruction too.
+// Returns the mask of the lanes of the thread's warp that have not returned; these are expected to execute
+// the thread's next instruction, too.
 std::uint32_t awaited(const Fiber& f) { return f.its_warp->lanes & ~f.its_warp->returned; }
 
 const void* read(Thread& t, Place p, unsigned bytes) {
@@ -221,8 +223,9 @@ void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
   return write_for(fiber(t), lane, p, bytes);
 }
 
-// Checks the rows of 1, 2 or 4 8x8 matrices by the function `access`, each as 16 bytes of its lane, sets
-// safe[i] to the address to use for row i, and counts wavefronts.
+// Checks the rows of 1, 2 or 4 8x8 matrices by the function `access` (read_for or write_for), each as an
+// access of 16 bytes by its lane. Sets safe[i] to the address to use for row i, and adds the wavefronts to
+// the counters `passes` and `ideal`.
 template <class Row>
 void matrix_rows(Thread& t, const Place* rows, unsigned matrices, Row* safe,
                  Row (*access)(Fiber&, unsigned lane, Place, unsigned bytes), Counter passes, Counter ideal) {

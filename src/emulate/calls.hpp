@@ -12,11 +12,14 @@ const AsyncEngine& async_engine();
 
 namespace zellige::emulate::calls {
 
-/// The functions of the engine's table in which a thread waits for other threads; see the functions of the
-/// same name in zellige/emulate/device.hpp.
+/// Runs a warp collective; see meet in zellige/emulate/device.hpp.
 void meet(Thread&, const void* in, void* out, Compute, void* compute, const char* what);
+/// Waits for the lanes `mask` of the thread's warp (__syncwarp).
 void sync_warp(Thread&, unsigned mask);
+/// Waits at barrier `id` until `threads` threads have arrived (PTX bar.sync). `threads` 0: all threads of the
+/// block.
 void bar_sync(Thread&, unsigned id, unsigned threads);
+/// Arrives at barrier `id` without waiting (PTX bar.arrive). `threads` 0: all threads of the block.
 void bar_arrive(Thread&, unsigned id, unsigned threads);
 
 }  // namespace zellige::emulate::calls

@@ -26,7 +26,8 @@ struct Clock {
   // proxy.
   std::uint32_t visible[max_warps];
 
-  /// Adds the observations of `other`: takes the maximum of each of the first `agents` components.
+  /// Adds the observations of `other`: sets each of the first `agents` components to the maximum of the two
+  /// clocks.
   void join(const Clock& other, unsigned agents) {
     for (unsigned a = 0; a < agents; ++a) time[a] = std::max(time[a], other.time[a]);
     const unsigned warps = std::min(agents, max_warps);
@@ -45,7 +46,7 @@ struct Clock {
     std::fill(time, time + agents, 0u);
     std::fill(visible, visible + max_warps, 0u);
   }
-  /// Returns the smallest time of the first `warps` agents.
+  /// Returns the smallest time of the first `warps` agents, which are the cluster's warps.
   std::uint32_t minimum(unsigned warps) const { return *std::min_element(time, time + warps); }
 };
 
@@ -80,14 +81,14 @@ struct Actor {
   const std::vector<Acquisition>* acquired = nullptr;
   const Fences* fences = nullptr;
 
-  /// Returns the latest time of warp `w` that the actor has observed. Of its own warp this is the lanes' last
-  /// synchronization.
+  /// Returns the latest time of warp `w` that the actor has observed. For the actor's own warp, that is the
+  /// time at which its lanes last synchronized.
   std::uint32_t observed(unsigned w) const {
     return w == warp ? std::min(clock->time[w], synced) : clock->time[w];
   }
-  /// Returns true if the actor knows that an ordinary write by the thread `writer` at time `write_epoch` has
-  /// passed a fence to the asynchronous proxy: a fence by a thread that the actor has observed, or the
-  /// writer's own fence after the write. The write must have happened before.
+  /// Returns true if the actor knows that an ordinary write has passed a fence to the asynchronous proxy.
+  /// Thread `writer` made the write at time `write_epoch`, and the actor has observed it. The fence is one of
+  /// a thread that the actor has observed, or the writer's own fence after the write.
   bool fenced(std::uint32_t write_epoch, std::uint16_t writer) const {
     const unsigned w = writer / 32;
     if (write_epoch < clock->visible[w]) return true;
@@ -96,8 +97,8 @@ struct Actor {
     const auto next = std::upper_bound(its.begin(), its.end(), write_epoch);
     return next != its.end() && (writer == thread || *next <= clock->time[w]);
   }
-  /// Returns true if an access by thread `other_thread` at time `other_epoch` of its warp happened before
-  /// what the actor does.
+  /// Returns true if an access by thread `other_thread`, at time `other_epoch` of its warp, happened before
+  /// the actor's current access.
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {
     return other_epoch < minimum || other_thread == thread || other_epoch < observed(other_thread / 32);
   }

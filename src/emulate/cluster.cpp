@@ -121,8 +121,8 @@ bool Cluster::land_one() {
   return true;
 }
 
-// Resumes the threads that poll an mbarrier (test_wait in a loop). They may run as long as other threads make
-// progress, and without progress 1000 times more.
+// Resumes the threads that poll an mbarrier (test_wait in a loop). Returns false if there are none, or if
+// they have been resumed 1000 times while no other thread made progress.
 bool Cluster::wake_pollers() {
   if (polled > 1000) return false;
   bool any = false;
@@ -189,8 +189,10 @@ void Cluster::left(const Fiber& f) {
   if (f.arrived_at_cluster && f.cluster_phase == barrier_phase_) --arrived;
 }
 
-// Returns ends of mbarrier phases only. A copy completes after it was issued, and thus after the waits of its
-// issuer, for example for an empty stage. What the issuer has observed of ordinary accesses is not passed on.
+// Returns the ends of mbarrier phases that a thread with the clock `known` has observed, as pairs (agent,
+// time). A copy that the thread issues passes them on, because it completes after the thread's waits, for
+// example for an empty stage. Other observations of the thread are not passed on, because a copy does not
+// order ordinary accesses.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
   for (const auto& b : blocks_)
@@ -200,8 +202,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const C
   return ends;
 }
 
-// Completes the cluster's barrier if all remaining threads have arrived. Called when all threads of a block
-// have returned, because these no longer take part in it.
+// Completes the cluster's barrier if all remaining threads have arrived. Called when a thread returns,
+// because it no longer takes part in the barrier.
 void Cluster::joined(Block&) {
   if (arrived && arrived == live) complete();
 }

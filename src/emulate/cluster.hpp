@@ -1,5 +1,5 @@
-// The running blocks of one thread block cluster, with one scheduler, the vector clocks' time, and the queue
-// of asynchronous copies. In a launch without clusters, every block is a cluster of one.
+// Runs the blocks of one thread block cluster: holds their scheduler, the time of the vector clocks, and the
+// queue of asynchronous copies. In a launch without clusters, every block is a cluster of one.
 //
 // Copies into shared memory complete, the oldest first, only when no thread can continue. A thread that
 // forgets to wait therefore reads old bytes.
@@ -32,10 +32,10 @@ struct Landing {
 /// after another.
 class Cluster final : public ClusterWarps {
  public:
-  /// Allocates for a launch, and clears the findings and counters of the previous one.
+  /// Allocates the blocks for a kernel launch, and clears the findings and counters of the previous launch.
   void prepare(const LaunchState&);
-  /// Runs the cluster of this linear index to its end. Returns false if it was aborted; rethrows what a
-  /// kernel has thrown.
+  /// Runs the cluster with this linear index to its end. Returns false if it was aborted; rethrows an
+  /// exception that a kernel has thrown.
   bool run(std::uint64_t linear_index);
 
   std::uint32_t tick() { return ++time_; }  // starts a new epoch and returns its time
@@ -48,8 +48,8 @@ class Cluster final : public ClusterWarps {
   // Adds an agent (an mbarrier, or a source of asynchronous groups) to the vector clocks and returns its
   // index. Throws Error above max_agents.
   std::uint32_t new_agent();
-  /// Returns the ends of mbarrier phases that a thread with this clock knows. A copy that it issues passes
-  /// them on to threads that observe the copy's completion.
+  /// Returns the ends of mbarrier phases that a thread with this clock has observed, as pairs (agent, time).
+  /// A copy that the thread issues passes them on to threads that observe the copy's completion.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_known(const Clock&) const;
   /// Adds an asynchronous operation to the cluster's list; returns its index.
   std::uint32_t add(const AsyncOp& op) {
@@ -62,8 +62,9 @@ class Cluster final : public ClusterWarps {
   Fiber* fiber_at(std::uintptr_t stack);  // returns the fiber with this address on its stack; null: none
   void report_all(Finding::Kind, std::string head);  // adds a finding with the position of every thread
 
-  /// The cluster's barrier: barrier.cluster.arrive (with or without release) and barrier.cluster.wait.
+  /// Arrives at the cluster's barrier (PTX barrier.cluster.arrive), with or without release semantics.
   void arrive(Fiber&, bool release, Site);
+  /// Waits at the cluster's barrier (PTX barrier.cluster.wait).
   void wait(Fiber&, Site);
   /// Returns "thread 37 (warp 1)", followed by its block if the cluster has several.
   std::string spell(unsigned thread) const;
@@ -92,8 +93,8 @@ class Cluster final : public ClusterWarps {
  private:
   Fiber* next();    // takes a fiber that can run; null: none
   bool land_one();  // completes the oldest copy; false if there is none
-  // Resumes the threads that poll an mbarrier. Returns false if there are none, or after 1000 times without
-  // other progress.
+  // Resumes the threads that poll an mbarrier. Returns false if there are none, or if they have been resumed
+  // 1000 times while no other thread made progress.
   bool wake_pollers();
   void complete();  // completes the barrier of the cluster
   bool unstick();   // reports why no thread can run; false if the cluster must end

@@ -74,9 +74,9 @@ void give_up() {
   b.abandon(f);
 }
 
-// Handles a fault or a time limit. Faults outside a fiber are left to the previous handler. At the first
-// expiry of the time limit the engine ends the cluster at the fiber's next call; at the second, the fiber is
-// interrupted.
+// Handles the signal of a fault or of the time limit. A fault outside kernel code is passed to the previous
+// handler. After the first signal of the time limit, the engine ends the cluster at the thread's next call.
+// At the second one, this handler interrupts the thread.
 void on_signal(int signal, siginfo_t* info, void* context) {
   auto& c = *static_cast<ucontext_t*>(context);
   const Stopped at = stopped(c);

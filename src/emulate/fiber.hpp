@@ -1,4 +1,5 @@
-// A thread of an emulated block: its suspended context, what it waits for, and its operations in flight.
+// Declares a thread of an emulated block: its suspended context, what it waits for, and its operations in
+// flight.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -21,7 +21,7 @@ std::uint32_t block_of(std::uint64_t s) { return std::uint32_t(s >> 36) - 1; }
 std::uint32_t epoch_of(std::uint64_t s) { return std::uint32_t(s >> 12) & 0xFFFFFF; }
 std::uint16_t thread_of(std::uint64_t s) { return std::uint16_t(s >> 2 & 0x3FF); }
 
-// Returns true if the access with the stamp `earlier` happened before what the actor does now. Accesses of
+// Returns true if the access with the stamp `earlier` happened before the actor's current access. Accesses of
 // different blocks can be ordered only if the blocks are in one cluster or synchronize by an atomic counter.
 bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   if (!earlier) return true;
@@ -38,8 +38,9 @@ bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));
 }
 
-// Returns the stamp (block, time and thread) of a cell's readers after a read by the actor. Of several
-// unordered readers it names one, and has a flag for several threads or several blocks.
+// Returns the stamp of a cell's readers after a further read, by the actor; `before` is the stamp before it.
+// A stamp names one thread and its block and time, and has flags for unordered reads by several threads or
+// several blocks.
 std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t block) {
   const std::uint64_t mine = stamp(a, block);
   if (!before) return mine;

@@ -22,10 +22,12 @@ class GlobalShadow {
   ~GlobalShadow();
   GlobalShadow(const GlobalShadow&) = delete;
 
-  /// Record and check an access to aligned bytes at byte offset `at`, by a thread of the block with linear
-  /// index `block`. Return the conflict with an unordered access, if any. (The buffer itself tracks
+  /// Records and checks a read of aligned bytes at byte offset `at`, by a thread of the block with linear
+  /// index `block`. Returns the conflict with an unordered write, if any. (The buffer itself tracks
   /// uninitialised bytes.)
   Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
+  /// Records and checks a write to aligned bytes at byte offset `at`, by a thread of the block with linear
+  /// index `block`. Returns the conflict with an unordered access, if any.
   Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
 
   Arrivals arrivals;  // increments of the atomic counters in this buffer

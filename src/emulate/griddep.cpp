@@ -1,5 +1,5 @@
-// Checks programmatic dependent launch: accesses that a thread makes before griddep_wait, while the previous
-// kernel may still run.
+// Checks programmatic dependent launch (PDL): finds accesses that a thread makes before griddep_wait, while
+// the previous kernel may still run.
 #include "emulate/cluster.hpp"
 
 namespace zellige::emulate {
@@ -10,8 +10,9 @@ void Block::griddep_wait(Fiber& f) {
   hear(f, cluster.previous, 1);
 }
 
-// Keeps an access to global memory before griddep_wait, the first for each tensor and kind of access.
-// Cluster::report_early reports it once it is known that the launch must wait for the previous kernel.
+// Keeps an access to global memory that a thread makes before griddep_wait: the first read and the first
+// write of each tensor. Cluster::report_early reports it once it is known that the kernel must wait for the
+// previous one.
 void Block::early(const Fiber& f, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to, bool writes,
                   Site site) {
   if (!writes && (r.constant || !launch_->config->programmatic)) return;

@@ -1,5 +1,5 @@
-// The asynchronous operations of one thread that complete in groups: TMA and bulk stores, and wgmma with the
-// registers that it owns until its wait.
+// Records the asynchronous operations of one thread that complete in groups: TMA and bulk stores, and wgmma
+// with the registers that it owns until its wait.
 #pragma once
 #include <cstdint>
 #include <vector>

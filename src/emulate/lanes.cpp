@@ -19,7 +19,7 @@ Clock& Block::diverge(Fiber& f) {
 }
 
 // Updates a warp's vector clock: if all lanes that have not returned have clocks of their own, sets it to the
-// minimum of theirs.
+// component-wise minimum of these clocks.
 void Block::catch_up(Warp& w) {
   const std::uint32_t running = w.lanes & ~w.returned;
   if ((w.diverged & running) != running || !running) return;
@@ -61,8 +61,8 @@ void Block::hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
   catch_up(*f.its_warp);
 }
 
-// Executes a lane's fence to the asynchronous proxy. It covers what the lane has observed; of its own warp,
-// the accesses before the warp last synchronized.
+// Executes a lane's fence to the asynchronous proxy. The fence covers the accesses of other warps that the
+// lane has observed, and those of its own warp before the warp last synchronized.
 void Block::fence(Fiber& f) {
   Warp& w = *f.its_warp;
   release(w);
@@ -80,8 +80,8 @@ void Block::release(Warp& w) {
   w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
 }
 
-// Sets `all` to what all threads of a warpgroup have observed. Only the clocks of warps are used: what single
-// lanes have observed is in these once all lanes of a warp have.
+// Sets `all` to what all threads of a warpgroup have observed, the minimum of the clocks of its four warps.
+// What only single lanes have observed is not included.
 void Block::common(unsigned warpgroup, Clock& all) const {
   all.assign(warp_[warpgroup * 4].clock, max_agents);
   for (unsigned i = 1; i < 4; ++i) all.take_minimum(warp_[warpgroup * 4 + i].clock, cluster.agents());

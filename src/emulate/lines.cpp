@@ -120,8 +120,8 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
   return table;
 }
 
-// Returns the line that a finding names: the innermost in the source file, else the innermost of all; null if
-// there is none.
+// Returns the source line that a finding names: the innermost one in `source_file`; if there is none, the
+// innermost of all; null if no line is known.
 static const Line* best_line(const LineTable& table, const std::vector<std::uintptr_t>& callers,
                              const std::string& source_file) {
   const Line* innermost = nullptr;
@@ -142,8 +142,8 @@ std::string spell(const LineTable& table, const std::vector<std::uintptr_t>& cal
   return line ? base_name(line->file) + ":" + std::to_string(line->line) : "an unknown line";
 }
 
-// Returns the last identifier, outside of < > and ( ), before the first of = ; [ { , ( in a source line; ""
-// if there is none.
+// Returns the name that a source line declares: the last identifier before the first of = ; [ { , ( that is
+// not within < > or ( ). Returns "" if there is none.
 std::string declared_name(std::string_view line) {
   line = line.substr(0, line.find("//"));
   std::string word, last;

@@ -1,5 +1,5 @@
-// Implements mbarriers: arrivals, announced bytes, the end of a phase, and what it passes on to waiting
-// threads.
+// Implements mbarriers: arrivals, announced bytes, the end of a phase, and the observations that waiting
+// threads receive from arriving ones.
 #include <algorithm>
 #include <cstring>
 
@@ -62,8 +62,8 @@ MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
   return home.mbarrier(f, std::uint32_t(p.p - home.memory), verb, site, r.name);
 }
 
-// Returns the mbarrier at byte offset `at` of this block; null, after reporting it, if there is none. The
-// thread may be of another block of the cluster; `own` is its block.
+// Returns the mbarrier at byte offset `at` of this block. If there is none, reports a finding and returns
+// null. The thread `f` may be of another block of the cluster.
 MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor,
                           bool by_copy) {
   Block& own = *f.home;
@@ -96,10 +96,12 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   return &b;
 }
 
-// Returns true if a thread that arrives knows that the previous phase has ended: it has observed the end, or
-// all arrivals of that phase. Otherwise its arrival might have come in the previous phase, as one too many.
-// If blocks of a cluster share a ring, one instruction of a warp arrives at the barriers of all blocks; then
-// it is sufficient to have observed the end of the phase at the corresponding barrier of any block.
+// Returns true if a thread that arrives at the mbarrier knows that its previous phase has ended; otherwise
+// its arrival might be one too many in that phase. It knows that in one of three cases:
+// 1. It has observed the end of the phase.
+// 2. It has observed all arrivals of the phase.
+// 3. It has observed the end of the phase at the mbarrier with the same offset in another block: if the
+//    blocks of a cluster share a ring, one instruction of a warp arrives at the mbarriers of all blocks.
 bool Block::may_arrive(const MBarrier& b, const Actor& a) const {
   if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
   for (unsigned r = 0; r < cluster.size(); ++r) {
@@ -153,8 +155,8 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   mbarrier_complete(b, 0);
 }
 
-// Counts `bytes` bytes as arrived at an mbarrier. If its phase is complete, ends it and makes the threads
-// ready that wait for it.
+// Counts `bytes` bytes as arrived at an mbarrier. If its phase is complete, ends the phase and wakes the
+// threads that wait for it.
 void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   b.bytes -= bytes;
   b.counts_bytes |= bytes != 0;

@@ -112,8 +112,8 @@ struct Memory {
     }
   }
 
-  // Writes a pointer to the tensor's region into its TMA map. Throws Error if `bytes` are not such a map;
-  // `index` is that of the argument.
+  // Writes a pointer to `region`, the map's tensor, into a TMA map. Throws Error if `bytes` are not a TMA map
+  // made for the emulator. `index`: the argument's index, for the message.
   static void bind_map(std::vector<unsigned char>& bytes, const Region& region, std::size_t index) {
     TmaMap map;
     if (bytes.size() >= sizeof(map)) std::memcpy(&map, bytes.data(), sizeof(map));
@@ -130,8 +130,8 @@ struct Grid : LaunchState {
   const std::size_t* sizes = nullptr;  // size in bytes of each parameter; 0: a pointer
 };
 
-// Stores what the entry function of the kernel's library reports of the kernel: its body, and the size in
-// bytes of each parameter (0: a pointer).
+// Stores in the launch what the entry function of the kernel's library reports: the kernel's body, and the
+// size in bytes of each parameter (0: a pointer).
 void run_grid(Launch& launch, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) {
   auto& grid = static_cast<Grid&>(launch);
   grid.body = body;

@@ -119,7 +119,7 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
   cell.read_warps |= bit;
   Reads& r = several_[cell.read_site][a.warp];
   if (r.epoch != a.epoch) {
-    // Keeps one other lane of the warp whose read is not ordered before this one.
+    // Keeps one other reader of the same warp, if its read is not ordered before this one.
     const bool unordered = r.epoch && r.epoch >= a.observed(a.warp) && r.reader != a.thread;
     r = {a.epoch, a.site, a.thread, unordered ? r.reader : nobody};
   } else if (r.reader != a.thread && r.other_reader == nobody) {

@@ -33,23 +33,29 @@ class SharedShadow {
   /// Forgets all accesses, for a new block with `bytes` bytes of shared memory.
   void reset(std::size_t bytes);
 
-  /// Record and check a thread's access of 1, 2, 4, 8 or 16 aligned bytes.
+  /// Records and checks a thread's read of 1, 2, 4, 8 or 16 aligned bytes.
   Clash read(std::size_t at, unsigned bytes, const Actor&, As);
+  /// Records and checks a thread's write of 1, 2, 4, 8 or 16 aligned bytes.
   Clash write(std::size_t at, unsigned bytes, const Actor&, As);
 
-  /// Record and check a cp.async, at its issue and at its completion. Between the two, every access to the
+  /// Records and checks a cp.async at its issue. From then to its completion (land), every access to the
   /// bytes is a race.
   Clash begin(std::size_t at, unsigned bytes, const Actor&, As);
+  /// Records the completion of a cp.async: from here on, its write counts as one of the actor's, the issuing
+  /// thread.
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
 
-  /// Check an access of the asynchronous proxy (TMA, bulk copies, wgmma): earlier ordinary accesses must have
-  /// happened before, and earlier ordinary writes must have passed a fence. AsyncShadow checks for conflicts
-  /// between asynchronous operations.
+  /// Checks a read by the asynchronous proxy (TMA, bulk copies, wgmma): earlier ordinary writes must have
+  /// happened before, and must have passed a fence. AsyncShadow checks for conflicts between asynchronous
+  /// operations.
   Clash proxy_read(std::size_t at, unsigned bytes, const Actor&);
+  /// Checks and records a write by the asynchronous proxy: earlier ordinary accesses must have happened
+  /// before, and earlier ordinary writes must have passed a fence.
   Clash proxy_write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
-  /// Returns the tensor as which the byte was last written; 0: never written.
+  /// Returns the id of the tensor as which the byte was last written; 0 if it was never written.
   std::uint16_t region_at(std::size_t at) const;
-  /// Returns the conflict of an access to the byte as another tensor than the one it was last written as.
+  /// Returns the conflict of an access to the byte as a tensor other than the one as which it was last
+  /// written.
   Clash written_as(std::size_t at) const;
   /// Returns true if the byte was last written by this thread at this time of its warp.
   bool written_by(std::size_t at, std::uint16_t thread, std::uint32_t epoch) const;
@@ -77,7 +83,7 @@ class SharedShadow {
   };
   using ReadSet = std::array<Reads, max_warps>;  // by warp; epoch 0: no read
 
-  /// Applies `step` to the shadow cells of the bytes. Returns the first conflict that it returns.
+  /// Calls `step` for each shadow cell of the bytes. Returns the first conflict that `step` returns.
   template <class Step>
   Clash each(std::size_t at, unsigned bytes, Step step);
   void split(std::size_t granule);  // replaces a 16-byte cell by eight 2-byte cells

@@ -1,5 +1,5 @@
-// A call from a kernel into the engine: its return address, and its stack frame, from which the callers are
-// found as long as the call lasts.
+// Describes a call from a kernel into the engine: its return address, and its stack frame, from which the
+// callers are found as long as the call lasts.
 #pragma once
 #include <cstdint>
 #include <vector>

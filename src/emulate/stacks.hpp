@@ -1,5 +1,5 @@
-// The stacks of a block's fibers. Each is an aligned slot of stack_bytes bytes, with an unmapped guard page
-// at the bottom and its Fiber object near the top.
+// Allocates the stacks of a block's fibers. Each stack is an aligned slot of stack_bytes bytes, with an
+// unmapped guard page at the bottom and its Fiber object near the top.
 #pragma once
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
@@ -18,15 +18,16 @@ class Stacks {
   ~Stacks();
   Stacks(const Stacks&) = delete;
 
-  /// Provides at least `threads` slots, each with a Fiber. If there are fewer, allocates all anew: existing
-  /// fibers are discarded. Throws Error if there is no memory.
+  /// Provides at least `threads` slots, each with a Fiber. If there are fewer slots, allocates all of them
+  /// anew and discards the existing fibers. Throws Error if there is no memory.
   void reserve(unsigned threads);
 
   Fiber& fiber(unsigned i) const { return static_cast<Fiber&>(thread_of_stack(low(i))); }
   /// Returns a new context on the stack of slot i that starts with a call of `start`.
   void* fresh_context(unsigned i, void (*start)(Transfer)) const;
-  /// Return the lowest address of the stack slot i, and the address after its last byte.
+  /// Returns the lowest address of the stack slot i.
   std::uintptr_t low(unsigned i) const { return base_ + i * stack_bytes; }
+  /// Returns the address after the last byte of the stack slot i.
   std::uintptr_t high(unsigned i) const { return low(i) + stack_bytes; }
 
  private:

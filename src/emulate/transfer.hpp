@@ -13,23 +13,38 @@ bool check_map(Fiber&, const TmaMap*, unsigned rank, const char* what, Site);
 /// Returns true if the hardware accepts the coordinates (coordinate_error in box.hpp); else reports it.
 bool check_coordinates(Fiber&, const TmaMap&, const int* at, bool stores, const char* what, Site);
 
-/// Issue an asynchronous copy, with the operands of the function of the same name in
-/// zellige/emulate/async.hpp. Invalid operands are reported.
+/// The following functions issue an asynchronous copy, with the operands of the functions in
+/// zellige/emulate/async.hpp; they report invalid operands.
+///
+/// Issues a TMA load of the box at the coordinates `at` into the tile `to`, to complete on the mbarrier
+/// `barrier`.
 void tma_load(Fiber&, const TmaMap&, Place to, Place barrier, const int* at, const std::uint16_t* offsets,
               unsigned mask, Site);
+/// Issues a TMA store or reduction from the tile `from` to the box at the coordinates `at`.
 void tma_store(Fiber&, const TmaMap&, Place from, const int* at, Reduction, Site);
+/// Issues a bulk load of `bytes` bytes from global memory to shared memory, to complete on the mbarrier
+/// `barrier`.
 void bulk_load(Fiber&, Place to, Place from, unsigned bytes, Place barrier, unsigned mask, Site);
+/// Issues a bulk store or reduction of `bytes` bytes from shared memory to global memory.
 void bulk_store(Fiber&, Place to, Place from, unsigned bytes, Reduction, Element, Site);
+/// Issues a bulk copy from this block's shared memory to that of block `rank` of the cluster, at the offset
+/// of `to`.
 void copy_to_cluster(Fiber&, Place to, unsigned rank, Place from, unsigned bytes, Place barrier, Site);
+/// Issues an asynchronous store of `value` to the shared memory of block `rank` of the cluster, at the offset
+/// of `to`.
 void store_async(Fiber&, Place to, unsigned rank, std::uint32_t value, Place barrier, Site);
 
-/// Execute cp.async.bulk.commit_group and wait_group. read: wait only until shared memory has been read.
+/// Commits the thread's bulk stores as a group (PTX cp.async.bulk.commit_group).
 void commit(Fiber&);
+/// Waits until at most the newest `pending` bulk groups are incomplete (PTX cp.async.bulk.wait_group). read:
+/// waits only until older groups have read shared memory.
 void wait(Fiber&, unsigned pending, bool read);
 
-/// Check and record that an asynchronous copy, issued by this thread, accesses bytes of a tensor in global
+/// Checks and records that an asynchronous copy, issued by this thread, reads bytes of a tensor in global
 /// memory.
 void read_global(Fiber&, const Region&, std::size_t at, std::size_t bytes, Site);
+/// Checks and records that an asynchronous copy, issued by this thread, writes bytes of a tensor in global
+/// memory.
 void write_global(Fiber&, const Region&, std::size_t at, std::size_t bytes, Site);
 
 }  // namespace zellige::emulate::transfer

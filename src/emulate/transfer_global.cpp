@@ -100,9 +100,9 @@ void write_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, 
 
 }  // namespace transfer
 
-// Writes the bytes of the thread's TMA and bulk stores to global memory, up to bulk group `groups`.
-// Reductions may occur in any order among themselves, so they are recorded as reads: only an ordinary write
-// is a race with them.
+// Writes the bytes of the thread's TMA and bulk stores to global memory, for its bulk groups with numbers up
+// to `groups`. Reductions may occur in any order among themselves. They are therefore recorded as reads, so
+// that only an ordinary write is a race with a reduction.
 void Block::finish_stores(Fiber& f, std::uint32_t groups) {
   InFlight& mine = *f.in_flight;
   std::size_t done = 0;

@@ -56,8 +56,9 @@ void Block::complete_sync_warp(Warp& w) {
   ++counters[Counter::syncwarp];
 }
 
-// Waits in __syncwarp. A mask of part of a warp synchronizes that part only, but a warp has one time:
-// accesses of its other lanes then count as ordered, too, and a race with them is missed.
+// Waits in __syncwarp until the lanes `mask` have arrived. A mask of some lanes synchronizes only these. But
+// a warp has one time: accesses of its other lanes then count as ordered, too, and a race with them is
+// missed.
 [[gnu::always_inline]] inline void Block::sync_warp(Fiber& f, unsigned mask, Site site) {
   Warp& w = *f.its_warp;
   mask &= w.lanes;
@@ -113,8 +114,8 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
         fmt::format("in {}: {} reaches barrier {} at \1 for the second time before {} threads have come once",
                     spell_block(linear), spell(f.index), id, expected));
   if (!b.come[w] && expected != threads_) {
-    // A warp that arrives in a round must know that the previous round has ended; otherwise it might have
-    // arrived in that round, as one warp too many.
+    // A warp that arrives must know that the previous round has ended; otherwise it might be one warp too
+    // many in that round.
     const Actor a = actor(f, site.address);
     for (unsigned other = 0; other < warps_; ++other) {
       if (other == w || a.after(b.came_before[other], std::uint16_t(first_thread + other * 32))) continue;
@@ -145,8 +146,8 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   complete(b);
 }
 
-// Arrives at a named barrier. The thread starts a new epoch, because the barrier does not order what it does
-// next.
+// Arrives at a named barrier without waiting. The thread's warp then starts a new epoch, because the barrier
+// does not order what the thread does after its arrival.
 void Block::bar_arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   Barrier& b = arrive(f, id, threads, site);
   Warp& w = *f.its_warp;

@@ -70,8 +70,8 @@ struct OperandReader {
   std::uint16_t tensor = 0;   // id of the tensor from which the descriptor was made; 0: unknown
   bool swizzle_told = false;  // a mismatch of swizzles has been reported
 
-  // Checks a read of 16 bytes at offset `at` of shared memory by a wgmma, and returns them; after a finding
-  // for an access out of bounds, NaNs.
+  // Checks a wgmma's read of 16 bytes at offset `at` of shared memory, and returns a pointer to them. Returns
+  // a pointer to NaNs if the read is out of bounds, which is reported.
   const unsigned char* chunk(std::uint32_t at, unsigned swizzle) {
     static const unsigned char nothing[16] = {255, 255, 255, 255, 255, 255, 255, 255,
                                               255, 255, 255, 255, 255, 255, 255, 255};
@@ -125,8 +125,8 @@ struct OperandReader {
     return b.memory + at;
   }
 
-  // Reads an operand of `rows` rows of k elements of `size` bytes into `out`, row by row. mn_major: the
-  // operand is contiguous along the rows' dimension, not along k.
+  // Reads an operand of `rows` rows (its extent along M or N) of `k` elements, of `size` bytes each, into
+  // `out`, row by row. mn_major: the operand is contiguous along M or N, not along K.
   void read(std::uint64_t descriptor, bool mn_major, unsigned rows, unsigned k, unsigned size,
             std::vector<unsigned char>& out) {
     const unsigned swizzle = gmma_swizzle(descriptor);
@@ -259,8 +259,10 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   }
 }
 
-// Reports accumulator registers that ordinary code has written without a wgmma_fence between, or while a
-// wgmma owned them.
+// Checks a thread's accumulator registers when a wgmma is issued. Reports a finding in these cases:
+// 1. An earlier wgmma owns the registers, and ordinary code has written them since.
+// 2. No wgmma has used the registers, and there has been no wgmma_fence since the last wait.
+// 3. Ordinary code has written them since the last wgmma_fence, or since the last wait if no fence followed.
 void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, unsigned d_bytes,
                                bool running, Site site) {
   InFlight& its = *f.in_flight;
@@ -310,8 +312,8 @@ void Block::check_together(const Fiber& f, const Fiber& other) {
   }
 }
 
-// Executes wgmma_fence: records the thread's accumulator and operand registers, which must be unchanged at
-// the next wgmma.
+// Executes wgmma_fence: records the content of the thread's accumulator and operand registers, which must be
+// unchanged at the next wgmma.
 void Block::wgmma_fence(Fiber& f) {
   InFlight& its = *f.in_flight;
   ++f.together[0];

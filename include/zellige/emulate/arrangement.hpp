@@ -50,8 +50,9 @@ struct Arrangement {
 };
 
 namespace detail {
-/// Adds the strides of a layout's modes, and the bytes that they span, to the description `a`; `element` is
-/// the size of an element in bytes. A negative stride sets a.known to false.
+/// Adds the strides of a layout's modes, in bytes, to the strides of the description `a`, and the bytes that
+/// the modes span to a.bytes. `element`: size of an element in bytes. A negative stride sets a.known to
+/// false.
 template <int I = 0, class S, class D>
 constexpr void add_modes(Arrangement& a, long element, S const& shape, D const& stride) {
   if constexpr (is_tuple_v<S>) {
@@ -67,8 +68,8 @@ constexpr void add_modes(Arrangement& a, long element, S const& shape, D const& 
     if (d < 0) a.known = false;
   }
 }
-/// Sets the swizzle of the description `a`. It is converted from a swizzle of elements, of 2^element_bits
-/// bits each, to one of byte offsets. Needs a.bytes, which add_modes sets.
+/// Sets the swizzle of the description `a`, which is one of byte offsets, from a swizzle of element indices;
+/// an element has 2^element_bits bytes. Needs a.bytes, which add_modes sets.
 template <int B, int M, int S>
 constexpr void add_swizzle(Arrangement& a, int element_bits, Swizzle<B, M, S>) {
   // If no offset reaches the source bits, the swizzle is the identity.

@@ -82,7 +82,7 @@ ZELLIGE_INLINE void check_descriptor(const char* field, unsigned bytes) {
 ZELLIGE_INLINE unsigned long tensor_bits(Place tile) {
   return static_cast<unsigned long>(tile.region->id & 0x3ff) << 52;
 }
-/// Returns the pointer to the address to which a swizzle of shared memory byte offsets maps `p`.
+/// Returns `p` with its byte offset in the block's shared memory replaced by the swizzled offset.
 template <class T, class Swizzle>
 ZELLIGE_INLINE pointer<T> swizzle_address(pointer<T> p, Swizzle) {
   const std::size_t within = reinterpret_cast<std::size_t>(p.p) % 16;
@@ -90,7 +90,8 @@ ZELLIGE_INLINE pointer<T> swizzle_address(pointer<T> p, Swizzle) {
   const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(smem_address(chunk) + within);
   return p + (static_cast<std::ptrdiff_t>(Swizzle::apply(at)) - at) / static_cast<std::ptrdiff_t>(sizeof(T));
 }
-/// Returns a pointer to the same offset in the shared memory of block `rank` of the cluster (PTX mapa).
+/// Returns a pointer to the same offset as that of `p`, but in the shared memory of block `rank` of the
+/// cluster (PTX mapa).
 template <class T>
 ZELLIGE_INLINE pointer<T> in_block(pointer<T> p, unsigned rank) {
   Thread& t = self();
@@ -111,27 +112,29 @@ ZELLIGE_INLINE void mbarrier_arrive(Place b, unsigned rank, unsigned count, unsi
 ZELLIGE_INLINE void mbarrier_complete_tx(Place b, unsigned bytes) {
   ZELLIGE_ASYNC(mbarrier_complete_tx, b, bytes);
 }
-/// Returns true if the mbarrier's phase of that parity has ended; other threads may run before it returns
-/// false.
+/// Returns true if the mbarrier's phase with this parity has ended. If it has not, runs other threads before
+/// it returns.
 ZELLIGE_INLINE bool mbarrier_test_wait(Place b, unsigned parity) {
   ZELLIGE_ASYNC(mbarrier_test_wait, b, parity);
 }
 ZELLIGE_INLINE void mbarrier_wait(Place b, unsigned parity) { ZELLIGE_ASYNC(mbarrier_wait, b, parity); }
-/// Completes this thread's cp.async copies and arrives at the barrier. Unlike the PTX instruction, it does so
-/// at the call.
+/// Completes this thread's cp.async copies and arrives at the mbarrier `b`, both during the call. (The PTX
+/// instruction returns at once, and arrives when the copies are complete.)
 ZELLIGE_INLINE void cp_async_mbarrier_arrive(Place b) { ZELLIGE_ASYNC(cp_async_mbarrier_arrive, b); }
 
 ZELLIGE_INLINE void check_tma_descriptor(const void* map) {
   ZELLIGE_ASYNC(check_map, static_cast<const TmaMap*>(map), 0, nullptr);
 }
-/// Starts a TMA load of the box at the coordinates `at` into the tile `to`, to complete on the mbarrier.
-/// `offsets`: for im2col maps, else null. `mask`: 0 for this block, or `multicast` with a set of ranks.
+/// Starts a TMA load of the box at the coordinates `at` into the tile `to`, to complete on the mbarrier
+/// `barrier`. `rank`: number of dimensions of the tensor. `offsets`: filter offsets for an im2col map, else
+/// null. `mask`: 0 loads into this block; `multicast` combined with a bit mask loads into the cluster's
+/// blocks of these ranks.
 ZELLIGE_INLINE void tma_load(const void* map, Place to, Place barrier, unsigned rank, const int* at,
                              const std::uint16_t* offsets, unsigned mask) {
   ZELLIGE_ASYNC(tma_load, static_cast<const TmaMap*>(map), to, barrier, rank, at, offsets, mask);
 }
 /// Starts a TMA store (Reduction::none) or reduction from the tile `from` to the box at the coordinates `at`.
-/// `im2col` must agree with the map.
+/// `rank`: number of dimensions of the tensor. `im2col`: true for an im2col map.
 ZELLIGE_INLINE void tma_store(const void* map, Place from, unsigned rank, const int* at, Reduction reduction,
                               bool im2col) {
   ZELLIGE_ASYNC(tma_store, static_cast<const TmaMap*>(map), from, rank, at, reduction, im2col);
@@ -148,17 +151,17 @@ ZELLIGE_INLINE void bulk_store(Place to, Place from, unsigned bytes, Reduction r
 ZELLIGE_INLINE void bulk_copy_cluster(Place to, unsigned rank, Place from, unsigned bytes, Place barrier) {
   ZELLIGE_ASYNC(bulk_copy_cluster, to, rank, from, bytes, barrier);
 }
-/// Writes `value` asynchronously to the place of `to` in block `rank` of the cluster; its 4 bytes complete on
-/// the mbarrier at the place of `barrier` in that block.
+/// Writes `value` asynchronously to the shared memory of block `rank` of the cluster, at the offset of `to`.
+/// Its 4 bytes complete on that block's mbarrier at the offset of `barrier`.
 ZELLIGE_INLINE void store_async(Place to, unsigned rank, std::uint32_t value, Place barrier) {
   ZELLIGE_ASYNC(store_async, to, rank, value, barrier);
 }
 ZELLIGE_INLINE void bulk_commit() { ZELLIGE_ASYNC(bulk_commit); }
-/// Waits until all but the newest `pending` bulk groups of the thread are complete; with `read`, until these
-/// have read shared memory (PTX cp.async.bulk.wait_group.read).
+/// Waits until at most the newest `pending` bulk groups of the thread are incomplete. With `read`, waits only
+/// until all older groups have read shared memory (PTX cp.async.bulk.wait_group.read).
 ZELLIGE_INLINE void bulk_wait(unsigned pending, bool read) { ZELLIGE_ASYNC(bulk_wait, pending, read); }
-/// A prefetch to L2: only checks that `p` and `bytes` are multiples of `alignment` in global memory, and
-/// reports a finding if not.
+/// Prefetches `bytes` bytes at `p` to L2. The emulator only checks them: reports a finding unless `p` is in
+/// global memory, and `p` and `bytes` are multiples of `alignment`. Does not check if `alignment` is 1.
 ZELLIGE_INLINE void prefetch(Place p, unsigned bytes, unsigned alignment) {
   ZELLIGE_ASYNC(prefetch, p, bytes, alignment);
 }
@@ -167,13 +170,15 @@ ZELLIGE_INLINE void wgmma(const WgmmaCall& call) { ZELLIGE_ASYNC(wgmma, call); }
 ZELLIGE_INLINE void wgmma_fence() { ZELLIGE_ASYNC(wgmma_fence); }
 ZELLIGE_INLINE void wgmma_commit() { ZELLIGE_ASYNC(wgmma_commit); }
 ZELLIGE_INLINE void wgmma_wait(unsigned pending) { ZELLIGE_ASYNC(wgmma_wait, pending); }
-/// Changes the warp's registers per thread to `registers`. `more`: allocates (setmaxnreg.inc), and waits
-/// until other warps have released enough; else releases (setmaxnreg.dec).
+/// Changes the warp's registers per thread to `registers`. `more` true: allocates registers (PTX
+/// setmaxnreg.inc), and waits until other warps have released enough; false: releases them (setmaxnreg.dec).
 ZELLIGE_INLINE void setmaxnreg(unsigned registers, bool more) { ZELLIGE_ASYNC(setmaxnreg, registers, more); }
 
-// Programmatic dependent launch. The emulator runs launches one after another, each to its end; it reports
-// accesses that a thread makes before its griddep_wait.
+// Waits for the preceding kernel on the stream (PTX griddepcontrol.wait). The emulator runs kernels one after
+// another, each to its end; it reports global memory accesses that a thread makes before this call.
 ZELLIGE_INLINE void griddep_wait() { ZELLIGE_ASYNC(griddep_wait); }
+/// Allows the next kernel on the stream to start (PTX griddepcontrol.launch_dependents). The emulator only
+/// counts the call.
 ZELLIGE_INLINE void griddep_launch_dependents() { ZELLIGE_ASYNC(griddep_launch_dependents); }
 
 #undef ZELLIGE_ASYNC

@@ -40,8 +40,8 @@ enum class Counter : unsigned {
   cp_async_4,
   cp_async_8,
   cp_async_16,  // on hardware only 4, 8 and 16 bytes exist
-  // Bytes read from global memory; less than the sum of the widths if copies fill their last bytes with
-  // zeros.
+  // Bytes that cp.async copies read from global memory; less than the sum of their widths if copies fill
+  // their last bytes with zeros.
   cp_async_source_bytes,
   // Passes of warp accesses through the 32 banks, and (_ideal) the fewest passes that accesses of this width
   // need.

@@ -1,6 +1,6 @@
-// The device API that CUDA source code uses when it is compiled for the emulator. A host compiler compiles
-// the same source that nvcc compiles against this header into a shared library, and the engine (src/emulate)
-// runs every thread of every block.
+// Declares the device API that CUDA source code uses on the emulator: threads, memory and warp-level
+// synchronisation. nvcc compiles the source code for the GPU; with this header, a host compiler compiles it
+// to a shared library, and the engine (src/emulate) runs every thread of every block.
 //
 //   __global__ void twice(pointer<const float> x, pointer<float> y) {
 //     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -8,8 +8,7 @@
 //   }
 //   extern "C" void emulate_twice(Launch& launch) { call(launch, twice); }
 //
-// The header provides threads, memory and warp-level synchronisation. The instructions in <zellige/atom/> are
-// written with these.
+// The instructions in <zellige/atom/> are written with these functions.
 #pragma once
 #include "zellige/emulate/async.hpp"
 #include "zellige/emulate/keywords.hpp"
@@ -17,8 +16,8 @@
 
 namespace zellige::emulate {
 
-/// Warp collective: once all 32 lanes have called it, runs compute(const In in[32], Out out[32]) once, and
-/// returns each lane's own Out. Reports a finding if some lanes call it with another `what`, wait elsewhere
+/// Warp collective `what`: once all 32 lanes have called it, runs compute(const In in[32], Out out[32]) once,
+/// and returns each lane's own Out. Reports a finding if some lanes call another collective, wait elsewhere
 /// or have returned. It does not order memory accesses: __syncwarp() and barriers do.
 template <class In, class Out, class F>
 ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
@@ -35,33 +34,35 @@ ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   return out;
 }
 
-/// Returns the descriptor of the instruction `name`, for the compute function of a collective. Aborts the
-/// process if the engine does not know the name.
+/// Returns the descriptor (shape, types and layouts) of the instruction `name`. To be called in the compute
+/// function of a warp collective (meet). Aborts the process if the engine does not know the name.
 ZELLIGE_INLINE const Instruction& instruction(const char* name) { return self().engine->instruction(name); }
-/// Runs the instruction's reference implementation on the operands of all its threads; for the compute
-/// function of a collective.
+/// Runs the reference implementation of the instruction `row` on the operands of all its threads. To be
+/// called in the compute function of a warp collective (meet).
 ZELLIGE_INLINE void run_body(const Instruction& row, const BodyOperands& operands) {
   self().engine->run_body(row, operands);
 }
 
-/// ldmatrix of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit elements, for the compute function of a
-/// collective. rows[i] is the address that lane i passes, of row i. Checks each row as a read of 16 bytes by
-/// lane i, counts wavefronts per matrix, and sets safe[i] to the address from which row i can be read.
+/// Checks the reads of an ldmatrix of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit elements: a read of 16
+/// bytes by lane i at rows[i], the address of row i. Counts wavefronts per matrix, and sets safe[i] to the
+/// address from which row i can be read. To be called in the compute function of a warp collective (meet).
 ZELLIGE_INLINE void read_rows(const Place* rows, unsigned matrices, const void** safe) {
   Thread& t = self();
   t.engine->read_rows(t, rows, matrices, safe);
 }
 
-/// stmatrix, like read_rows: checks each row as a write of 16 bytes by lane i, counts wavefronts per matrix,
-/// and sets safe[i] to the address to which row i can be written.
+/// Checks the writes of an stmatrix of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit elements: a write of 16
+/// bytes by lane i at rows[i], the address of row i. Counts wavefronts per matrix, and sets safe[i] to the
+/// address to which row i can be written. To be called in the compute function of a warp collective (meet).
 ZELLIGE_INLINE void write_rows(const Place* rows, unsigned matrices, void** safe) {
   Thread& t = self();
   t.engine->write_rows(t, rows, matrices, safe);
 }
 
 /// Starts a cp.async of `bytes` bytes. The source is read at once; the destination is written when this
-/// thread waits for the copy's group. Until then an access to the destination is a race; after it this thread
-/// may access it, and other threads after a barrier. Bytes from valid_bytes on become zero.
+/// thread waits for the copy's group. Until then, any access to the destination is a race. After the wait,
+/// this thread may access the destination, and other threads after a further barrier. The first valid_bytes
+/// bytes are copied, the others become zero.
 ZELLIGE_INLINE void cp_async(Place dst, Place src, unsigned bytes, unsigned valid_bytes) {
   Thread& t = self();
   t.engine->cp_async(t, dst, src, bytes, valid_bytes);
@@ -90,8 +91,8 @@ ZELLIGE_INLINE unsigned atomic_increment(Place counter, unsigned last) {
   return t.engine->atomic_increment(t, counter, last);
 }
 
-/// Waits at barrier `id` (0 to 15) until `threads` threads have arrived (PTX bar.sync); 0: all threads of the
-/// block.
+/// Waits at barrier `id` (0 to 15) until `threads` threads have arrived (PTX bar.sync). `threads` 0: all
+/// threads of the block.
 ZELLIGE_INLINE void bar_sync(unsigned id, unsigned threads) {
   Thread& t = self();
   t.engine->bar_sync(t, id, threads);
@@ -134,7 +135,8 @@ struct parameter<pointer<T>> {
 template <class P>
 struct parameter<const P> : parameter<P> {};
 
-/// Converts the next argument of the launch and advances `next`.
+/// Returns the launch's argument to which `next` points, converted to the kernel's parameter type P, and
+/// advances `next`.
 template <class P>
 ZELLIGE_INLINE P argument(const Argument*& next) {
   return parameter<P>::of(*next++);

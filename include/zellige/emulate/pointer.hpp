@@ -182,18 +182,20 @@ ZELLIGE_INLINE pointer<T> known(T* p) {
   return {p, t.engine->region_of(t, p)};
 }
 
-/// Check a read (or write) of 1, 2, 4, 8 or 16 bytes by this thread, and return the address to use. It is `p`
-/// itself; after a finding it is an array of NaNs to read, or a scratch buffer to write.
+/// Checks a read of 1, 2, 4, 8 or 16 bytes at `p` by this thread, and returns the address to read from: `p`
+/// itself, or an array of NaNs after a finding.
 ZELLIGE_INLINE const void* read_address(Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->read(t, p, bytes);
 }
+/// Checks a write of 1, 2, 4, 8 or 16 bytes at `p` by this thread, and returns the address to write to: `p`
+/// itself, or a scratch buffer after a finding.
 ZELLIGE_INLINE void* write_address(Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->write(t, p, bytes);
 }
 
-/// Read or write a value of type R at `p` as one access of sizeof(R) bytes, whatever the pointer's own type.
+/// Reads a value of type R at `p` as one access of sizeof(R) bytes, whatever the pointer's own type.
 template <class R>
 ZELLIGE_INLINE R read(Place p) {
   R value;
@@ -207,12 +209,16 @@ ZELLIGE_INLINE void write(pointer<T> p, const R& value) {
   __builtin_memcpy(write_address(p, sizeof(R)), (const void*)&value, sizeof(R));
 }
 
-/// Check a read (or write) of lane `lane` of this warp, as read_address and write_address do for the running
-/// thread. For the compute function of a warp collective (meet).
+/// Checks a read of `bytes` bytes at `p` by lane `lane` of this warp, and returns the address to read from,
+/// as read_address does for the running thread. To be called in the compute function of a warp collective
+/// (meet).
 ZELLIGE_INLINE const void* read_as(unsigned lane, Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->read_as(t, lane, p, bytes);
 }
+/// Checks a write of `bytes` bytes at `p` by lane `lane` of this warp, and returns the address to write to,
+/// as write_address does for the running thread. To be called in the compute function of a warp collective
+/// (meet).
 ZELLIGE_INLINE void* write_as(unsigned lane, Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->write_as(t, lane, p, bytes);

@@ -1,7 +1,8 @@
 // Detects uses of uninitialised registers. Kernels for the emulator are compiled so that unwritten variables
 // hold a pattern (-ftrivial-auto-var-init=pattern). Fragments, vectors and register tensors replace the
 // pattern by NaNs that encode the declaration and the index of the value. Results computed from them stay
-// NaN, and a thread that stores, rounds, multiplies by or accumulates on such a NaN is reported.
+// NaN, and a thread that stores, rounds, multiplies by or accumulates on such a NaN is reported. Here a
+// matmul accumulates on a fragment (a thread's registers) that nothing has cleared:
 //
 //   Fragment<1, 16, 64> acc4;                       // no acc4.clear()
 //   multiply<half_t, 64, true, false>(acc4, a, b, warp, lane);
@@ -60,8 +61,8 @@ __attribute__((noinline, visibility("hidden"))) inline unsigned declaration(std:
   return 0;
 }
 
-/// Returns the number of the source position into which this function is inlined; 0 on processors other than
-/// x86-64 and AArch64.
+/// Returns the number of the source position into which this function is inlined, its index in
+/// `declarations`. Returns 0, for an unknown position, on processors other than x86-64 and AArch64.
 inline __attribute__((always_inline)) unsigned declared_here() {
 #if defined(__x86_64__)
   std::uintptr_t place;
@@ -110,16 +111,16 @@ struct Registers {
 /// How an unwritten value is used; it selects the words of the engine's message.
 enum class Use : unsigned char { stores, rounds, multiplies, accumulates };
 
-/// Reports the use of an unwritten register with the content `word`. `value`: index of the value, used if the
-/// word itself does not encode one.
+/// Reports the use of an unwritten register whose content is `word`. The NaN in `word` encodes the index of
+/// the value in its object; if it does not, `value` is the index.
 inline __attribute__((always_inline)) void report_unwritten(Use use, std::uint32_t word, unsigned value) {
   Thread& t = self();
   const bool named = (word & unwritten_mask) == unwritten_word && (word >> 8 & 0x3ff) != 0;
   t.engine->unwritten(t, use, named ? declarations[word >> 8 & 0x3ff] : 0, named ? word & 0xff : value);
 }
 
-/// Reports a finding if one of the numbers in `bytes` bytes of registers is unwritten; Bytes is the size of a
-/// number, 4 or 2.
+/// Reports a finding if one of the numbers in the `bytes` bytes at `registers` is unwritten. Template
+/// argument Bytes: size of a number, 4 or 2.
 template <int Bytes>
 inline __attribute__((always_inline)) void look_for_unwritten(const void* registers, unsigned bytes,
                                                               Use use) {
@@ -141,8 +142,8 @@ inline __attribute__((always_inline)) void look_for_unwritten(const void* regist
 }
 
 /// Marks registers that hold two 16-bit numbers each as unwritten, if they hold the compiler's pattern.
-/// Returns the number of the declaration for look_for_unwritten_pair, because the registers have no space for
-/// it; 0 if they have been written.
+/// Returns the number of their declaration (for look_for_unwritten_pair: a 16-bit NaN has no space for it),
+/// or 0 if the registers have been written.
 inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32_t* registers, int count) {
   std::uint32_t word = registers[0];
   asm volatile("" : "+r"(word));
@@ -151,7 +152,8 @@ inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32
   return declared_here();
 }
 /// Reports a finding if `pair`, an operand of a multiplication, is a pair of unwritten 16-bit numbers.
-/// `declared`: number of the declaration, which leave_unwritten_pairs returned.
+/// `declared`: number of the declaration, as leave_unwritten_pairs returned it. `value`: index of the
+/// register in its object.
 inline __attribute__((always_inline)) void look_for_unwritten_pair(std::uint32_t pair, unsigned declared,
                                                                    unsigned value) {
   if (pair == unwritten_half * 0x10001u) [[unlikely]]

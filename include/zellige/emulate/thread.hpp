@@ -50,7 +50,8 @@ struct AsyncEngine;
 struct Arrangement;  // arrangement.hpp
 struct Parts;
 enum class Use : unsigned char;  // registers.hpp
-/// Type-erased compute function of a warp collective: `compute` is the caller's function object.
+/// Type-erased compute function of a warp collective. `compute`: the caller's function object; in[i] and
+/// out[i]: operands and results of lane i.
 using Compute = void (*)(void* compute, const void* const* in, void* const* out);
 
 /// Table of the engine's functions, which kernels call through the inline functions of device.hpp and
@@ -113,8 +114,9 @@ inline __attribute__((always_inline)) Thread& self() {
   return thread_of_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
 }
 
-/// Return the lane of the running thread in its warp, and the index of the warp in its block.
+/// Returns the lane of the running thread in its warp, 0 to 31.
 inline __attribute__((always_inline)) unsigned lane() { return self().index % 32; }
+/// Returns the index of the running thread's warp in its block.
 inline __attribute__((always_inline)) unsigned warp() { return self().index / 32; }
 
 /// Adds `n` to a counter of the running launch, such as Counter::mma.
@@ -122,8 +124,8 @@ inline __attribute__((always_inline)) void count(Counter c, std::uint64_t n = 1)
   (*self().counters)[c] += n;
 }
 
-/// Reports a finding that only the instruction itself can detect, at the caller's source line. `tensor`: name
-/// of the tensor involved, or "".
+/// Reports a finding with the text `message`, at the caller's source line: for checks that an instruction's
+/// own function makes. `tensor`: name of the tensor involved, or "".
 inline __attribute__((always_inline)) void fail_at(const char* tensor, const char* message) {
   Thread& t = self();
   t.engine->fail(t, tensor, message);

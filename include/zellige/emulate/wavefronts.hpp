@@ -7,6 +7,8 @@
 // measured counts). Lanes of a phase that access the same word share a pass; every further word in the same
 // bank costs a further pass.
 //
+// 32 lanes, all of them active (null), access 4 bytes each:
+//
 //   std::uint32_t at[32];                                // a column of a 32 x 32 float tile
 //   for (int l = 0; l < 32; ++l) at[l] = 128 * l;
 //   wavefronts(at, nullptr, 32, 4);                      // 32
