@@ -17,7 +17,7 @@ std::string sizes(const std::vector<std::int64_t>& bytes) {
   return bytes.empty() ? "no parameters" : fmt::format("parameters of {} bytes", fmt::join(bytes, ", "));
 }
 
-// Throws Error if a kernel in the cubin differs from its entry in the manifest.
+// Throws Error if the kernel `found` in the cubin differs from its entry `k` in the manifest.
 void check_kernel(const emit::Manifest& m, const emit::KernelLaunch& k, const KernelInterface& found) {
   const auto differs = [&](const std::string& declared, const std::string& has) {
     fail("program {}, kernel {}: expected {}, as its manifest says, found {} in the cubin", m.name, k.name,

@@ -10,15 +10,15 @@
 namespace zellige::run {
 namespace {
 
-/// Returns the cubin's bytes after checking them (require_even_descriptors), because another compiler may
+/// Returns the bytes of `cubin`. Checks them first (require_even_descriptors), because another compiler may
 /// have made them.
 const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
   require_even_descriptors(cubin.bytes, m.name);
   return cubin.bytes;
 }
 
-/// Throws Error if the driver reports other parameter sizes of the kernel than the manifest, or a smaller
-/// maximum block size.
+/// Throws Error if the driver reports parameter sizes of the kernel that differ from the manifest's, or a
+/// maximum block size below the manifest's.
 void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const Function& f) {
   const auto declared = emit::parameter_bytes(k);
   if (const auto found = parameter_bytes(f); found && *found != declared)

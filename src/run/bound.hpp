@@ -1,9 +1,9 @@
-// Prepares a program for launches on the GPU: looks up its kernels once per cubin, and binds it to device
-// addresses, encoding its tensor maps, once per set of addresses.
+// Prepares a program for launches on the GPU. A LoadedProgram looks up the kernels, once per cubin. A
+// BoundProgram holds the kernels' arguments, with encoded tensor maps, for one set of device addresses.
 //
 //   const LoadedProgram program(manifest, cubin);
 //   const BoundProgram bound(program, [&](std::size_t tensor) { return address[tensor]; });
-//   bound.launch(stream, Overlap::kernels);     // nothing but launches: it may be captured
+//   bound.launch(stream, Overlap::kernels);     // only enqueues launches, so that it may be captured
 #pragma once
 #include <functional>
 #include <vector>
@@ -24,7 +24,7 @@ class LoadedProgram {
 
   const emit::Manifest& manifest() const { return manifest_; }
   const Function& function(std::size_t kernel) const { return functions_[kernel]; }
-  // Returns the largest shared memory per block of the program's kernels, static and dynamic, in bytes.
+  // Returns the largest shared memory per block, static and dynamic, of all kernels of the program, in bytes.
   std::int64_t max_shared_bytes() const;
   bool programmatic() const;  // true if some kernel may start before the previous one has ended
 
@@ -49,8 +49,9 @@ class BoundProgram {
   /// is called only here.
   BoundProgram(const LoadedProgram&, const std::function<std::uint64_t(std::size_t tensor)>& address);
 
-  /// Enqueue all kernels of the program on a stream.
+  /// Enqueues all kernels of the program on a stream.
   void launch(Stream& stream, Overlap overlap) const { launch(stream.handle(), overlap); }
+  /// Enqueues all kernels of the program on a CUstream, whoever created it.
   void launch(void* stream, Overlap) const;  // a CUstream, whoever created it
   // Enqueues one kernel of the program, which starts after the previous kernel on the stream has ended.
   void launch_one(Stream&, std::size_t kernel) const;

@@ -41,12 +41,12 @@ Hash hash(std::string_view text) {
 
 std::string digits(const Hash& h) { return fmt::format("{:016x}{:016x}", h.high, h.low); }
 
-// Returns the trailer of an entry with this key and content.
+// Returns the trailer (key, length and hash) of a cache entry with this key, suffix and content.
 Trailer seal(const Key& key, std::string_view suffix, std::string_view content) {
   return {.key = hash(Key(key).add(suffix).hex()), .length = content.size(), .content = hash(content)};
 }
 
-/// Returns why an entry's trailer is not the expected one; "" if it is.
+/// Returns why the trailer `found` of a cache entry is not the expected one, as a sentence; "" if it is.
 std::string why_not(const Trailer& found, const Trailer& expected) {
   if (found == expected) return "";
   if (found.magic != expected.magic) return "it does not end as entries do";

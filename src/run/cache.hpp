@@ -2,7 +2,7 @@
 //
 //   const Cache cache = Cache::standard();
 //   const Key key = Key{}.add("nvrtc 13.0").add(options).add(source);
-//   std::optional<std::filesystem::path> hit = cache.find(key, "cubin");   // whole and unharmed, or nothing
+//   std::optional<std::filesystem::path> hit = cache.find(key, "cubin");   // a complete, valid entry, or nullopt
 //   if (!hit) hit = cache.store(key, "cubin", bytes);
 //
 // An entry is a file with its content, followed by a trailer of key, length and hash; ELF and cubin loaders
@@ -10,7 +10,7 @@
 // may write it concurrently, and a reader finds a complete entry or none. An entry with an invalid trailer,
 // or in a file that other users may write, counts as missing.
 //
-// What is loaded from the cache runs with this user's rights. Its folder is created for this user alone (mode
+// Code from the cache runs with this user's rights. Its folder is therefore created for this user alone (mode
 // 0700, files 0600), and a folder that others may write is rejected (run/private_files.hpp).
 #pragma once
 #include <filesystem>

@@ -40,7 +40,7 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
   return all;
 }
 
-/// Returns the graph without the roundings that the program omits. A tensor's rounding is not omitted if the
+/// Returns the graph without the roundings that the program omits. The rounding of a tensor stays if the
 /// program stores the tensor in the graph's dtype.
 graph::KernelGraph kept(const graph::KernelGraph& g, const emit::Manifest& m,
                         const std::vector<Stored>& stored) {
@@ -54,8 +54,8 @@ Status status_of(const graph::Comparison& c) {
   return c.correct ? Status::correct : c.explained ? Status::borderline : Status::wrong;
 }
 
-/// Sets the result's status and reason if `status` is worse than the result's status. Of several equally bad
-/// tensors, the first one is kept.
+/// Sets the status and reason of the result `r` if `status` is worse than its current status. Of several
+/// equally bad tensors, the first one is kept.
 void blame(const graph::KernelGraph& g, Status status, const std::string& tensor, const std::string& what,
            RunResult& r) {
   if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty()))
@@ -64,8 +64,8 @@ void blame(const graph::KernelGraph& g, Status status, const std::string& tensor
   r.reason = fmt::format("{}: tensor {}: {}", g.name, tensor, what);
 }
 
-/// Reports elements that no kernel has written. They hold a poison NaN, which the comparison accepts where
-/// the expected value is NaN, so only their bits show it.
+/// Reports the elements of a tensor that no kernel has written. Such elements hold a poison NaN, which the
+/// comparison accepts where the expected value is NaN; only the bits of the NaN show that it was not written.
 void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, const Bytes& bytes,
                    TensorResult& one, RunResult& r) {
   const std::int64_t left = unwritten(t, bytes);
@@ -96,7 +96,8 @@ struct Tiles {
     std::int64_t first = -1;  // first tile with that status; -1: none
     std::string text;
 
-    // Takes over the status of tile `index` if it is worse, or as bad and of an earlier tile.
+    // Sets the status and message to those of tile `index`, if its status `now` is worse, or equally bad and
+    // the tile is earlier.
     void add(std::int64_t index, Status now, const graph::Comparison& c) {
       if (now == Status::correct || (status == Status::wrong && now == Status::borderline)) return;
       if (now == status && index > first) return;
@@ -115,8 +116,8 @@ struct Tiles {
     finite = finite || std::ranges::any_of(expected.values, [](double v) { return std::isfinite(v); });
     (c.wrong > 0 || c.limited ? of_elements : of_norms).add(index, status_of(c), c);
   }
-  // Returns the verdict on the tensor. If every element is within its tolerance, but the norm of the errors
-  // over all tiles is not, it is the worst verdict on norms; else the worst on elements.
+  // Returns the verdict on the tensor: the worst one on elements. If every element is within its tolerance,
+  // but the norm of the errors over all tiles is not, returns the worst one on norms.
   const Fault& fault(graph::DType dtype) const {
     const bool all = of_elements.status == Status::correct && !norms.within(graph::tolerance(dtype));
     return all ? of_norms : of_elements;
@@ -177,8 +178,8 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     const auto at = static_cast<std::size_t>(place[s.tensor]);
     const emit::TensorPlace& t = m.tensors[at];
     const auto count = static_cast<std::int64_t>(s.tiles.size());
-    // A few tiles at a time share a quarter of the machine's memory; a tile that needs more runs alone, on
-    // all cores.
+    // Checks several tiles at a time, within a quarter of the machine's memory. A tile that needs more is
+    // checked alone, on all cores.
     const double one_tile = 6 * graph::bytes(graph::cut(g, s.tensor, s.tiling.at(0), s.known).graph);
     const int outer = static_cast<int>(
         std::clamp(memory / 4 / one_tile, 1.0, static_cast<double>(std::min<std::int64_t>(cores, count))));

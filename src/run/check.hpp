@@ -29,8 +29,8 @@ namespace zellige::run {
 enum class Check : std::uint8_t { full, sampled, none };
 std::string_view name(Check);
 
-/// Returns the check that is used by default: sampled for graphs whose evaluation takes long (work from
-/// graph::sampled_from on), else full.
+/// Returns the check that is used by default: a sample for graphs whose evaluation takes long (graph::work
+/// from graph::sampled_from on), else a full check.
 Check standard_check(const graph::KernelGraph&);
 
 /// A function that receives the progress of the check in words.
@@ -48,9 +48,9 @@ struct SampledCheck {
   graph::SampleLimits limits = {};
   Say say = [](const std::string&) {};
 };
-/// Compares a sample of tiles of each tensor with a reference, evaluated on the part of the graph on which a
-/// tile depends. Sets the result's status, reason and tensors. The status is refused if no checked element of
-/// an output is expected to be finite.
+/// Compares a sample of tiles of each tensor with a reference. For each tile, the reference evaluates only
+/// the part of the graph on which the tile depends. Sets the result's status, reason and tensors. The status
+/// is `refused` if the reference is finite in no checked element of an output.
 void check_sample(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
                   const graph::InputChoice&, const SampledCheck&, RunResult&);
 

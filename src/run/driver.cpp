@@ -189,8 +189,8 @@ Stream::~Stream() { driver().stream_destroy(handle_); }
 
 namespace {
 
-/// Returns true if launches are synchronous: with CUDA_LAUNCH_BLOCKING the driver returns when the kernel has
-/// ended.
+/// Returns true if launches are synchronous: if CUDA_LAUNCH_BLOCKING is set, the driver returns from a launch
+/// when the kernel has ended.
 bool launches_wait() {
   const char* set = std::getenv("CUDA_LAUNCH_BLOCKING");
   return set && *set && std::string_view(set) != "0";

@@ -31,17 +31,17 @@ const Device& device();
 /// Returns why there is no usable GPU; "" if there is one.
 std::string why_no_gpu();
 
-/// Returns the properties of the device `index`; throws Error if there is none. use_device makes its primary
-/// context current on the calling thread.
+/// Returns the properties of the device `index`; throws Error if there is none.
 const Device& device_info(int index);
+/// Makes the primary context of the device `index` current on the calling thread.
 void use_device(int index);
 
-/// Returns the architecture to compile for on a device when a program is planned for `target`. Plans for
-/// sm_80 to sm_89 are valid on every later GPU, and are compiled for the GPU's own architecture. Plans for
-/// sm_90a are compiled for sm_90a.
+/// Returns the architecture for which a program that is planned for `target` is compiled on a device. Plans
+/// for sm_80 to sm_89 are valid on every later GPU, and are compiled for the GPU's own architecture. Plans
+/// for sm_90a are compiled for sm_90a.
 std::string architecture_for(std::string_view target, const Device& = device());
 
-/// Throws Error unless the device runs machine code of that architecture.
+/// Throws Error unless the device runs machine code of the architecture `architecture`, such as sm_90a.
 void require_architecture(std::string_view architecture, const Device& = device());
 
 /// Owns device memory on the device in use. Copies are synchronous.
@@ -88,8 +88,8 @@ class Module {
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
-  /// Returns a kernel and allows it that much dynamic shared memory per block. `program`: name of the program
-  /// in messages.
+  /// Returns the kernel `name` of the module, and allows it `dynamic_shared_bytes` bytes of dynamic shared
+  /// memory per block. `program`: name of the program, for messages.
   Function function(const std::string& program, const std::string& name,
                     std::int64_t dynamic_shared_bytes) const;
 

@@ -15,16 +15,17 @@
 
 namespace zellige::run {
 
-/// Returns a tensor's or graph's name as part of a file name. Letters, digits and _ - + = , @ [ ] are kept,
-/// other characters become %XX, and a long name is cut and gets ~ and a hash. Different names give different
-/// results, which may differ in case only.
+/// Returns the name of a tensor or graph in a form that can be part of a file name. Letters, digits and _ - +
+/// = , @ [ ] are kept, and other characters become %XX. A long name is truncated and gets ~ and a hash.
+/// Different names give different results, but these may differ in case only.
 std::string file_name(std::string_view name);
 
 /// Makes file names that differ even on a file system that ignores case: the second of two such names gets
 /// ~2.
 class FileNames {
  public:
-  /// Returns the file name for `name`, different from all names returned before.
+  /// Returns the file name for `name`. It differs from all file names returned before, also if case is
+  /// ignored.
   std::string operator()(std::string_view name);
 
  private:
@@ -32,8 +33,9 @@ class FileNames {
 };
 
 /// Writes the tensors and the source code of a run to `folder`: all files or none. Throws Error if one cannot
-/// be written. `reference` is null if it did not evaluate the whole graph; `program` is null if no program
-/// ran; `storage` (the bytes of the manifest's tensors) is null if the program did not finish.
+/// be written. `reference` is null if the reference evaluation did not cover the whole graph; `program` is
+/// null if no program ran; `storage` (the bytes of the manifest's tensors) is null if the program did not
+/// finish.
 void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&, const graph::InputChoice&,
           const graph::Reference* reference, const emit::Program* program, const std::vector<Bytes>* storage);
 

@@ -32,7 +32,7 @@ struct Loaded {
     if (!handle) fault("emulator: the compiled kernel does not load: {}", dlerror());
   }
   ~Loaded() { dlclose(handle); }
-  // Returns the library's entry function of a kernel. Throws Fault if there is none.
+  // Returns the entry function of a kernel in the library. Throws Fault if there is none.
   Entry entry(const std::string& kernel) const {
     void* at = dlsym(handle, ("emulate_" + kernel).c_str());
     if (!at)
@@ -65,14 +65,14 @@ class DeviceMemory {
 
   emulate::Buffer& operator[](int t) { return buffers_[static_cast<std::size_t>(t)]; }
 
-  /// Prepares a kernel launch: saves the contents of intermediates that share workspace bytes with its
-  /// outputs to the caller's storage, and makes these bytes uninitialised.
+  /// Prepares the launch of kernel `k`. Intermediates may share workspace bytes with the kernel's outputs:
+  /// copies their contents to the caller's storage, and makes the shared bytes uninitialised.
   void take(const emit::KernelLaunch& k) {
     for (std::size_t a = 0; a < k.tensors.size(); ++a)
       if (k.writes[a]) take(static_cast<std::size_t>(k.tensors[a]));
   }
 
-  /// Copies the contents of all tensors to the caller's storage, except of those that `take` has saved.
+  /// Copies the contents of all tensors to the caller's storage, except those that `take` has copied already.
   void give_back() {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (manifest_.tensors[i].memory >= 0)

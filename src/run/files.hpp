@@ -8,8 +8,8 @@
 
 namespace zellige::run {
 
-/// Writes a file under a unique name in the same folder, and renames it. `mode`: the file's permissions, less
-/// the process's umask. Writes to a device or a pipe directly.
+/// Writes a file atomically: under a unique name in the same folder, then renames it. `mode`: the file's
+/// permissions, less the process's umask. A device or a pipe is written directly.
 void write_whole(const std::filesystem::path&, std::string_view content, unsigned mode = 0666);
 /// Creates and writes a file that must not exist yet. Returns 0, or the errno of the failure.
 int write_new(const std::filesystem::path&, std::string_view content, unsigned mode = 0666);

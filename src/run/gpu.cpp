@@ -66,7 +66,7 @@ class Memory {
     return t.role == emit::Role::intermediate ? workspace_.address() + static_cast<std::uint64_t>(t.offset)
                                               : owned_[i].address();
   }
-  /// Fills workspace and outputs with poison (NaN), as before the first launch.
+  /// Fills workspace and outputs with poison (NaN), as they are before the first launch.
   void poison() {
     workspace_.fill(0xff);
     for (std::size_t i = 0; i < owned_.size(); ++i)
@@ -106,8 +106,8 @@ class Memory {
   std::vector<DeviceBytes> owned_;
 };
 
-// Fills the shared memory of all multiprocessors with NaN; `bytes`: largest shared memory per block of the
-// program.
+// Fills the shared memory of all multiprocessors with NaN. `bytes`: the program's largest shared memory per
+// block.
 void poison_shared_memory(Stream& stream, std::int64_t bytes) {
   bytes = std::max<std::int64_t>(bytes, 48 * 1024);
   const Module module(poison_ptx);
@@ -117,8 +117,8 @@ void poison_shared_memory(Stream& stream, std::int64_t bytes) {
   stream.wait();
 }
 
-/// Runs the program twice in a CUDA graph in which its kernels overlap with each other and with the previous
-/// evaluation. Returns how its outputs differ from those in `storage`; "" if they are equal.
+/// Runs the program in a CUDA graph in which its kernels may overlap: twice, or once if it updates an input
+/// in place. Returns, as a sentence, how the outputs differ from those in `storage`; "" if they are equal.
 std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory& memory,
                               const emit::Manifest& m, const std::vector<Bytes>& storage) {
   memory.poison();

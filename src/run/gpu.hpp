@@ -27,17 +27,18 @@ struct GpuRun {
 };
 
 /// Runs a program in two ways:
-/// 1. Every kernel once, each after the previous one has ended.
-/// 2. If some kernel uses programmatic dependent launch: the program twice in one CUDA graph, in which its
-///    kernels may overlap. The outputs must be the same.
+/// 1. Every kernel once, each after the previous one has ended. Before, outputs and workspace have the bytes
+///    of `storage` (poison), and shared memory is NaN.
+/// 2. If some kernel uses programmatic dependent launch: the program twice (once if it updates an input in
+///    place) in one CUDA graph, in which its kernels may overlap. The outputs must be those of the first run;
+///    GpuRun::fault says if they are not.
 ///
-/// `storage` has the bytes of each of the manifest's tensors; on return it has those after the first way.
-/// Before it, outputs and workspace have the bytes of `storage` (poison), and shared memory is NaN. Throws
-/// Fault if a kernel has written beyond the end of a tensor.
+/// `storage` has the bytes of each of the manifest's tensors; on return it has the results of the first run.
+/// Throws Fault if a kernel has written beyond the end of a tensor.
 GpuRun run_on_gpu(const emit::Manifest&, const Cubin&, std::vector<Bytes>& storage, Timing = Timing::off);
 
-/// Returns microseconds per evaluation of the program, one sample per round. For tuning: as Timing::rotated,
-/// with fewer rounds, and without checking results.
+/// Returns the microseconds per evaluation of the program, one sample per round, for tuning. Measures with a
+/// cold L2 as Timing::rotated does, with fewer rounds, and does not check results.
 std::vector<double> measure_on_gpu(const emit::Manifest&, const Cubin&, std::vector<Bytes>& storage);
 
 }  // namespace zellige::run

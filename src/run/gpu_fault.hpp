@@ -16,9 +16,9 @@
 
 namespace zellige::run {
 
-/// Record a kernel launch, and a completed synchronization, for the error message. Thread-safe; a call takes
-/// some tens of nanoseconds.
+/// Records a kernel launch, for the error message. Thread-safe; takes some tens of nanoseconds.
 void record_launch(std::string_view program, std::string_view kernel);
+/// Records that all launched kernels have completed without error, for the error message. Thread-safe.
 void record_wait();
 
 /// Returns true if a CUresult makes the context unusable: illegal addresses and instructions, launch timeouts

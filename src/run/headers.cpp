@@ -7,8 +7,8 @@
 namespace zellige::run {
 namespace {
 
-// Adds the headers that the source code of the file `from` includes, directly or through other headers, to
-// `seen`.
+// Adds to `seen` the embedded headers that `text`, the source code of the file `from`, includes, directly or
+// through other headers.
 void walk(std::string_view text, std::string_view from, std::set<const Header*>& seen) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -20,15 +20,15 @@ struct Header {
 /// Returns all headers that are embedded in this binary, sorted by path.
 std::span<const Header> headers();
 
-/// Returns the embedded header with that path, such as zellige/block.hpp; null if there is none.
+/// Returns the embedded header with the path `path`, such as zellige/block.hpp; null if there is none.
 const Header* find_header(std::string_view path);
 
 /// Returns the embedded header that a line of source code includes; null if it includes none. `from`: path of
 /// the file that contains the line, "" for a program's source code.
 const Header* included(std::string_view line, std::string_view from);
 
-/// Returns the embedded headers that source code includes, directly or through other headers, sorted by path.
-/// Preprocessor conditions are not evaluated: the includes of all branches count.
+/// Returns the embedded headers that the source code `text` includes, directly or through other headers,
+/// sorted by path. Preprocessor conditions are not evaluated: the includes of all branches count.
 std::vector<const Header*> closure(std::string_view text);
 
 }  // namespace zellige::run

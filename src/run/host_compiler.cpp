@@ -58,7 +58,8 @@ const std::vector<std::string>& flags() {
   return all;
 }
 
-// Writes a file in the cache unless it has this content already. Returns its path.
+// Writes `content` to the file `below_root` in the cache's folder, unless the file has this content already.
+// Returns the file's path.
 fs::path ensure(const Cache& cache, const fs::path& below_root, std::string_view content) {
   const fs::path file = cache.folder(below_root.parent_path()) / below_root.filename();
   std::error_code none;
@@ -67,7 +68,7 @@ fs::path ensure(const Cache& cache, const fs::path& below_root, std::string_view
   return file;
 }
 
-// Returns the first five lines with errors of a compiler's log; a short log unchanged.
+// Returns the first five lines of a compiler's log that report errors; returns a short log unchanged.
 std::string shortened(const std::string& log) {
   if (log.size() < 2000) return log;
   std::string errors;
@@ -126,8 +127,8 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   const fs::path made = cache.scratch("so");
   std::vector<std::string> command = {c.path};
   command.insert(command.end(), flags().begin(), flags().end());
-  // g++ writes file names unescaped into assembler code. It runs in the cache's folder with relative paths,
-  // so that special characters in the cache's path do no harm.
+  // Returns a path relative to the cache's folder, in which g++ runs: g++ writes file names unescaped into
+  // assembler code, and so special characters in the cache's path do no harm.
   const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
   for (const std::string& word :
        {std::string("-I"), below(header_folder(cache)), std::string("-x"), std::string("c++"),

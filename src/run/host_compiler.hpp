@@ -21,14 +21,16 @@ struct HostLibrary {
 /// names the component that needs it.
 std::string host_compiler(const std::string& who);
 
-/// Writes Zellige's headers into the cache, and returns the folder for the compiler's option -I.
+/// Writes Zellige's headers into a folder of the cache, and returns that folder, for the compiler's option
+/// -I.
 std::filesystem::path header_folder(const Cache&);
 
 /// Writes source code to a file NAME.cu in the cache, for compilers and for inspection. Returns its path.
 std::filesystem::path source_file(const std::string& source, const std::string& name, const Cache&);
 
-/// Compiles a program's source code to a library for the emulator, or finds it in the cache. Throws Error if
-/// there is no compiler, and Fault with the first errors if it rejects the source code.
+/// Compiles a program's source code to a library for the emulator, or finds the library in the cache. Throws
+/// Error if there is no compiler. If the compiler rejects the source code, throws Fault with the first
+/// errors.
 HostLibrary compile_for_emulator(const std::string& source, const std::string& name, const Cache&);
 
 }  // namespace zellige::run

@@ -9,8 +9,8 @@ namespace zellige::run {
 /// A loaded shared library, never unloaded.
 class Library {
  public:
-  /// Loads the first of `names` that can be loaded. Throws Error with all names, and the loader's reason for
-  /// the last one; `what` names the library in words.
+  /// Loads the first library of `names` that can be loaded. If there is none, throws Error with all names and
+  /// the loader's reason for the last one. `what`: the library in words, for the message.
   static Library open(const std::string& what, const std::vector<std::string>& names);
 
   /// Loads the library that an environment variable names. Returns nullopt if the variable is not set; throws
@@ -22,7 +22,7 @@ class Library {
   void bind(F*& function, const char* symbol) const {
     function = reinterpret_cast<F*>(address(symbol));
   }
-  /// Sets a function pointer to a symbol of the library; to nullptr if the library lacks it.
+  /// Sets a function pointer to a symbol of the library, or to nullptr if the library lacks it.
   template <class F>
   void bind_if_there(F*& function, const char* symbol) const {
     function = reinterpret_cast<F*>(address_if_there(symbol));

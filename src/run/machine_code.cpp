@@ -31,7 +31,7 @@ constexpr std::array forms = {
 constexpr int no_register = 63;  // URZ: no descriptor
 constexpr std::size_t instruction_bytes = 16;
 
-// Returns the value of type T at byte `at`. Throws Error if it is not within the bytes.
+// Returns the value of type T at byte `at` of `bytes`. Throws Error if it exceeds them.
 template <class T>
 T read(std::string_view bytes, std::uint64_t at) {
   if (at > bytes.size() || bytes.size() - at < sizeof(T))
@@ -45,7 +45,7 @@ struct Section {
   std::string_view name, bytes;
 };
 
-/// Returns the sections of a 64-bit ELF file. Throws Error if one exceeds the file.
+/// Returns the sections of a 64-bit ELF file. Throws Error if a section exceeds the file.
 std::vector<Section> sections(std::string_view elf) {
   if (!elf.starts_with("\177ELF\2"))
     fail("cubin: expected a 64-bit ELF file, found {} other bytes", elf.size());
@@ -77,8 +77,9 @@ std::vector<Section> sections(std::string_view elf) {
 
 constexpr std::string_view code_section = ".text.";  // prefix of the name of a kernel's code section
 
-/// Reads the attributes in a kernel's section .nv.info.NAME: each has a format byte, a number byte, and 16
-/// bits of data. With format 4 the 16 bits are the size in bytes of the data that follows.
+/// Sets the properties of kernel `k` from the attributes in its section .nv.info.NAME. Each attribute has a
+/// format byte, a number byte, and 16 bits of data. With format 4, these 16 bits are the size in bytes of the
+/// data that follows.
 void read_attributes(std::string_view info, KernelInterface& k) {
   constexpr int counted = 4;
   constexpr int max_threads = 0x05, parameter = 0x17, cta_per_cluster = 0x3d;

@@ -26,9 +26,9 @@ struct Descriptor {
   int uniform_register = 0;      // the first register of the pair
 };
 
-/// Returns all operands in a cubin that name a descriptor of global memory, in file order. An instruction
-/// without its optional descriptor may count as one with an even register. Throws Error if the bytes are not
-/// a cubin with complete sections.
+/// Returns all operands in a cubin that name a descriptor of global memory, in file order. Instructions in
+/// which the descriptor is optional and absent may be included, with an even register. Throws Error if the
+/// bytes are not a cubin with complete sections.
 std::vector<Descriptor> descriptors(std::string_view cubin);
 
 /// Returns the descriptor operands in a cubin that start at an odd register, which end a kernel in an illegal
@@ -50,8 +50,8 @@ struct KernelInterface {
 /// sections.
 std::vector<KernelInterface> kernel_interfaces(std::string_view cubin);
 
-/// Returns the compute capability for which a cubin was compiled: 90 for sm_90 and sm_90a; nullopt if its ELF
-/// ABI version is unknown.
+/// Returns the compute capability for which a cubin was compiled: 90 for sm_90 and sm_90a. Returns nullopt if
+/// the cubin's ELF ABI version is unknown.
 std::optional<int> compute_capability(std::string_view cubin);
 
 }  // namespace zellige::run

@@ -59,8 +59,8 @@ std::size_t header_length(std::string_view start, std::string_view where) {
   return byte(magic.size()) | byte(magic.size() + 1) << 8;
 }
 
-/// Parses the dictionary in a .npy header; the result has no values. Throws Error for an array that is not
-/// supported.
+/// Returns the dtype and shape in a .npy header; the result has no values. Throws Error for a dtype that is
+/// not supported and for column-major arrays.
 Npy parse_header(std::string_view header, std::string_view where) {
   Npy array;
   const std::string_view descr = value_of(header, "descr", where);
@@ -77,7 +77,7 @@ Npy parse_header(std::string_view header, std::string_view where) {
   return array;
 }
 
-// Returns the number of elements of a shape. Throws Error if it overflows.
+// Returns the number of elements of a shape. Throws Error if the number overflows.
 std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   std::size_t count = 1;
   for (const std::int64_t n : shape) {
@@ -87,8 +87,8 @@ std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   return count;
 }
 
-/// Throws Error for a file with a wrong number of bytes. `bytes`: size of the elements found; with `more`, a
-/// lower bound.
+/// Throws Error for a file whose elements have a wrong number of bytes. `bytes`: their size; if `more` is
+/// true, a lower bound of it.
 [[noreturn]] void wrong_bytes(const Npy& array, std::size_t bytes, bool more, std::string_view where) {
   fail("{}: holds {}{} bytes of elements; its shape {} needs {} of {}", where, more ? "more than " : "",
        bytes, graph::to_string(array.shape), count_of(array.shape, where), graph::bytes(array.dtype));

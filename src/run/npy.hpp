@@ -17,8 +17,8 @@ namespace zellige::run {
 /// dtypes as f32.
 graph::DType npy_dtype(graph::DType);
 
-/// Returns the contents of a .npy file. Values are rounded to the written dtype, which changes nothing for a
-/// tensor's own values.
+/// Returns the contents of a .npy file with `values` in row-major order. The values are rounded to npy_dtype
+/// of the given dtype, which does not change values that have the given dtype.
 std::string npy(graph::DType, const graph::Shape&, const std::vector<double>& values);
 
 /// An array that was read from a .npy file.
@@ -28,8 +28,8 @@ struct Npy {
   std::vector<double> values;
 };
 
-/// Parses the contents of a row-major file with elements of <f2, <f4, |i1 or <i4. Throws Error for any other;
-/// `where` names the file in messages.
+/// Parses the contents of a row-major .npy file with elements of <f2, <f4, |i1 or <i4. Throws Error for other
+/// files; `where` names the file in messages.
 Npy parse_npy(std::string_view bytes, std::string_view where);
 
 /// A .npy file that is read no further than its header declares: reading from a pipe never waits for more

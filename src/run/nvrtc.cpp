@@ -29,7 +29,7 @@ struct Nvrtc {
   std::string version_text;
 };
 
-// Returns the names under which NVRTC is searched for, in order.
+// Returns the file names under which NVRTC's library is searched for, in order.
 std::vector<std::string> names() {
   std::vector<std::string> all;
   for (const char* suffix : {"", ".13", ".12", ".11.2"}) all.push_back(std::string("libnvrtc.so") + suffix);

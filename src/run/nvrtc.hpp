@@ -21,13 +21,14 @@ struct Cubin {
 /// Returns NVRTC's version, for example "13.0". Throws Error if there is no NVRTC of version 12.3 or newer.
 const std::string& nvrtc_version();
 
-/// Throws Error if $ZELLIGE_NVRTC is set and names no usable NVRTC: no other one is searched for then.
+/// Throws Error if $ZELLIGE_NVRTC is set but does not name a usable NVRTC: if it is set, no other NVRTC is
+/// searched for.
 void require_named_nvrtc();
 
 /// Compiles a program for an architecture (sm_80, sm_90a), or finds it in the cache. If the machine code
-/// takes a memory descriptor from an odd register (run/machine_code.hpp), the source code is compiled again
-/// without cache hints, and `note` says so. Throws Fault with the compiler's log if it rejects the source
-/// code, and if there still is such a descriptor.
+/// takes a memory descriptor from an odd register (run/machine_code.hpp), compiles the source code again
+/// without cache hints, and says so in `note`. Throws Fault if that does not help, and, with the compiler's
+/// log, if the compiler rejects the source code.
 Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache&);
 
 /// Throws Fault if a cubin, from any compiler, takes a memory descriptor from an odd register, and Error if

@@ -17,7 +17,7 @@ namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
-// Returns a file's status; nullopt if there is none.
+// Returns the status (stat) of the file at a path; nullopt if there is no file.
 std::optional<struct stat> file_at(const fs::path& file) {
   struct stat s;
   if (::stat(file.c_str(), &s) != 0) return std::nullopt;
@@ -30,14 +30,14 @@ std::optional<struct stat> file_at(const fs::path& file) {
 
 bool same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-// Returns true if a file is the same one, with the same size and modification time.
+// Returns true if a and b are the status of the same file, with the same size and modification time.
 bool unchanged(const struct stat& a, const struct stat& b) {
   return same(a, b) && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
          a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
-// Returns 1 or 2 if a path denotes this process's stdout or stderr ("-", /dev/stdout, or the file to which it
-// is redirected), else -1.
+// Returns the descriptor 1 or 2 if a path denotes this process's stdout or stderr: "-", /dev/stdout, or the
+// file to which it is redirected. Returns -1 for other paths.
 int own_descriptor(const fs::path& file) {
   if (file == "-") return 1;
   const auto there = file_at(file);
@@ -86,8 +86,8 @@ bool Outputs::is_stream(const fs::path& file) {
   return there && !S_ISREG(there->st_mode) && !S_ISDIR(there->st_mode);
 }
 
-// Returns an output path with symbolic links resolved, so that the file is checked and replaced and the link
-// is kept. Throws Error if the path cannot be written.
+// Returns the place of an output, with symbolic links resolved: the file at the end of the links is checked
+// and replaced, and the links are kept. Throws Error if the path cannot be written.
 Outputs::Place Outputs::resolve(const fs::path& shown) const {
   Place place{shown, shown, is_stream(shown)};
   if (place.stream) return place;
@@ -105,8 +105,9 @@ Outputs::Place Outputs::resolve(const fs::path& shown) const {
   return place;
 }
 
-// Throws Error if the existing file is an input of the command or must not be replaced. `digest`: hash of the
-// content to be written, if known; a file of the same content may always be replaced.
+// Throws Error if the output would replace a file that is an input of the command, or that must not be
+// replaced. `digest`: hash of the content to be written, null if it is not known; a file of the same content
+// may always be replaced.
 void Outputs::check(const Place& place, const std::string* digest) const {
   if (place.stream) return;
   const auto there = file_at(place.file);
@@ -173,8 +174,8 @@ void Outputs::put(const fs::path& shown, std::string_view content) {
   stage(place, content);
 }
 
-// Moves a staged file to its path. The existing file must be unchanged since it was checked; it is kept under
-// the staged file's name until everything is committed.
+// Moves a staged file to its path. If there is a file at the path, it must be unchanged since it was checked;
+// it is kept under the staged file's name until everything is committed.
 void Outputs::put_in_place(Staged& s) {
   if (s.place.stream) return write_stream(s.place.shown, s.content);
   const char *from = s.aside.c_str(), *to = s.place.file.c_str();

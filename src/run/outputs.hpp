@@ -47,14 +47,15 @@ class Outputs {
 
   /// Checks and reserves a path for an output, and stages its content until commit().
   void put(const std::filesystem::path&, std::string_view content);
-  /// Renames all staged files to their paths. If one cannot be renamed, throws; drop() or the destructor then
-  /// restores the others.
+  /// Renames all staged files to their paths. Throws Error if one of them cannot be renamed; drop() or the
+  /// destructor then restores the files that were replaced.
   void commit();
 
   /// Discards the staged files; undoes renames of a failed commit.
   void drop();
 
-  /// Returns true if a path is written as a stream, without staging.
+  /// Returns true if a path is written as a stream, without staging: a device, a pipe, or this process's
+  /// stdout or stderr.
   static bool is_stream(const std::filesystem::path&);
   const Written& written() const { return written_; }
 
@@ -78,7 +79,8 @@ class Outputs {
   };
 
   Place resolve(const std::filesystem::path&) const;  // follows links
-  // Throws Error if the existing file must not be replaced.
+  // Throws Error if the output would replace a file that must not be replaced. `digest`: hash of the content
+  // to be written; null if it is not known.
   void check(const Place&, const std::string* digest) const;
   void take(const Place&);  // throws if another output has the path
   void stage(const Place&, std::string_view content);

@@ -16,7 +16,8 @@
 namespace zellige::run {
 namespace {
 
-/// Returns a string that identifies the executable or library with this code: its version, size and time.
+/// Returns a string that identifies this build, the executable or library that contains this code: its
+/// version, size and modification time.
 std::string build() {
   static const char here = 0;
   Dl_info info{};

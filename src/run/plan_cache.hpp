@@ -1,17 +1,17 @@
-// Stores the estimated times of planned kernels on disk. When a similar graph was fused before, the search
-// for the best fusion takes them from the cache and need not plan the kernels again.
+// Stores the estimated times of planned kernels on disk. When a similar graph has been fused before, the
+// search for the best fusion takes the times from the cache, and need not plan the kernels again.
 //
-//   fuse::Optimized o = optimize_with_options(graph, target, true, options, standard_cache());
+//   fuse::Optimized o = optimize_with_options(graph, target, true, options, standard_cache());  // true: fuse
 //
 //   PlanCache kept(cache, target);  // the same, step by step
 //   fuse::optimize(graph, target, kept.costs());
-//   kept.keep();                    // adds the new ones, atomically: ctrl-C leaves no half-written file
+//   kept.keep();                    // adds the new times, atomically: ctrl-C leaves no half-written file
 //
 // There is one cache entry per target and build of Zellige (its version, and the size and time of the running
-// file), so another build starts with an empty one. Estimates only rank ways to fuse: the chosen kernels are
+// file), so another build starts with an empty one. Estimates only rank fusions: the chosen kernels are
 // planned and verified in any case, so that a wrong estimate could make a program slower, but never
-// incorrect. An entry has at most `max_costs` estimates of 24 bytes; beyond that, only those of the last
-// graph are kept.
+// incorrect. An entry has at most `max_costs` estimates of 24 bytes; if there would be more, only those of
+// the last graph are kept.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,10 +1,10 @@
 // Runs jobs in parallel, each in a process of its own, so that a job that crashes, or is killed for its use
 // of memory, does not affect the others.
 //
-//   run_jobs(graphs.size(), 2, [&](int i) { return run(graphs[i]).to_json(); },
-//            [&](int i, const JobEnd& end) { ... });
+//   run_jobs(graphs.size(), /*at a time*/ 2, [&](int i) { return run(graphs[i]).to_json(); },
+//            [&](int i, const JobEnd& end) { ... });  // called when job i has ended
 //
-// A second form takes the jobs one by one from a function `next`, for when their number is not known.
+// A second overload calls a function `next` for each job, for when the number of jobs is not known.
 #pragma once
 #include <functional>
 #include <string>
@@ -25,9 +25,11 @@ void run_jobs(
     int count, int width, const std::function<std::string(int)>& work,
     const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle = [] {});
 
-/// Runs the jobs that `next` returns, each in a forked process, as run_jobs above does. `next` is called with
-/// 0, 1, ... whenever another job may start; an empty function ends the sequence.
+/// A job of the second run_jobs: a function that returns the job's result.
 using Work = std::function<std::string()>;
+/// Runs the jobs that `next` returns, each in a forked process, at most `width` at a time. Calls `next` with 0,
+/// 1, ... whenever another job may start; an empty function ends the sequence. Calls `ended` and `idle` as the
+/// first run_jobs does.
 void run_jobs(
     const std::function<Work(int)>& next, int width, const std::function<void(int, const JobEnd&)>& ended,
     const std::function<void()>& idle = [] {});

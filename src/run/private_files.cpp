@@ -17,8 +17,8 @@ namespace {
 
 constexpr unsigned others_write = 0022;
 
-/// Returns why an open file is not private, such as "its mode is 0777, expected 0700: ..."; "" if it belongs
-/// to this user and others cannot write it.
+/// Returns why an open file is not private, such as "its mode is 0777, expected 0700: ...". Returns "" if the
+/// file belongs to this user and others cannot write it.
 std::string why_not_private(int fd, unsigned expected_mode) {
   struct stat s;
   if (::fstat(fd, &s) != 0) return std::strerror(errno);
@@ -80,9 +80,9 @@ PrivateFile::PrivateFile(const fs::path& file)
 
 PrivateFile::~PrivateFile() { ::close(fd_); }
 
-// Returns a path that differs from call to call, because dlopen takes a known path for a library that is
-// loaded already. A library with unique symbols stays loaded after dlclose, when its descriptor's number may
-// denote another file.
+// Returns a path of the open file that differs from call to call. dlopen takes a path that it knows for a
+// library that is loaded already; and a library with unique symbols stays loaded after dlclose, when the
+// number of its file descriptor may denote another file.
 std::string PrivateFile::path() const {
   static std::atomic<unsigned> count = 0;
   std::string same;  // denotes the same folder, spelled differently for each call

@@ -10,8 +10,8 @@
 
 namespace zellige::run {
 
-/// Creates a folder and its missing parents, with mode 0700. Throws Error if the folder exists and belongs to
-/// another user, or other users may write it. `what` names it in the message.
+/// Creates a folder and its missing parents, with mode 0700. Throws Error if the folder exists, and belongs
+/// to another user or may be written by other users. `what` names the folder in the message.
 void private_folder(const std::filesystem::path&, const std::string& what);
 
 /// An open file that only this user can write. It is accessed by its descriptor, so changing what its path
@@ -23,8 +23,8 @@ class PrivateFile {
   explicit PrivateFile(const std::filesystem::path&);
   ~PrivateFile();
   PrivateFile(const PrivateFile&) = delete;
-  /// Returns a path by which this process and its children can open the file as long as this object exists; a
-  /// different one on each call.
+  /// Returns a path by which this process and its children can open the file as long as this object exists.
+  /// Each call returns a different path.
   std::string path() const;
   /// Reads and returns the file's content. Throws Error if that fails.
   std::string content() const;

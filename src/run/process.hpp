@@ -16,8 +16,8 @@ struct Finished {
 /// Returns an exit status in words: "status 1", or "killed by signal 9 (Killed)" for 128 + signal.
 std::string ended(int status);
 
-/// Runs command[0], looked up in PATH, with the arguments that follow it. Throws Error if it cannot be
-/// started. `folder`: its working directory; "": the current one.
+/// Runs the program command[0], looked up in PATH, with the other elements as arguments, and waits for its
+/// end. Throws Error if it cannot be started. `folder`: its working directory; "": the current one.
 Finished run_process(const std::vector<std::string>& command, const std::string& folder = "");
 
 /// Returns the path of a program in PATH, or `name` itself if it is the path of an executable; nullopt if

@@ -92,8 +92,8 @@ struct RunResult {
 
 /// Returns the median of samples; NaN if there are none.
 double median(std::vector<double>);
-/// Returns the smallest sample that at least the share p (0 to 1) of the samples does not exceed; NaN if
-/// there are none.
+/// Returns the percentile for the share p (0 to 1): the smallest sample v such that at least a share p of the
+/// samples is at most v. Returns NaN if there are none.
 double percentile(std::vector<double>, double p);
 
 /// Returns the result as one line of JSON, without a newline.
@@ -101,8 +101,8 @@ std::string to_json(const RunResult&);
 /// Parses a line from to_json; throws nlohmann's exception if it is not one.
 RunResult parse_result(std::string_view json);
 
-/// Returns in words what was checked of a tensor by sample: "Y by sample: 64 of 4096 tiles of 128x128 (1.6%,
-/// seed 1), from the inputs X, W".
+/// Returns in words which part of a tensor a sampled check compared: "Y by sample: 64 of 4096 tiles of
+/// 128x128 (1.6%, seed 1), from the inputs X, W".
 std::string describe_sample(const RunResult&, const TensorResult&);
 
 /// Returns the result as lines for the terminal: "gqa_bs1[3]  correct  emulator sm_80  error 6.1e-05 ...",

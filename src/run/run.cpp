@@ -52,8 +52,8 @@ class GpuLock {
   int fd_;
 };
 
-// Returns the bytes of each of the manifest's tensors before the first launch: inputs have their values, all
-// other tensors are poison (NaN). Throws Fault if the manifest's inputs are not the graph's.
+// Returns the bytes of each of the manifest's tensors before the first launch: the values of inputs, and
+// poison (NaN) for all other tensors. Throws Fault if the manifest's inputs are not the graph's.
 std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Manifest& m,
                                     const graph::InputChoice& choice) {
   std::vector<Bytes> storage;

@@ -45,10 +45,10 @@ struct Options {
 };
 
 /// Runs a graph, which must be validated, and returns its result. Does not throw: an invalid graph or missing
-/// hardware or software gives Status::refused with a reason, a fault of Zellige Status::failed.
+/// hardware or software results in Status::refused with a reason, a fault of Zellige in Status::failed.
 ///
-/// A borderline result is run again with the next two seeds, and is wrong if one of these is, because a wrong
-/// kernel is wrong for all inputs, and usually by much.
+/// If the result is borderline, runs the graph again with the next two seeds. The result is `wrong` if one of
+/// these runs is, because a wrong kernel is wrong for all inputs, and usually by much.
 RunResult run(const graph::KernelGraph& graph, const Options&, const Cache&);
 
 /// A usable GPU with NVRTC, or the reason why there is none.
@@ -56,12 +56,12 @@ struct GpuFound {
   std::string target;   // the GPU's target, for example sm_90a; "" if there is no usable GPU
   std::string why_not;  // why there is no usable GPU; else ""
 };
-/// Looks for a GPU and NVRTC in a forked process, because a process that has initialized CUDA cannot fork
-/// workers that use it.
+/// Returns the GPU and NVRTC of this machine, or why they cannot be used. Looks for them in a forked process,
+/// because a process that has initialized CUDA cannot fork workers that use it.
 GpuFound find_gpu();
 
-/// Returns the target of this machine's GPU, such as sm_90a; initializes CUDA in this process. Throws Error
-/// if there is no GPU, no NVRTC, or no target that the GPU runs.
+/// Returns the target of this machine's GPU, such as sm_90a. Initializes CUDA in this process. Throws Error
+/// if there is no GPU or no NVRTC, or if Zellige has no target for the GPU.
 std::string gpu_target();
 
 /// Returns the fastest of `options.tune` tilings of a graph, measured on this machine's GPU or found in the

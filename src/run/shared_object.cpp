@@ -28,8 +28,8 @@ struct Scratch {
 std::string shared_object(const emit::Manifest& m, const std::string& cubin, const Cache& cache) {
   const std::string compiler = host_compiler("shared object of " + m.name);
   const Scratch kernels(cache.scratch("cubin")), text(cache.scratch("c")), made(cache.scratch("so"));
-  // The compiler runs in the cache's folder with relative names, so that the folder's path is not in the
-  // result.
+  // Returns a path relative to the cache's folder, in which the compiler runs, so that the folder's path is
+  // not in the shared object.
   const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
   write_whole(kernels.path, cubin, 0600);
   write_whole(text.path, emit::c_library(m, below(kernels.path)), 0600);

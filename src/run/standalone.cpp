@@ -18,7 +18,8 @@ std::string guard(std::string_view path) {
   return name;
 }
 
-// Returns a preprocessor line from its first word on, without # and blanks; "" for other lines.
+// Returns a preprocessor line without leading blanks and #: "include <cstdio>" for "  # include <cstdio>".
+// Returns "" for other lines.
 std::string_view directive(std::string_view line) {
   auto skip_blanks = [&] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
   skip_blanks();
@@ -67,7 +68,7 @@ class Inliner {
     bool emulated, otherwise;
   };
 
-  // Updates the list of open #if conditions after a preprocessor directive.
+  // Updates the list of open #if conditions for the preprocessor directive `word`.
   void branch(std::string_view word) {
     const bool emulated = word.ends_with("if defined(ZELLIGE_EMULATE)");
     if (word.starts_with("if"))
@@ -80,7 +81,7 @@ class Inliner {
       branches_.pop_back();
   }
 
-  // Inlines a header, unless it is or is being inlined.
+  // Inlines a header, unless it has been inlined already or is being inlined.
   void put(const Header& header) {
     if (done_.contains(&header) || !open_.insert(&header).second) return;
     if (branches_.empty()) done_.insert(&header);

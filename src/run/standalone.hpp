@@ -6,9 +6,9 @@
 namespace zellige::run {
 
 /// Returns a program's source code with each <zellige/...> header inlined once. Other includes (<cstdio>,
-/// <cuda_runtime.h>) are kept, and so are those for the emulator (<zellige/emulate/...> under a condition).
-/// Preprocessor conditions keep their meaning: a header that is included only in a branch that is not taken
-/// can be included again later.
+/// <cuda_runtime.h>) are kept, and so are the emulator's headers (<zellige/emulate/...>) in branches that
+/// only the emulator compiles. A header that is included under a condition may be inlined a second time at a
+/// later include, so that it is present whichever branch is taken.
 std::string standalone(std::string_view source);
 
 }  // namespace zellige::run

@@ -11,7 +11,7 @@
 namespace zellige::run {
 namespace {
 
-// Calls visit(row-major index, offset in elements) for every element of a tensor.
+// Calls visit(row-major index, offset in elements) for every element of a tensor, in row-major order.
 template <class Visit>
 void each(const emit::TensorPlace& t, Visit visit) {
   const std::int64_t count = graph::size(t.shape);
@@ -28,8 +28,9 @@ void each(const emit::TensorPlace& t, Visit visit) {
   }
 }
 
-// Return the number of elements of a row along the last dimension, and their stride in elements.
+// Returns the number of elements of a row along the last dimension.
 std::int64_t row_length(const emit::TensorPlace& t) { return t.shape.empty() ? 1 : t.shape.back(); }
+// Returns the stride along the last dimension, in elements.
 std::int64_t row_step(const emit::TensorPlace& t) { return t.strides.empty() ? 1 : t.strides.back(); }
 
 // Calls visit(row, offset, buffer) for every row of a tensor along the last dimension, in several threads.
@@ -68,8 +69,9 @@ std::vector<Lifetime> lifetimes(const emit::Manifest& m) {
   return lives;
 }
 
-// Throws Fault if two intermediates overlap while both are needed. Visits them by first use; those needed at
-// the same time are kept ordered by offset, so that only neighbours need be compared.
+// Throws Fault if two intermediates share bytes of the workspace while both are needed. Visits the
+// intermediates by first use, and keeps those needed at the same time ordered by offset, so that only
+// neighbours need be compared.
 void check_workspace(const emit::Manifest& m) {
   const std::vector<Lifetime> lives = lifetimes(m);
   std::vector<int> order;

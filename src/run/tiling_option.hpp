@@ -9,8 +9,8 @@
 
 namespace zellige::run {
 
-/// Returns planner options for the option --tiling. Throws Error if it names a file that cannot be read or
-/// contains no tiling.
+/// Returns the planner options for the value `tiling` of the option --tiling. Throws Error if `tiling` names
+/// a file that cannot be read or contains no tiling.
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target&);
 
 }  // namespace zellige::run

@@ -75,7 +75,8 @@ Times time_hot(Stream& stream, const BoundProgram& program) {
   Times times{.how = Timing::hot};
   for (int i = 0; i < warm_up; ++i) program.launch(stream, Overlap::kernels);
   stream.wait();
-  // The stream is blocked while a batch is enqueued, so that no launch waits for the host.
+  // Number of evaluations per batch. The stream is blocked while a batch is enqueued, so that no launch waits
+  // for the host.
   const int batch = std::clamp(400 / (program.kernels() + 2), 1, 50);
   while (static_cast<int>(times.samples.size()) < launches) {
     const int n = std::min(batch, launches - static_cast<int>(times.samples.size()));

@@ -40,10 +40,12 @@ struct Times {
 Times time_hot(Stream&, const BoundProgram&);
 
 /// Measures with a cold L2, by rotating through `sets`: the program, bound to each set of inputs and outputs.
-/// Brief: three rounds, and only with overlapping evaluations if the program uses PDL.
+/// `brief`: measures three rounds, and only the first of the three ways of launching above if the program
+/// uses PDL.
 Times time_rotated(Stream&, const LoadedProgram&, const std::vector<BoundProgram>& sets, bool brief = false);
 
-/// Returns how many sets of `bytes` bytes exceed the device's L2 three times, at most 64.
+/// Returns how many sets of inputs and outputs, of `bytes` bytes each, together exceed three times the
+/// device's L2; at most 64.
 int sets_beyond_l2(std::int64_t bytes);
 
 }  // namespace zellige::run

@@ -18,7 +18,8 @@ struct Candidate {
   double expected;             // microseconds
   std::vector<double> rounds;  // microseconds, the median of each round
   double us() const { return median(rounds); }
-  // Returns the key that decides between ties: the smallest is preferred.
+  // Returns the key that decides between candidates of equal time, of which the one with the smallest key is
+  // preferred.
   auto key() const {
     std::int64_t blocks = 0, threads = 0;
     for (const emit::KernelLaunch& k : program.manifest.kernels)
@@ -28,8 +29,8 @@ struct Candidate {
   const retile::Tiling& tiling() const { return program.manifest.tiling; }
 };
 
-/// Returns the index of the operator in whose tiles two tilings differ; -1 if there is none, or more than
-/// one.
+/// Returns the index of the operator in whose tiles two tilings differ. Returns -1 if they differ in no
+/// operator, or in more than one.
 int differ_in(const retile::Tiling& a, const retile::Tiling& b) {
   int found = -1;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -40,8 +41,9 @@ int differ_in(const retile::Tiling& a, const retile::Tiling& b) {
   return found;
 }
 
-/// Returns a combination: the fastest tiling, in which an operator's tiles are replaced if two measured
-/// tilings that differ in this operator only show that other tiles are faster.
+/// Returns a combination of the measured tilings: the fastest tiling, with the tiles of some operators
+/// replaced. The tiles of an operator are replaced if two measured tilings that differ in this operator only
+/// show that other tiles are faster.
 retile::Tiling together(const std::vector<Candidate>& all) {
   retile::Tiling best = std::ranges::min_element(all, {}, &Candidate::us)->tiling();
   for (std::size_t op = 0; op < best.size(); ++op) {

@@ -1,16 +1,16 @@
 // Tunes a program: measures the tilings with the lowest expected times, and returns the fastest.
 //
-//   const retile::Tiling t = tune(graph, target, {}, 8, measure, machine, cache).tiling;
+//   const retile::Tiling t = tune(graph, target, {}, /*candidates*/ 8, measure, machine, cache).tiling;
 //
 // The candidates are measured in several rounds, alternately in forward and reverse order, so that changes of
 // the clock rate affect all of them. A candidate's time is the median of its rounds.
 //
-// If the graph has several operators, a combination is measured last. It has for each operator the tiles that
-// were fastest when two tilings differed in this operator only.
+// If the graph has several operators, a combination is measured last: for each operator, it has the tiles
+// that were fastest when two tilings differed in this operator only.
 //
-// Times within 1% of the fastest are ties; of these the tiling with the fewest blocks is returned, then the
-// fewest threads, then the smallest JSON. The outcome is cached, with the candidates' source code and the
-// machine's name as the key.
+// Times within 1% of the fastest are ties. Of tied tilings, the one with the fewest blocks is returned, then
+// the one with the fewest threads, then the one with the smallest JSON. The outcome is cached, with the
+// candidates' source code and the machine's name as the key.
 #pragma once
 #include <functional>
 #include <string>
@@ -40,7 +40,9 @@ struct Tuned {
 };
 
 /// Returns the fastest tiling of a graph: measures at most `candidates` tilings, including the graph's own,
-/// and their combination. `say` receives progress. Throws Error if the graph cannot be planned.
+/// and a combination of them. `machine`: name of the machine, part of the cache's key. `say` receives the
+/// progress in words; `prepare` compiles a program before it is measured. Throws Error if the graph cannot be
+/// planned.
 Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions&, int candidates,
            const Measure&, const std::string& machine, const Cache&,
            const std::function<void(const std::string&)>& say = {}, const Prepare& prepare = {});

@@ -33,14 +33,16 @@ std::optional<std::string> digest_of(const std::filesystem::path&);
 /// The record of the files that Zellige has written, by the hashes of their contents.
 class Written {
  public:
-  /// Returns the record in the folder of Cache::standard(). If there is no such folder, nothing is recorded.
+  /// Returns the record in the folder of Cache::standard(). If no environment variable names a folder for the
+  /// cache, returns a record that stores nothing.
   static Written standard();
   explicit Written(std::filesystem::path record) : record_(std::move(record)) {}
 
   /// Records the hash of a file's content. Does not throw: if recording fails, overwriting the file needs
   /// --force.
   void add(const std::string& digest) const;
-  /// Returns true if the hash of a content is recorded, so that a file with it may be overwritten.
+  /// Returns true if the hash `digest` of a file's content is recorded, that is, if Zellige wrote the file
+  /// and it may be overwritten.
   bool holds(const std::string& digest) const;
 
  private:
