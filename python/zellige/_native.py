@@ -291,7 +291,8 @@ class Program:
         return [_info(library().zellige_program_output, self._handle, i) for i in range(count)]
 
     def objects(self):
-        """Returns the C function that call_objects calls, and the program's handle. The function returns a status."""
+        """Returns the C function with which call_objects runs the program, and the program's handle. The function
+        returns a status."""
         return _locked().zellige_program_call_objects, self._handle.value
 
     def call_objects(self, exchange: int, inputs, outputs, stream=None) -> None:
@@ -311,7 +312,7 @@ class Program:
 
 
 def sealed(manifest: str, name: str, cubin: bytes) -> str:
-    """Returns the manifest with the hashes of `cubin` and of the manifest itself, for manifests that the library
+    """Returns the manifest with the hashes of `cubin` and of the manifest itself added, for a manifest that the library
     did not write."""
     return text_of(library().zellige_manifest_seal, manifest.encode(), _shown(name), cubin, len(cubin))
 

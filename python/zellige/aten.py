@@ -69,8 +69,8 @@ def _layer_norm(x, shape, weight, bias, eps):
 
 
 def _batch_norm(x, weight, bias, mean, variance, momentum, eps):
-    """Returns batch normalisation with fixed statistics. Its other two results are None, because nothing reads
-    them."""
+    """Returns [batch norm of x with the given mean and variance, None, None]. Nothing reads the other two results of
+    torch's operator."""
     along = lambda v: op.reshape(op.cast(v, "f32"), (x.shape[1], *[1] * (x.ndim - 2)))  # noqa: E731
     scale = op.rsqrt(op.add(along(variance), eps))
     made = op.mul(op.sub(op.cast(x, "f32"), along(mean)), scale if weight is None else op.mul(scale, along(weight)))

@@ -13,8 +13,8 @@ ROWS = 64
 
 
 def attention(q, k, v, mask, causal, scale, grouped):
-    """Returns softmax(scale q k^T + mask) v for q of (batch, heads, queries, size). scale None: size^-0.5.
-    `grouped` is not used: the shapes show it."""
+    """Returns softmax(scale q k^T + mask) v for q of (batch, heads, queries, size). scale None: size^-0.5. `grouped` is
+    not used: the numbers of heads show whether query heads share keys."""
     scale = q.shape[-1] ** -0.5 if scale is None else scale
 
     def chain(scores, adapt):
@@ -25,9 +25,12 @@ def attention(q, k, v, mask, causal, scale, grouped):
 
 
 def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=op.safe_softmax):
-    """Returns the attention of q, k and v. `chain(scores, adapt)` maps q k^T to the input of softmax; it applies
-    `adapt` to its other operands, of shape (..., heads, queries, keys), which may be reshaped like the scores.
-    `alone`: there are no such operands. `masked`: the chain masks by position, so that queries must remain rows."""
+    """Returns the attention of q, k and v: softmax(chain(q k^T)) v.
+
+    `chain(scores, adapt)` computes the input of softmax from q k^T. If the chain has other operands, of shape (...,
+    heads, queries, keys), it calls `adapt` on each of them, which reshapes the operand as the scores have been
+    reshaped. `alone`: the chain has no other operands. `masked`: the chain masks by the position of query and key, so
+    that heads must not be merged into the dimension of queries."""
     shape, pair = q.shape, (_unrepeated(k), _unrepeated(v))
     if pair[0] is not None and pair[1] is not None and pair[0].shape[1] == pair[1].shape[1]:
         k, v = pair
@@ -66,15 +69,15 @@ def _permuted(x):
 
 
 def _repeated(x, times):
-    """Returns x with each head repeated `times` times: (batch, heads, m, n) becomes (batch, heads times, m, n)."""
+    """Returns x with each head repeated `times` times: (batch, heads, m, n) becomes (batch, heads * times, m, n)."""
     batch, heads, *matrix = x.shape
     wide = op.expand(numpy_api._unsqueeze(x, 2), (batch, heads, times, *matrix))
     return op.reshape(wide, (batch, heads * times, *matrix))
 
 
 def _unrepeated(x):
-    """Returns the tensor (batch, heads, keys, size) of which x repeats every head for a group of query heads; None
-    if x does not."""
+    """Returns the tensor with the unrepeated keys or values, (batch, heads, keys, size), if x repeats each of its heads
+    for several query heads; None if x does not."""
     trace, made = x._trace, x._trace.producer(x)
     wide = made and made["op"] == "reshape" and trace.producer(made["inputs"][0])
     if not wide or wide["op"] != "expand":
@@ -90,8 +93,8 @@ _SOFTMAX = {"softmax": op.softmax, "safe_softmax": op.safe_softmax}
 
 
 def attended(p, v):
-    """Rewrites the batched matmul p v as attention, if p is the softmax of an elementwise chain on q k^T. Returns
-    a result of the matmul's shape, or None for other matmuls."""
+    """Rewrites the batched matmul p v as attention, if p is the softmax of an elementwise chain on q k^T. Returns the
+    attention in the shape of the matmul's result; None if p is anything else."""
     trace, p, v = p._trace, _by_heads(p), _by_heads(v)
     if p is None or v is None:
         return None
@@ -109,7 +112,7 @@ def attended(p, v):
 
 
 def _by_heads(x):
-    """Returns the tensor (batch, heads, m, n) of which x, (batch heads, m, n), is a view; None if there is none."""
+    """Returns the tensor (batch, heads, m, n) if x, (batch * heads, m, n), is a view of one; None if x is not."""
     made = x._trace.producer(x)
     if not made or made["op"] != "reshape":
         return None
@@ -118,8 +121,9 @@ def _by_heads(x):
 
 
 def _scores(trace, name, shape, deep=12):
-    """Matches an elementwise chain on q k^T that ends in the tensor `name`. Returns (q, k, chain, whether the
-    chain masks by position); None if there is no match. `deep`: limit of the chain's length."""
+    """Matches a chain of elementwise operators on q k^T whose result is the tensor `name`. Returns (q, k, the chain as
+    a function for _attention, whether the chain masks by position); None if there is no match. `deep`: limit of the
+    chain's length."""
     made = trace.producer(name)
     if not made or deep == 0 or trace.arrays[name].shape != shape:
         return None

@@ -34,9 +34,11 @@ def correct(graph) -> None:
 
 
 def follow(graph, changed, real=None, asked=()) -> None:
-    """Recomputes the metadata of all nodes that depend on the nodes `changed`. `real(node, value)`, if given,
-    returns the value with what the node's kernel really returns. `asked`: nodes for which `real` is called in any
-    case."""
+    """Recomputes the metadata (node.meta["val"]) of all nodes that depend on the nodes `changed`.
+
+    `real(node, value)`, if given, is called for each of them with torch's declared result, and returns it with the
+    strides that the node's kernel really returns. `asked`: nodes for which `real` is called even if they do not depend
+    on `changed`."""
     asked = set(asked)
     for node in graph.nodes if changed or asked else ():
         if node.op != "call_function" or node in changed:
@@ -53,8 +55,8 @@ def follow(graph, changed, real=None, asked=()) -> None:
 
 
 def _called(node):
-    """Returns the result that torch declares for a node's current arguments. If these do not allow a view, the
-    node becomes a reshape."""
+    """Returns the result that torch declares for a node's current arguments. If the node is a view that the arguments'
+    strides do not allow, makes it a reshape."""
     args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
     try:
         return node.target(*args, **kwargs)

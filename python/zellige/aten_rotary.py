@@ -1,4 +1,4 @@
-"""Recognises the usual torch forms of rotary position embeddings, which are one operator in Zellige.
+"""Recognises the usual torch forms of rotary position embeddings, each of which is one operator in Zellige.
 
     cat((a cos - b sin, b cos + a sin), -1)           a, b the halves of x: rotary(x, cos, sin)
     cat((-b, a), -1)                                  x rotated by 90 degrees, used in x cos + rotated(x) sin: rotary(x, 0, 1)
@@ -23,8 +23,8 @@ def cat(parts, dim=0):
 
 
 def added(x, y):
-    """Rewrites x + y as a rotary embedding if one operand is z cos and the other r sin, where r is z rotated by 90
-    degrees. Returns None for other sums."""
+    """Rewrites x + y as a rotary embedding if one of x and y is z cos and the other one r sin, where r is z rotated by
+    90 degrees. Returns None for other sums."""
     trace = x._trace
     for straight, quarter in ((x, y), (y, x)):
         s, q = trace.producer(straight), trace.producer(quarter)
@@ -41,8 +41,8 @@ def added(x, y):
 
 
 def _of_quarter(trace, name):
-    """Matches rotary(x, 0, 1) as `_rotated` builds it. Returns (the name of x in its original shape, the
-    operator); None for other tensors."""
+    """Matches the tensor `name` if it is rotary(x, 0, 1), as `_rotated` builds it. Returns (the name of x in its
+    original shape, the rotary operator); None for other tensors."""
     made = trace.producer(name)
     while made and made["op"] == "reshape":
         made = trace.producer(made["inputs"][0])
@@ -56,8 +56,8 @@ def _of_quarter(trace, name):
 
 
 def _halves(trace, name):
-    """Matches a half of x along its last dimension. Returns (x, 0 or 1 for the first or second half, the number of
-    pairs); None for other tensors."""
+    """Matches the tensor `name` if it is a half of a tensor x along the last dimension. Returns (x, 0 or 1 for the
+    first or second half, the number of pairs); None for other tensors."""
     made = trace.producer(name)
     if not made or made["op"] != "slice":
         return None
@@ -69,8 +69,8 @@ def _halves(trace, name):
 
 
 def _side_by_side(trace, name):
-    """Matches every other element of x along its last dimension. Returns (x, 0 or 1 for the even or odd elements,
-    the number of pairs); None for other tensors."""
+    """Matches the tensor `name` if it has every other element of a tensor x along the last dimension. Returns (x, 0 or
+    1 for the even or odd elements, the number of pairs); None for other tensors."""
     made = trace.producer(name)
     if not made or made["op"] != "reshape":
         return None
@@ -88,8 +88,8 @@ def _side_by_side(trace, name):
 
 
 def _rotate(pairs, x, number, cos, sin):
-    """Returns the rotary embedding of x for the form of pairs that the function `pairs` (_halves or _side_by_side)
-    matches. `number`: of pairs."""
+    """Returns the rotary embedding of x. `pairs`: the function that has matched x's pairs of elements, _halves or
+    _side_by_side. `number`: number of pairs."""
     if pairs is _halves:
         return op.rotary(x, cos, sin)
     if x.shape[-1] != 2 * number:
@@ -98,8 +98,8 @@ def _rotate(pairs, x, number, cos, sin):
 
 
 def _ends(parts, pairs):
-    """Returns the trace, and the names of the concatenated tensors without the dimension that stack adds; None for
-    the names if there is no such dimension."""
+    """Returns (the trace, the names of the tensors in `parts`). For _side_by_side, the names of the tensors without the
+    last dimension, which stack has added; None if there is no such dimension."""
     trace = parts[0]._trace
     if pairs is _halves:
         return trace, [p._name for p in parts]
@@ -113,15 +113,16 @@ def _ends(parts, pairs):
 
 
 def _rotation(parts, pairs):
-    """Matches (a cos - b sin, b cos + a sin). Returns rotary(x, cos, sin), or None."""
+    """Matches the tensors `parts` if they are (a cos - b sin, b cos + a sin), where a and b are the elements of pairs
+    of x. Returns rotary(x, cos, sin); None for other tensors."""
     trace, names = _ends(parts, pairs)
     made = [trace.producer(n) for n in names or ()]
     if [m and m["op"] for m in made] != ["sub", "add"]:
         return None
 
     def factors(name):
-        """Matches a product with a half of x. Returns (name of x, which half, name of the factor, the number of
-        pairs); None for other tensors."""
+        """Matches the tensor `name` if it is a product with the a or b of x's pairs. Returns (name of x, 0 for a or 1
+        for b, name of the other factor, the number of pairs); None for other tensors."""
         product = trace.producer(name)
         for cut, by in (product["inputs"], product["inputs"][::-1]) if product and product["op"] == "mul" else ():
             of = pairs(trace, cut)
@@ -141,8 +142,8 @@ def _rotation(parts, pairs):
 
 
 def _rotated(parts, pairs):
-    """Matches (-b, a). Returns rotary(x, 0, 1), or None. The 0 and 1 are computed from a row of x, because a trace
-    has no constants."""
+    """Matches the tensors `parts` if they are (-b, a), where a and b are the elements of pairs of x. Returns rotary(x,
+    0, 1); None for other tensors. The 0 and 1 are computed from a row of x, because a trace has no constants."""
     trace, names = _ends(parts, pairs)
     negated = names and trace.producer(names[0])
     if not negated or negated["op"] != "neg":

@@ -1,8 +1,8 @@
-"""Evaluates operators on activations of three or more dimensions on the matrices that torch's matmuls use.
+"""Evaluates the operators of a part of an FX graph, on two-dimensional activations where possible.
 
-torch reshapes (batch, tokens, width) to (batch tokens, width) before each matmul and back after it. Operators along
-rows give the same result in both forms. On the matrix they can be fused into the matmul's kernel, which a view in
-between prevents.
+torch reshapes (batch, tokens, width) to (batch * tokens, width) before each matmul and back after it. Operators along
+rows give the same result in both shapes. Computed on the two-dimensional one, they can be fused into the matmul's
+kernel, which a view in between would prevent.
 """
 
 import math
@@ -45,7 +45,8 @@ class Rows:
                         self.leads.add(other[:-1])
 
     def matrix(self, x: Array):
-        """Returns the array as a matrix of its rows, or as one row; None if neither is possible."""
+        """Returns x as a matrix of its rows, or x itself if it has one dimension. Returns None if the leading
+        dimensions of x are neither those of a matmul's activation nor all 1."""
         if x._name not in self.matrices and x.ndim > 1:
             if x.shape[:-1] not in self.leads and math.prod(x.shape[:-1]) > 1:
                 return None
@@ -53,8 +54,8 @@ class Rows:
         return self.matrices.get(x._name, x)
 
     def evaluate(self, node, arrays):
-        """Returns a node's result, as aten.evaluate does, computed on matrices of rows where that gives the same
-        result."""
+        """Returns a node's result, as aten.evaluate does. Computes it on two-dimensional activations where that gives
+        the same result."""
         shape = _shape(node)
         if node.target in _RESHAPED:
             x = arrays[node.args[0]]
@@ -75,7 +76,8 @@ class Rows:
         return y
 
     def _by_rows(self, node, arrays):
-        """Returns the node's results as views of matrices; None if the node does not operate along rows."""
+        """Returns the node's results, computed on matrices of rows and viewed in their own shape; None if the node does
+        not operate along rows."""
         operands = {n: arrays[n] for n in node.all_input_nodes}
         lead = next((x.shape[:-1] for x in operands.values() if isinstance(x, Array) and x.shape[:-1] in self.leads), None)
         if lead is None or len(lead) < 2 or not all(isinstance(x, Array) for x in operands.values()):
@@ -97,5 +99,6 @@ class Rows:
 
 
 def _folded(shape) -> tuple:
-    """Returns the shape of the matrix of an activation's rows; () for shapes with fewer than three dimensions."""
+    """Returns the shape of the matrix that has an activation's rows: (batch * tokens, width) for (batch, tokens,
+    width). Returns () for shapes with fewer than three dimensions."""
     return (math.prod(shape[:-1]), shape[-1]) if len(shape) > 2 else ()

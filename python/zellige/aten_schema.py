@@ -45,8 +45,8 @@ def _same(x, y) -> bool:
 
 @functools.cache
 def _taken(function):
-    """Returns (how many positional arguments a function accepts, the names of its keyword-only ones). Either is
-    None if the function accepts any."""
+    """Returns (the number of positional arguments that a function accepts, the names of its keyword-only arguments).
+    The number is None if it accepts *args, the names are None if it accepts **kwargs."""
     parameters = inspect.signature(function).parameters.values()
     kinds = {p.kind for p in parameters}
     count = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
@@ -58,8 +58,8 @@ def _taken(function):
 
 
 def call(function, node, args, kwargs):
-    """Returns the result of `function`, called with those arguments of the node that it accepts. Raises Left if
-    another argument differs from its default in the node's schema."""
+    """Returns the result of `function`, called with those arguments of the node that it accepts. Raises Left if an
+    argument that it does not accept differs from the default in the node's schema."""
     count, names = _taken(function)
     schema = getattr(node.target, "_schema", None)
     if count is not None and len(args) > count:

@@ -81,7 +81,7 @@ def torch_dtype(name: str):
 
 
 def promoted(names) -> str:
-    """Returns the common dtype of operands of these dtypes, as in NumPy and torch: f32 for different
+    """Returns the common dtype of operands with the dtypes `names`, as in NumPy and torch: f32 for different
     floating-point dtypes of 16 bits or more. Raises Error for mixtures that Zellige does not support."""
     names = list(dict.fromkeys(names))
     if len(names) == 1:

@@ -1,7 +1,8 @@
 """Implements numpy.einsum for one or two traced arrays, as a matmul.
 
-Letters of both operands and of the result are batch dimensions. Letters of both operands only are contracted. Letters
-of one operand and the result are rows or columns. A letter of one operand only is summed first.
+A letter that both operands and the result have is a batch dimension. A letter that both operands but not the result
+have is contracted. A letter that one operand and the result have is a dimension of rows or columns. A letter that only
+one operand has is summed before the matmul.
 """
 
 import math

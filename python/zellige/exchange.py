@@ -119,15 +119,15 @@ class Tensors:
 
 @functools.cache
 def exchange_table(kind: type):
-    """Returns the address of a framework's table of C functions for its array type `kind`; None if it has none, or
-    one of another version."""
+    """Returns the address of a framework's table of C functions for its array type `kind` (DLPack's exchange API); None
+    if the framework has none, or one of another version."""
     capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
     return None if capsule is None else _capsule_pointer(capsule, b"dlpack_exchange_api")
 
 
 def current_stream(like, device: int):
-    """Returns the address of the current CUDA stream of the framework of the array `like`; None is the default
-    stream, and the answer for an unknown framework. Raises Error for JAX."""
+    """Returns the address of the current CUDA stream of the array's framework. Returns None for the default stream and
+    for an unknown framework. Raises Error for JAX."""
     framework = type(like).__module__.partition(".")[0]
     if framework == "torch":
         import torch
@@ -143,8 +143,8 @@ def current_stream(like, device: int):
 
 
 def empty_like(like, info):
-    """Returns a new, uninitialised array of the same framework and device as `like`, with the dtype, shape and
-    strides of a program's output. Raises Error if that framework's arrays cannot be allocated here."""
+    """Returns a new, uninitialised array of the framework and device of `like`, with the dtype, shape and strides of
+    `info`, a program's output. Raises Error if arrays of that framework cannot be allocated here."""
     framework = type(like).__module__.partition(".")[0]
     if framework == "torch" or hasattr(like, "new_empty_strided"):
         import torch

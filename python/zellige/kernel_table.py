@@ -76,8 +76,9 @@ def _expect(name, right, expected, found):
 
 
 def _row_blocking(columns):
-    """Returns the template arguments V, Threads, Chunks, Long of a kernel for rows of `columns` elements, and the
-    number of threads."""
+    """Returns (the template arguments V, Threads, Chunks and Long of a kernel along rows of `columns` elements, the
+    number of threads). A thread keeps Chunks chunks of V elements in registers; Long: rows may be longer than all
+    threads' chunks."""
     if columns % 8:
         return "1, 256, 4, true", 256
     if columns <= 2048:
@@ -176,12 +177,14 @@ _MAP = "const __grid_constant__ TmaDescriptor"
 
 
 def _matrix(name, rows, columns, box_rows, box_columns, swizzle=128):
-    """Returns the TMA map of a row-major matrix of 2-byte elements, copied in boxes of rows and columns."""
+    """Returns the TMA map of a row-major matrix of 2-byte elements, copied in boxes of box_rows times box_columns
+    elements."""
     return Map(name, [columns, rows], [2, 2 * columns], [box_columns, box_rows], swizzle)
 
 
 def _chunks(name, rows, k, box_rows, chunks):
-    """Returns the TMA map of a row-major (rows, k) matrix of 2-byte elements as chunks of 64 columns."""
+    """Returns the TMA map of a row-major (rows, k) matrix of 2-byte elements as chunks of 64 columns. A box has
+    `box_rows` rows of `chunks` chunks."""
     return Map(name, [64, rows, k // 64], [2, 2 * k, 128], [64, box_rows, chunks])
 
 

@@ -67,8 +67,8 @@ def _manifest(name, target, launch, function) -> dict:
 
 
 def _launch(name, target, specs, options):
-    """Returns the launch of the kernel `name` for tensors like `specs`, the (name, Spec) of each passed tensor.
-    Raises Error for tensors that it does not support."""
+    """Returns the launch of the kernel `name` for tensors with the dtypes, shapes and strides of `specs`, which has
+    (name, Spec) for each passed tensor. Raises Error for tensors that the kernel does not support."""
     for key, spec in specs:
         if spec.dtype not in SIXTEEN:
             raise Error(f"{name}, {key}: expected {' or '.join(SIXTEEN)}, found {spec.dtype}")
@@ -83,8 +83,8 @@ def _launch(name, target, specs, options):
 
 @functools.lru_cache(maxsize=4096)
 def program(name, target, specs, options=()) -> Program:
-    """Returns the kernel `name` as a Program for tensors like `specs`, compiled for `target`; works without a GPU.
-    Raises Error for tensors that the kernel does not support."""
+    """Returns the kernel `name` as a Program, compiled for `target`, for tensors with the dtypes, shapes and strides of
+    `specs`. Works without a GPU. Raises Error for tensors that the kernel does not support."""
     launch = _launch(name, target, specs, options)
     cubin = _native.cubin(_text(launch), target)
     function = re.search(rb"\0\.text\.([^\0]+)\0", cubin).group(1).decode()

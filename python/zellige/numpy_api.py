@@ -12,8 +12,8 @@ from .tracing import Array
 
 
 def _axis(function):
-    """Returns a reduction with NumPy's arguments (axis, keepdims) and torch's (dim, keepdim), made from one with
-    torch's."""
+    """Returns the reduction `function`, which has torch's arguments (dim, keepdim), with NumPy's arguments (axis,
+    keepdims), too."""
     def along(x, axis=None, dtype=None, out=None, keepdims=False, **torch):
         axis, keepdims = torch.pop("dim", axis), torch.pop("keepdim", keepdims)
         if out is not None or torch:
@@ -150,7 +150,8 @@ _FUNCTIONS = {
 
 
 def _refused(kind, name, known):
-    """Returns the Error for a function `name` that is not in `known`; `kind` says whose it is."""
+    """Returns the Error for a function `name` that is not in `known`. `kind`: where the function comes from, for the
+    message."""
     return Error(f"{kind} {name}: not known while tracing; known are {', '.join(sorted(known))}")
 
 

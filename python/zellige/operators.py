@@ -2,11 +2,11 @@
 
     y = zellige.silu(zellige.matmul(x, w))
 
-The arrays of a call are all of one of these kinds; an operand may be a number where documented. On NumPy arrays an
-operator is computed in float64 and rounded once, which is its definition. On torch tensors it is torch's own.
-Floating-point results have the operands' dtype; operands of two floating-point dtypes of 16 bits or more are
-converted to float32 first. Elementwise operators of several arrays broadcast as in NumPy. On traced arrays an
-operator raises Error if the shapes or dtypes do not fit.
+All arrays of a call must be of the same type; an operand may be a number where documented. On NumPy arrays an operator
+is computed in float64 and rounded once, which is its definition. On torch tensors, torch's own operators compute the
+result. Floating-point results have the operands' dtype; operands of two floating-point dtypes of 16 bits or more are
+converted to float32 first. Elementwise operators of several arrays broadcast as in NumPy. On traced arrays an operator
+raises Error if the shapes or dtypes do not fit.
 """
 
 import math
@@ -197,8 +197,8 @@ def cast(x: Any, dtype: Any, saturate: bool = False) -> Any:
 
 
 def _pair(op, x, y, swapped=None):
-    """Returns the binary operator `op` of x and y, of which one may be a number. The operator itself accepts a
-    number only on the right: for a number x, returns swapped(y, x), which must be equal."""
+    """Returns the binary operator `op` of x and y, of which one may be a number. Zellige's operators accept a number
+    only on the right. For a number x, returns swapped(y, x), which must compute op(x, y)."""
     if isinstance(y, Array) and is_scalar(x):
         return swapped(y, x)
     if op == "mul" and isinstance(x, Array) and is_scalar(y):

@@ -37,7 +37,8 @@ def _leaves(tree, name: str) -> list:
 
 
 def _like(tree, leaves):
-    """Returns a tree of the same form as `tree`, with the leaves of an iterator."""
+    """Returns a tree with the same nested tuples, lists and dicts as `tree`, and with the items of the iterator
+    `leaves` as its leaves."""
     if isinstance(tree, dict):
         return {key: _like(part, leaves) for key, part in tree.items()}
     if isinstance(tree, (tuple, list)):
@@ -182,8 +183,8 @@ class Program:
         return self._given_back(leaves, outs)
 
     def _given_back(self, leaves, outs):
-        """Returns outputs and passed arguments in the form that the function returned. `leaves`: the arguments'
-        arrays."""
+        """Returns the outputs `outs`, and arguments that the function returned unchanged, in the form in which the
+        function returned them. `leaves`: the arguments' arrays."""
         if self._results is None:
             return outs[0] if len(outs) == 1 else tuple(outs)
         form, which = self._results
@@ -215,7 +216,8 @@ class Program:
         return [array for _, array in found]
 
     def _outs(self, out, given) -> list:
-        """Returns an array for each output: from `out`, newly allocated, or the input whose memory it shares."""
+        """Returns an array for each output: the array in `out`, a newly allocated one, or the input whose memory the
+        output shares."""
         own = [o for o in self.outputs if o.memory is None]
         outs = [] if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
         if out is None:

@@ -1,5 +1,6 @@
-"""Generates the Python function of a graph whose parts have become programs: it calls the parts' functions in
-sequence, and torch's own bindings for the operators that are left to torch, without modules in between."""
+"""Generates the Python function of a torch graph in which some parts have become programs. The function calls the
+parts' functions and, for operators that are left to torch, torch's own Python bindings, without torch modules in
+between."""
 
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
@@ -51,8 +52,8 @@ def inline(module, node) -> list:
 
 
 def _binding_as_before(node, bindings):
-    """Returns the function to call for a node, as _binding does. ATen calls with equal arguments, such as those of
-    a model's layers, are examined once; `bindings` keeps the results."""
+    """Returns the function to call for a node, as _binding does. Of several ATen calls with equal arguments, such as
+    those of a model's layers, only the first is examined; `bindings` keeps the results."""
     if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
         return _binding(node)
     of = lambda n: _declared(n.meta.get("val"))  # noqa: E731
@@ -64,16 +65,17 @@ def _binding_as_before(node, bindings):
 
 
 def _declared(value):
-    """Returns what distinguishes a tensor from others as an argument: shape, strides, dtype and device."""
+    """Returns the properties of a tensor that determine how an operator treats it as an argument: shape, strides, dtype
+    and device."""
     if isinstance(value, torch.Tensor):
         return tuple(value.shape), value.stride() if value.layout == torch.strided else value.layout, value.dtype, value.device
     return tuple(map(_declared, value)) if isinstance(value, (tuple, list)) else value
 
 
 def _binding(node):
-    """Returns the function to call for a node: torch's own function of the ATen operator's name, if it returns
-    tensors like those that torch declared, else node.target. ATen looks an operator up by name and parses its
-    arguments by the schema at each call, which takes three times as long."""
+    """Returns the function to call for a node: torch's own function with the ATen operator's name, if it returns
+    tensors like those that torch declared, else node.target. A call of node.target takes three times as long, because
+    ATen looks the operator up by name and parses its arguments by the schema."""
     target = node.target
     if target is torch_own.ATTENTION:
         return torch_sdpa.of(node).call
@@ -97,7 +99,7 @@ def _binding(node):
 
 
 def _matches(made, declared) -> bool:
-    """Returns true if tensors have the shapes, dtypes, devices and strides of the declared ones."""
+    """Returns true if the tensors `made` have the shapes, dtypes, devices and strides of the tensors `declared`."""
     if isinstance(declared, (tuple, list)):
         return isinstance(made, (tuple, list)) and len(made) == len(declared) and all(map(_matches, made, declared))
     if not isinstance(declared, torch.Tensor):

@@ -1,11 +1,11 @@
-"""Rewrites unfused attention in a torch graph as one operator, which runs as torch's fused kernel if it is left to
-torch, and not as a dozen kernels.
+"""Rewrites unfused attention in a torch graph as one operator. If the operator is left to torch, it runs as torch's
+fused kernel and not as a dozen kernels.
 
     softmax(mask(q kT * scale)) v      zellige::attention(q, k, v, None, causal, scale, grouped)
 
-Supported are tensors (batch, heads, tokens, size) of 16 bits, with a causal mask or none. If the graph repeats keys
-and values for each query head of a group, the unrepeated tensors are used. Scores are not rounded in between, as in
-Zellige's kernels.
+None: no mask tensor; causal, grouped: whether a causal mask applies, and whether query heads share keys. Supported are
+tensors (batch, heads, tokens, size) of 16 bits, with a causal mask or none. If the graph repeats keys and values for
+each query head of a group, the unrepeated tensors are used. Scores are not rounded in between, as in Zellige's kernels.
 """
 
 import math
@@ -62,8 +62,8 @@ def _as(n, shape):
 
 
 def _attention(graph, second):
-    """Matches attention whose second matmul is the node `second`. Returns the new node of zellige::attention, or
-    None."""
+    """Matches unfused attention whose second matmul is the node `second`. Returns a new node that calls
+    zellige::attention; None if there is no match."""
     p, v = second.args
     if second.meta["val"].dtype not in (torch.float16, torch.bfloat16):
         return None
@@ -96,8 +96,8 @@ def _attention(graph, second):
 
 
 def _scores(n):
-    """Matches an elementwise chain from a matmul to the input n of a softmax. Returns (the matmul, scale, whether
-    the mask is causal); None if there is no match."""
+    """Matches a chain of elementwise operators from a matmul to the node n, the input of a softmax. Returns (the
+    matmul, the scale, whether a causal mask applies); None if there is no match."""
     scale, causal = 1.0, False
     while len(n.users) == 1:
         if n.target is aten.bmm.default:
@@ -132,8 +132,8 @@ def _transposed(graph, k):
 
 
 def _unrepeated(x):
-    """Returns the tensor (batch, heads, keys, size) of which x repeats every head for a group of query heads; None
-    if x does not."""
+    """Returns the node with the unrepeated keys or values, (batch, heads, keys, size), if x repeats each of its heads
+    for several query heads; None if x does not."""
     batch, heads, keys, size = _shape(x)
     wide = x
     while wide.target in (*_RESHAPED, aten.clone.default):

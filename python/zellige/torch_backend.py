@@ -128,8 +128,9 @@ def _device(graph):
 
 
 def _compiled(graph_module, constants, report, options, saved, captured):
-    """Returns a traced graph as a function in which parts are replaced by programs. `saved`: the cost that
-    previous passes have saved. `captured`: calls will be replayed from a CUDA graph."""
+    """Returns the function of a traced graph, with parts replaced by programs. `constants`: names of placeholders that
+    do not change, such as weights. `saved`: the cost that previous passes have saved. `captured`: calls will be
+    replayed from a CUDA graph."""
     known = _Known(report, _device(graph_module.graph))
     parts = torch_parts.parts(graph_module.graph, known)
     report.operators = sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in graph_module.graph.nodes)
@@ -243,7 +244,8 @@ class _Options:
 
 
 def _not_for_programs(graph_module, example_inputs):
-    """Returns why a graph is left to torch unchanged, as a predicate ("needs gradients; ..."); None if it is not."""
+    """Returns why a graph is left to torch unchanged, as a predicate ("needs gradients; ..."); None if there is no such
+    reason."""
     if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in example_inputs):
         return "needs gradients; run it under torch.no_grad() or torch.inference_mode()"
     if torch_sizes.marked(graph_module):
@@ -292,7 +294,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         return captured(module, lambda asked: _compiled(module, constants, report, options, saved, asked))
 
     def as_it_is(module, inputs):
-        """Returns a graph's function with torch's kernels alone, captured in CUDA graphs."""
+        """Returns the function of a graph that runs torch's kernels only, and is captured in CUDA graphs."""
         torch_constants.fold(module)
 
         def made(asked):
@@ -305,8 +307,8 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     compiled = []  # the latest function, with its graph and AOT's metadata
 
     def captured(module, made):
-        """Returns the function of a graph, replayed from CUDA graphs if that is requested and possible.
-        `made(captured)` makes the function."""
+        """Returns the function of a graph. If that is requested and possible, its calls are replayed from CUDA graphs.
+        `made(captured)` makes the function; `captured` tells whether its calls are replayed."""
         metadata = torch._guards.TracingContext.get().fw_metadata
         function = _captured(module, made, weights | set(metadata.static_input_indices)) if options.cudagraphs else made(False)
         compiled[:] = function, module, metadata
@@ -328,7 +330,8 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
 
 
 def _names(graph_module, module, own) -> list:
-    """Returns the names of a traced graph's inputs in the user's program."""
+    """Returns the names that the inputs of a traced graph have in the user's program. `own`: number of parameters and
+    buffers, which are the first inputs."""
     names = [n.name for n in module.graph.find_nodes(op="placeholder")]
     given = [getattr(n, "_dynamo_source", None) for n in graph_module.graph.find_nodes(op="placeholder")]
     if len(names) != own + len(given):

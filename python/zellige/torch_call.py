@@ -3,8 +3,9 @@
     function = forward(module)                                   a module's function, compiled once
     run = unwrapped(wrapped, function, module, metadata, inputs)
 
-AOT's wrappers update inputs after the graph has run, create outputs that are views of inputs, and keep torch's
-records for gradients. On the host they take about as long per call as a kernel launch.
+`wrapped` is AOT's wrapper around `function`, and `metadata` AOT's description of the graph. The wrappers update inputs
+after the graph has run, create outputs that are views of inputs, and keep torch's records for gradients. On the host
+they take about as long per call as a kernel launch.
 """
 
 import torch
@@ -15,15 +16,16 @@ _NO_CUSTOM_OPERATORS = ("aten", "prims", "prim", "zellige")
 
 
 def forward(module):
-    """Returns the forward function of a graph module, compiled. torch would call the module through its hooks, and
-    might compile it at the start of each call."""
+    """Returns the compiled forward function of a graph module. (torch would call the module through its hooks, and
+    might compile it at the start of each call.)"""
     module.code  # noqa: B018 (compiles the code)
     return module.forward
 
 
 def unwrapped(wrapped, function, module, metadata, inputs):
-    """Returns `function` if the AOT wrapper around it, `wrapped`, would only pass arguments on, else `wrapped`.
-    `function` takes the graph's inputs, or a list of them. `metadata`: AOT's, of the graph."""
+    """Returns `function`, the function of a graph, if AOT's wrapper around it, `wrapped`, would only pass arguments on;
+    else `wrapped`. `function` takes the graph's inputs, or a list of them. `metadata`: AOT's description of the
+    graph."""
     if not _idle(metadata) or not _is_simple(module, inputs) or torch._C._is_any_autocast_enabled():
         return wrapped
     if getattr(function, "_boxed_call", False):

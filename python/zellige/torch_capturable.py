@@ -3,6 +3,8 @@
     why_not(graph, static, names)      why the graph cannot be captured, as a sentence; None if it can
     device(graph)                      the GPU on which it runs
     overlaps(value)                    true if elements of a tensor share memory, other than by an expanded dimension
+
+static: indices of the inputs that have fixed addresses, such as parameters; names: names of all inputs, for messages.
 """
 
 import operator
@@ -18,8 +20,9 @@ _BY_INDEX = (aten.index.Tensor, aten._unsafe_index.Tensor, aten.index_put.defaul
 
 
 def why_not(graph, static, names):
-    """Returns why a graph cannot be captured, as a sentence; None if it can. `static`: indices of the inputs that
-    are read in place and may be changed in place. `names`: of all inputs, for the sentence."""
+    """Returns why a graph cannot be captured, as a sentence; None if it can. `static`: indices of the inputs that have
+    fixed addresses, which are read in place and may be changed in place. `names`: names of all inputs, for the
+    sentence."""
     gpus = sorted({str(t.device) for n in graph.nodes for t in tensors(n.meta.get("val")) if t.device.type == DEVICE})
     if len(gpus) != 1:
         return f"expected tensors on one GPU, found them on {', '.join(gpus) or 'none'}"
@@ -60,7 +63,8 @@ def overlaps(value) -> bool:
 
 
 def _why_not_input(value, static):
-    """Returns why an input cannot be captured, as a predicate ("lies on cpu"); None if it can."""
+    """Returns why a graph with the input `value` cannot be captured, as a predicate of the input ("lies on cpu"); None
+    if it can. `static`: the input has a fixed address."""
     if not isinstance(value, torch.Tensor):
         return "is a number, which may differ from call to call"
     if value.device.type != DEVICE:
@@ -101,8 +105,9 @@ def _why_not_operator(n):
 
 
 def _is_kept(target, given, made) -> bool:
-    """Returns true if an operator copies nothing between host and GPU: all tensors are on the host, or all on the
-    GPU. A pointwise GPU operator may also read host tensors without dimensions, which are passed as numbers."""
+    """Returns true if an operator copies nothing between host and GPU: its operands `given` and results `made` are all
+    on the host, or all on the GPU. A pointwise GPU operator may also read host tensors without dimensions, which are
+    passed as numbers."""
     host = [t for t in given + made if t.device.type != DEVICE]
     if len(host) in (0, len(given) + len(made)):
         return True
@@ -117,5 +122,5 @@ def _without_dropout(n) -> bool:
 
 
 def _by_condition(indices) -> bool:
-    """Returns true if an index is a mask, whose true elements the host must count."""
+    """Returns true if one of `indices` is a mask, whose true elements the host must count."""
     return any(i.meta["val"].dtype in (torch.bool, torch.uint8) for i in _nodes(indices))

@@ -1,9 +1,9 @@
 """Folds constants of a torch graph: tensors that depend on no input, such as positions, masks and index tables, are
-computed once.
+computed once, at compile time.
 
     constants = Constants(graph)
-    node in constants; constants.value(node)      the node's value, on the CPU
-    fold(module)                                  such tensors become attributes of the module
+    node in constants; constants.value(node)      whether a node is constant; its value, on the CPU
+    fold(module)                                  makes constant tensors attributes of the module
 """
 
 import torch
@@ -57,8 +57,8 @@ class Constants:
         return value
 
     def number(self, x):
-        """Returns the number to which all elements of a node, or of a number, are equal; None if they differ or
-        are not constant."""
+        """Returns the number that all elements of a constant node have, or x itself if it is a number. Returns None if
+        the elements differ or the node is not constant."""
         if isinstance(x, (int, float)):
             return float(x)
         value = self.value(x) if isinstance(x, torch.fx.Node) and x in self else None
@@ -69,8 +69,8 @@ class Constants:
 
 
 def fold(module) -> set:
-    """Replaces constants that other nodes read by attributes of the module. Returns the attributes' names. An
-    output becomes a copy of its constant, because the graph's caller may write to outputs."""
+    """Replaces constant nodes whose value other nodes read by attributes of the module. Returns the names of the
+    attributes' nodes. An output becomes a copy of its constant, because the graph's caller may write to outputs."""
     graph, kept, names = module.graph, 0, set()
     with _disable_current_modes(), torch.no_grad():
         constants = Constants(graph, on_cpu=False)
@@ -96,8 +96,8 @@ def _is_view(n) -> bool:
 
 
 def _read(graph, constants) -> list:
-    """Returns the constants that other nodes read which are not constant themselves. In place of a view its base
-    is returned; the view is then recreated where it is read."""
+    """Returns the constant nodes that nodes which are not constant read. A constant view is replaced by its base, so
+    that the view is recreated where it is read."""
     found, shown = [], set()  # shown: views that other nodes read
     for n in reversed(graph.nodes):
         if n.op != "call_function" or n not in constants or all(u in constants and u not in shown for u in n.users):

@@ -1,11 +1,11 @@
-"""Measures torch's convolutions on a GPU, each once for its shapes, strides and dtype.
+"""Measures torch's convolutions on a GPU. Each combination of shapes, strides and dtype is measured once.
 
-    made(node, otherwise)       strides of the result; `otherwise` if the convolution cannot be run
-    us(node, deadline)          microseconds with its tensors as they are, and with its tensors in channels-last
-    adds_bias(node)             true if torch adds the bias in a kernel of its own
+    made(node, otherwise)       strides of the result; `otherwise` if they cannot be measured
+    us(node, deadline)          a pair: microseconds with the tensors' own strides, and with channels-last tensors
+    adds_bias(node)             true if torch adds the bias in a separate kernel
 
-Without a GPU, or after the deadline, times are estimated: cuDNN's tensor-core kernels read and write channels-last,
-so tensors in other layouts are converted before and after.
+Without a GPU, or after the deadline, times are estimated. The estimate adds conversions to and from channels-last for
+tensors in other layouts, because cuDNN's tensor-core kernels read and write channels-last.
 """
 
 import time
@@ -24,8 +24,8 @@ _STRIDES, _US = {}, {}
 
 
 def made(node, otherwise) -> tuple:
-    """Returns the strides of the result that the convolution's kernel writes; `otherwise` without a GPU or if it
-    fails."""
+    """Returns the strides of the result that the convolution's kernel returns. Returns `otherwise` if there is no GPU,
+    or if the convolution fails."""
     if not torch.cuda.is_available():
         return otherwise
     values = _values(node)
@@ -40,8 +40,8 @@ def made(node, otherwise) -> tuple:
 
 
 def us(node, deadline) -> tuple:
-    """Returns (microseconds with the tensors as they are, microseconds in channels-last). Both are measured, or
-    both estimated. `deadline`: in terms of time.monotonic()."""
+    """Returns (microseconds with the tensors' own strides, microseconds with channels-last tensors). Both are measured,
+    or both estimated. `deadline`: time.monotonic() after which nothing is measured."""
     values = _values(node)
     both = values, [_in_channels_last(v) if isinstance(v, torch.Tensor) and v.ndim == 4 else v for v in values]
     found = [_measured(v, deadline) for v in both]
@@ -49,7 +49,8 @@ def us(node, deadline) -> tuple:
 
 
 def _measured(values, deadline):
-    """Returns the measured microseconds of a convolution; None if it cannot be measured before the deadline."""
+    """Returns the measured microseconds of a convolution with the arguments `values`; None if it cannot be measured
+    before the deadline."""
     key = _key(values)
     if key not in _US and time.monotonic() < deadline and torch.cuda.is_available():
         _US[key] = torch_measure.gpu_time(lambda *given: CONVOLUTION(*_with(values, given)), _tensors(values), LAUNCHES)
@@ -57,8 +58,8 @@ def _measured(values, deadline):
 
 
 def adds_bias(node) -> bool:
-    """Returns true if torch adds the bias in a kernel of its own: it calls cuDNN without the bias, while its
-    kernels for depthwise convolutions in NCHW add the bias themselves."""
+    """Returns true if torch adds the bias in a separate kernel, because it calls cuDNN without the bias. torch's own
+    kernels, for depthwise convolutions in NCHW, add the bias themselves."""
     values = _values(node)
     if node.args[2] is None or values[0].device.type != DEVICE:
         return False
@@ -101,7 +102,8 @@ def _in_channels_last(v):
 
 
 def _estimated(values, result) -> float:
-    """Returns an estimate in microseconds, with the layout conversions that cuDNN needs."""
+    """Returns the estimated time of a convolution in microseconds, including the layout conversions that cuDNN
+    needs."""
     x, weight, groups = values[0], values[1], values[8]
     bytes_of = lambda t: t.numel() * t.element_size()  # noqa: E731
     us = torch_costs.SIMPLE.kernel + sum(map(bytes_of, (x, weight, result))) / torch_costs.BYTES

@@ -69,8 +69,8 @@ class Cost:
         return Cost(self.gpu - other.gpu, self.host - other.host)
 
     def total(self) -> float:
-        """Returns the time in microseconds that a cost results in. The host does not wait for the GPU, so the
-        slower of the two determines the time, plus a share of the faster one."""
+        """Returns the expected time in microseconds of work with this cost. The host does not wait for the GPU, so the
+        slower of the two determines the time, plus a share of the time of the faster one."""
         return max(self.gpu, self.host) + WAITS * min(self.gpu, self.host)
 
     def __str__(self) -> str:
@@ -78,19 +78,19 @@ class Cost:
 
 
 def of_torch(nodes) -> Cost:
-    """Returns the cost of operators as torch's kernels, one kernel per operator."""
+    """Returns the estimated cost of a graph's operators as torch's kernels, one kernel per operator."""
     return sum((_of_node(n) for n in nodes if n.op == "call_function"), Cost())
 
 
 def of_part(program, tensors: int) -> Cost:
-    """Returns the cost of a program with this number of tensors."""
+    """Returns the estimated cost of a call of a program with `tensors` inputs and outputs."""
     kernels = len(program.manifest["kernels"])
     return Cost(program.price, PART + LAUNCH * kernels + TENSOR * tensors)
 
 
 def heavy(node) -> bool:
-    """Returns true for matmuls and attention. If a part costs more than torch's kernels, the rest of it without
-    these may cost less."""
+    """Returns true for matmuls and attention. Where a program costs more than torch's kernels, a program without these
+    operators may cost less."""
     return node.target in _PRODUCTS or node.target is torch_own.ATTENTION
 
 

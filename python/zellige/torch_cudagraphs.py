@@ -5,8 +5,9 @@ kernel.
     run(inputs)                                        captured at the first call, replayed by later calls
 
 Inputs with fixed addresses (`static`: parameters and buffers) are read in place; others are copied into tensors that
-belong to the capture. Calls from another thread, on another stream or with other parameters have captures of their
-own. Outputs belong to the capture: the next call that replays it overwrites them.
+belong to the capture. Calls from another thread, on another stream or with other parameters have captures of their own.
+Outputs belong to the capture: the next call that replays it overwrites them. The number of captures, or the reason why
+one failed, is written to `report`.
 """
 
 import threading
@@ -26,7 +27,7 @@ class Gpu:
         self._device = device
 
     def is_capturing(self) -> bool:
-        """Returns true if the caller is capturing a CUDA graph on the current stream itself."""
+        """Returns true if the caller of the function is itself capturing a CUDA graph on the current stream."""
         return torch._C._cuda_isCurrentStreamCapturing()
 
     def stream(self) -> int:
@@ -37,7 +38,8 @@ class Gpu:
         return torch.cuda.Stream(self._device)
 
     def run(self, call, inputs, stream):
-        """Runs a call on a stream, ordered after the work on the current stream and before its later work."""
+        """Runs a call on a stream, after the work that is on the current stream and before later work on it. Returns
+        the call's outputs."""
         current = torch.cuda.current_stream(self._device)
         stream.wait_stream(current)
         with torch.cuda.stream(stream):
@@ -107,8 +109,8 @@ class Replayed:
 class _Capture:
     """A CUDA graph of one call, with the inputs and outputs that it uses."""
     def __init__(self, gpu, call, values, static, inputs, stream):
-        """Captures a call. `values`: by index, the properties of the inputs to copy. `static`: the indices of the
-        inputs that are read in place."""
+        """Captures a call. `values`: by index of an input that must be copied, a tensor with its properties. `static`:
+        the indices of the inputs that are read in place."""
         # calls outside of inference mode could not write to inference-mode tensors
         with torch.inference_mode(False), torch.no_grad():
             self._inputs = _Inputs(values)

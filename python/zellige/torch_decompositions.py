@@ -52,8 +52,9 @@ def decompositions() -> dict:
 
 
 def _where_known(op, function, table, known):
-    """Returns the decomposition `function`, changed to return NotImplemented for arguments for which it would use
-    unsupported operators. `known` keeps the answers."""
+    """Returns a function that computes the operator `op` as the decomposition `function` does, but returns
+    NotImplemented for arguments for which `function` would use unsupported operators. `known` keeps which arguments
+    these are."""
     def decomposed(*args, **kwargs):
         key = (op, *_kinds(args), *_kinds(tuple(sorted(kwargs.items()))))
         if key not in known:
@@ -64,7 +65,8 @@ def _where_known(op, function, table, known):
 
 
 def _kinds(x):
-    """Returns the properties of arguments on which a decomposition depends."""
+    """Returns the properties of the arguments x on which it depends whether a decomposition is supported: dtype and
+    number of dimensions of tensors, and other arguments themselves."""
     if isinstance(x, torch.Tensor):
         return ("tensor", x.dtype, x.ndim)
     return tuple(map(_kinds, x)) if isinstance(x, (tuple, list)) else (repr(x),)

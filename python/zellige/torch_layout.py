@@ -2,11 +2,11 @@
 
     saved = last(graph)     two-dimensional convolutions use channels-last where that saves time; outputs keep their strides
 
-A region is a set of nodes that are connected without views: convolutions, and operators between them that keep the
-layout by torch's own rule. A region is converted as a whole or not at all. For the decision the times of its
-convolutions in both layouts are measured (torch_convolutions.py), and compared with the cost of copies at the
-region's border and of weights; weights are copied at every call, because they may change. If torch declares other
-strides for a convolution than its kernel returns, the kernel's strides are used.
+A region is a set of connected nodes: convolutions, and operators between them whose results have the layout of their
+operands by torch's own rule. Views separate regions. A region is converted as a whole or not at all. The decision
+compares the times of its convolutions in both layouts, which are measured (torch_convolutions.py), and the cost of
+copies at the region's border and of copies of weights. Weights are copied at every call, because they may change. If
+torch declares other strides for a convolution than its kernel returns, the kernel's strides are used.
 """
 
 import operator
@@ -41,7 +41,8 @@ def last(graph) -> torch_costs.Cost:
 
 
 def real(node, declared):
-    """Returns a convolution's declared result with the strides that its kernel returns."""
+    """Returns `declared`, the result that torch declares for a node. If the node is a convolution, the result gets the
+    strides that the convolution's kernel returns."""
     if node.target is not aten.convolution.default or declared.device.type != torch_convolutions.DEVICE:
         return declared
     strides = torch_convolutions.made(node, declared.stride())
@@ -56,7 +57,7 @@ class _Region:
 
 
 def _selected(graph):
-    """Returns the convolutions to convert, and the cost that is saved."""
+    """Returns (the convolutions of the graph to convert, the cost that is saved)."""
     found = [r for r in _regions(graph) if r.convolutions]
     deadline = time.monotonic() + SECONDS
     selected, saved = [], torch_costs.Cost()
@@ -94,14 +95,14 @@ def _regions(graph) -> list:
 
 
 def _value(n):
-    """Returns a node's tensor; of several results the first."""
+    """Returns the declared result of a node; the first one if it has several."""
     value = n.meta.get("val")
     return value[0] if isinstance(value, (tuple, list)) and value else value
 
 
 def _carries(n) -> bool:
-    """Returns true if the result of n may be in channels-last: a GPU tensor with four dimensions that is not a
-    view."""
+    """Returns true if the result of n can have the channels-last layout: a GPU tensor with four dimensions that is not
+    a view."""
     value = _value(n)
     if n.op != "call_function" or not isinstance(value, torch.Tensor) or value.ndim != 4 or value.device.type != torch_convolutions.DEVICE:
         return False
@@ -110,12 +111,13 @@ def _carries(n) -> bool:
 
 
 def _read(n) -> list:
-    """Returns the operands of n that have the same layout as its result."""
+    """Returns the operands of n whose layout the result of n has."""
     return [n.args[0]] if n.target is aten.convolution.default else n.all_input_nodes
 
 
 def _may(n) -> bool:
-    """Returns true for a two-dimensional convolution with enough channels for contiguous rows."""
+    """Returns true if n is a two-dimensional convolution that may be converted: floating-point, not transposed, with at
+    least 4 output channels."""
     if n.target is not aten.convolution.default:
         return False
     x, weight, _, _, _, _, transposed, _, _ = n.args
@@ -134,7 +136,7 @@ def _needs_no_copy(n) -> bool:
 
 
 def _saved(region, deadline):
-    """Returns the convolutions of a region to convert, and the cost that is saved. A convolution that is slower in
+    """Returns (the convolutions of a region to convert, the cost that is saved). A convolution that is slower in
     channels-last is converted if the copies around it would cost more."""
     taken, saved = [], torch_costs.Cost()
     for n in region.convolutions:
@@ -160,8 +162,8 @@ def _is_computed(n) -> bool:
 
 
 def _copy(value, in_a_part=False) -> torch_costs.Cost:
-    """Returns the cost of converting a tensor to another layout. It is none if a program computes the tensor,
-    because it can store it in that layout."""
+    """Returns the cost of converting a tensor to another layout. The cost is 0 if the tensor has both layouts, and with
+    in_a_part, that is, if a program computes the tensor, because the program can store it in either layout."""
     if in_a_part or value.is_contiguous() and value.is_contiguous(memory_format=torch.channels_last):
         return torch_costs.Cost()
     kind = torch_costs.SIMPLE if value.stride(1) == 1 else torch_costs.TRANSPOSED
@@ -169,8 +171,8 @@ def _copy(value, in_a_part=False) -> torch_costs.Cost:
 
 
 def _at_border(region) -> torch_costs.Cost:
-    """Returns the cost of the conversions at a region's border: of inputs that are as large as the results, and of
-    outputs that must be in NCHW."""
+    """Returns the cost of the conversions at a region's border: of the operands that a convolution, or an operator with
+    a result of the same shape, reads from outside, and of results that must be in NCHW."""
     inside, copied = set(region.nodes), {}
     for n in region.nodes:
         for m in _read(n):
@@ -185,7 +187,8 @@ def _at_border(region) -> torch_costs.Cost:
 
 
 def _needs_nchw(user, value) -> bool:
-    """Returns true if a user of a tensor needs it in NCHW: an output, or a view that channels-last does not allow."""
+    """Returns true if the node `user` needs its operand `value` in NCHW: it is the output node, or a view that
+    channels-last does not allow."""
     if user.op == "output":
         return True
     if user.target not in (aten.view.default, aten._unsafe_view.default, aten.reshape.default):
@@ -198,7 +201,7 @@ def _needs_nchw(user, value) -> bool:
 
 
 def _lay(graph, selected) -> None:
-    """Inserts copies so that the selected convolutions use channels-last, and operators that need NCHW get it."""
+    """Inserts copies so that the selected convolutions use channels-last, and operators that need NCHW get NCHW."""
     selected, output = set(selected), next(iter(graph.find_nodes(op="output")))
     before = {n: _strides(n) for n in output.all_input_nodes}
     changed, copies = set(), {}
@@ -231,7 +234,8 @@ def _lay(graph, selected) -> None:
 
 
 def _restored(graph, n, strides):
-    """Returns a copy of n with dense strides, in the order of dimensions that `strides` have."""
+    """Returns a node with a copy of n that has dense strides, with the dimensions in the same order in memory as in
+    `strides`."""
 
     def called(target, x, *args, **kwargs):
         made = graph.call_function(target, (x, *args), kwargs)
@@ -246,7 +250,7 @@ def _restored(graph, n, strides):
 
 
 def _lies_as(x, y) -> bool:
-    """Returns true if two tensors have the same strides in dimensions of more than one element."""
+    """Returns true if the tensors x and y have the same strides, except in dimensions of one element."""
     return all(a == b for n, a, b in zip(x.shape, x.stride(), y.stride()) if n > 1)
 
 

@@ -44,8 +44,8 @@ def positional(graph) -> None:
 
 
 def band_of(kept, shape):
-    """Returns the band of the true elements of a bool tensor that is broadcast to a shape; None if they are not a
-    band, or if all or none are true."""
+    """Returns the diagonal band that the true elements of the bool tensor `kept` form, after a broadcast to `shape`.
+    Returns None if they do not form a band, or if all or none are true."""
     if kept.ndim == 0 or len(shape) < 2 or any(n != 1 for n in kept.shape[:-2]):
         return None
     kept = kept.reshape(kept.shape[-2:] if kept.ndim > 1 else (1, -1)).expand(shape[-2:])
@@ -61,7 +61,7 @@ def band_of(kept, shape):
 
 
 def _replace(graph, node, x, band, value):
-    """Replaces a node by zellige::mask of x: `value` outside of the band."""
+    """Replaces a node by zellige::mask, which has the elements of x inside the band and `value` outside."""
     with graph.inserting_before(node):
         made = graph.call_function(torch_own.MASK, (x, band.tril, band.triu, value))
     made.meta["val"] = node.meta["val"]
@@ -91,8 +91,8 @@ def _where(graph, node, constants):
 
 
 def _split(added):
-    """Returns (where an additive mask is 0, its value elsewhere); None unless it is a single value elsewhere,
-    below HUGE."""
+    """Returns (a bool tensor that is true where an additive mask is 0, the mask's value elsewhere). Returns None if the
+    mask has several values elsewhere, or one that is not below HUGE."""
     kept = added == 0
     rest = added[~kept]
     if rest.numel() == 0 or not bool((rest == rest[0]).all()) or not float(rest[0]) < HUGE:
@@ -113,7 +113,7 @@ def _added(graph, node, constants):
 
 
 def _attention(graph, node, constants):
-    """Replaces a causal mask that is passed to attention as a tensor by the flag for it."""
+    """Replaces a causal mask that is passed to attention as a tensor by attention's flag `causal`."""
     q, k, v, added, causal, scale, grouped = node.args
     value = constants.value(added) if added in constants else None
     found = None if value is None else _split(value)

@@ -1,10 +1,11 @@
 """Measures the time of a call on the GPU and on the host, in microseconds.
 
-    us = gpu_time(call, values, 3)     values: the arguments as torch declares them; None if it cannot be measured
-    cost(call, values, 3)              a Cost: of the GPU and of the host
+    us = gpu_time(call, values, launches)     microseconds of the GPU; None if the call cannot be measured
+    cost(call, values, launches)              a Cost: microseconds of the GPU and of the host
 
-Processes use a GPU one after another, because each would slow the others. Calls are queued after a kernel that waits
-for a while, so that they run back to back on the GPU, however long the host takes for a launch.
+values: the arguments as torch declares them (shapes, strides, dtypes); launches: about how many kernels a call
+launches. Processes use a GPU one after another, because each would slow the others. Calls are queued after a kernel
+that waits for a while, so that they run back to back on the GPU, however long the host takes for a launch.
 """
 
 import contextlib
@@ -31,8 +32,8 @@ def gpu_time(call, values, launches):
 
 
 def cost(call, values, launches):
-    """Returns the Cost of a call, where the host's time ends when the last kernel is launched; None as for
-    gpu_time. `launches`: the approximate number of kernels per call."""
+    """Returns the Cost of a call. The host's time ends when the last kernel has been launched. Returns None if the call
+    fails, or uses more than half of the free memory. `launches`: the approximate number of kernels per call."""
     taken = sum(v.numel() * v.element_size() for v in values)
     if taken > torch.cuda.mem_get_info()[0] // 2:
         return None
@@ -66,7 +67,7 @@ def like(v):
 
 
 def _measured(call, inputs, launches):
-    """Returns the Cost of a call: the smallest of several samples for GPU and host."""
+    """Returns the Cost of a call: the smallest of several samples, of the GPU's and of the host's time."""
     call(*inputs)
     torch.cuda.synchronize()
     begun = time.perf_counter()

@@ -1,8 +1,8 @@
 """Rewrites int64, bool and complex values in torch graphs to types that Zellige supports, with small torch operators.
 
-Indices of embedding rows and of cache positions become int32. A bool condition becomes a number, 0 for false; so do
-the operators that compute it, back to comparisons of numbers. A product of complex numbers becomes four real
-products, which form a rotary embedding if aten_rotary.py recognises it.
+Indices of embedding rows and of cache positions become int32. A bool condition becomes a number, 0 for false; the
+operators that compute the condition are replaced by operators on numbers. A product of complex numbers becomes four
+real products, which form a rotary embedding if aten_rotary.py recognises it.
 """
 
 import torch
@@ -31,7 +31,8 @@ class Numbers:
         self.graph, self.made = graph, {}
 
     def run(self):
-        """Rewrites all operators of the graph that have int64, bool or complex operands."""
+        """Rewrites the embeddings, index_puts, wheres, dtype conversions and complex products of the graph that have
+        int64, bool or complex operands."""
         rewrites = {_ATEN.embedding.default: self._embedding, _ATEN.index_put.default: self._index_put,
                     _ATEN.where.self: self._where, _ATEN._to_copy.default: self._copied,
                     _ATEN.view_as_real.default: self._product}  # fmt: skip
@@ -54,12 +55,13 @@ class Numbers:
         return self._call(before, _ATEN._to_copy.default, x, dtype=dtype)
 
     def _embedding(self, node):
-        """Converts int64 indices of an embedding to int32."""
+        """Converts the int64 indices of an embedding to int32."""
         if _value(node.args[1]).dtype == torch.int64:
             node.update_arg(1, self._cast(node, node.args[1], torch.int32))
 
     def _index_put(self, node):
-        """Converts the int64 index of a single row to int32, counted from the start."""
+        """Converts the index of an index_put that replaces one row: from int64 to int32, and, if it is negative, to the
+        same row counted from the start."""
         found = [(d, at) for d, at in enumerate(node.args[1]) if at is not None]
         if len(found) == 1 and _value(found[0][1]).dtype == torch.int64 and _value(found[0][1]).shape == (1,):
             d, at = found[0]
@@ -90,7 +92,8 @@ class Numbers:
         node.replace_all_uses_with(made)
 
     def _copied(self, node):
-        """Converts a copy of a bool condition to a floating-point dtype into a numeric comparison."""
+        """Rewrites the conversion of a bool condition to a floating-point dtype as an operator that computes the
+        condition as numbers."""
         x, to = node.args[0], _value(node).dtype
         if _value(x).dtype == torch.bool and to.is_floating_point and set(node.kwargs) <= {"dtype"}:
             made = self._number_of(node, x, to)
@@ -98,14 +101,14 @@ class Numbers:
                 node.replace_all_uses_with(made)
 
     def _holds(self, before, condition, dtype):
-        """Returns a node with the bool node `condition` as numbers 1 and 0 of a dtype: a numeric comparison if
-        possible, else a cast."""
+        """Returns a node that has the values of the bool node `condition` as numbers 1 and 0 of `dtype`, inserted
+        before the node `before`. The node computes the numbers directly if possible (_number_of), else it is a cast."""
         made = self._number_of(before, condition, dtype)
         return self._cast(before, condition, dtype) if made is None else made
 
     def _number_of(self, before, condition, dtype):
-        """Returns a node with the bool node `condition` as numbers 1 and 0 of a dtype. None unless it is a
-        comparison of supported numbers, or combines such conditions."""
+        """Returns a node that computes the bool node `condition` as numbers 1 and 0 of `dtype`. Returns None unless the
+        condition is a comparison of supported numbers, or a logical combination of such comparisons."""
         args = condition.args
         if condition.target in _COMPARISONS:
             kind, (x, y) = _COMPARISONS[condition.target], args
@@ -154,8 +157,7 @@ class Numbers:
 
 
 def _number(node):
-    """Returns the number that a tensor without dimensions is made from, if the graph has it as a constant; else
-    None."""
+    """Returns the number that a node without dimensions has, if the graph gives it as a constant; else None."""
     if not isinstance(node, torch.fx.Node) or _value(node) is None or _value(node).ndim > 0:
         return None
     if node.target is _ATEN.scalar_tensor.default:

@@ -1,7 +1,7 @@
 """Defines the operators that Zellige's passes insert into torch graphs.
 
-Each is a function on torch tensors, so that a graph with them runs on any device. FUNCTIONS maps the operators to these
-functions, because a call through torch.library takes the host ten times as long.
+Each operator is a function on torch tensors, so that a graph with them runs on any device. FUNCTIONS maps the operators
+to these functions, because a call through torch.library takes the host ten times as long.
 """
 
 import operator
@@ -28,19 +28,19 @@ def choose(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.T
 
 
 def fill(condition: torch.Tensor, x: torch.Tensor, value: float) -> torch.Tensor:
-    """Returns x with `value` where the numeric condition is not 0."""
+    """Returns `value` where the numeric condition is not 0, else x."""
     return torch.where(condition != 0, value, x)
 
 
 def compare(x: torch.Tensor, y: torch.Tensor, kind: str) -> torch.Tensor:
-    """Compares x and y, which have the same dtype: 1 if true, else 0, in that dtype. `kind`: name of a function in
-    the module operator, such as "lt"."""
+    """Returns 1 where the comparison of x and y holds, else 0, in their common dtype. `kind`: name of the comparison in
+    Python's module `operator`, such as "lt"."""
     return getattr(operator, kind)(x, y).to(x.dtype)
 
 
 def compare_number(x: torch.Tensor, y: float, kind: str) -> torch.Tensor:
-    """Compares x with a number: 1 if true, else 0, in x's dtype. `kind`: name of a function in the module
-    operator, such as "lt"."""
+    """Returns 1 where the comparison of x with the number y holds, else 0, in x's dtype. `kind`: name of the comparison
+    in Python's module `operator`, such as "lt"."""
     return getattr(operator, kind)(x, y).to(x.dtype)
 
 
@@ -58,13 +58,13 @@ def mask(x: torch.Tensor, tril: int | None, triu: int | None, value: float) -> t
 def attention(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool
 ) -> torch.Tensor:
-    """torch's scaled_dot_product_attention, with the result in q's memory layout. torch's own kernels give that
-    layout for the heads of a model, which are a transposed view of its tokens."""
+    """Returns the result of torch's scaled_dot_product_attention in q's memory layout. (torch's own kernels return that
+    layout if q is a transposed view of tokens, as in most models.)"""
     return as_q(torch._C._nn.scaled_dot_product_attention(q, k, v, mask, 0.0, causal, scale=scale, enable_gqa=grouped), q, v)
 
 
 def as_q(made, q, v):
-    """Returns the result `made` of an attention kernel in q's memory layout; copies it if it has another layout."""
+    """Returns `made`, the result of an attention kernel, in q's memory layout; copies it if it has another layout."""
     if made.stride() == q.stride() and q.shape == made.shape:
         return made
     expected = _as_q(q, v)

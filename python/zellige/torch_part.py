@@ -17,8 +17,8 @@ _CLONE = torch.ops.aten.clone.default
 
 
 def input_of(trace, name, value, constant=False, strides=True):
-    """Returns a new input of a trace, like the torch tensor `value`. strides false: its strides are not fixed.
-    Raises Left if Zellige does not support the tensor."""
+    """Returns a new input of a trace, with the dtype and shape of the torch tensor `value` and, if `strides` is true,
+    its strides. Raises Left if Zellige does not support the tensor."""
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
         raise Left(f"expected tensors with strides, found {value}")
     if any(not isinstance(n, int) for n in value.shape):
@@ -88,8 +88,9 @@ class Part:
         return self.program
 
     def checked(self, *args):
-        """Runs the part by way of `Program`, and copies arguments that are in another layout. If an operator left
-        to torch has returned another dtype or shape than declared, runs the part's torch operators."""
+        """Runs the part by calling its `Program`; copies arguments that have another layout than the program's inputs.
+        If an argument has another dtype or shape than declared, because an operator left to torch has returned it, runs
+        the part's torch operators."""
         if not all(_is_of(args[i], info, dtype) for (i, info), dtype in zip(self.inputs, self.dtypes)):
             return self._torchs(args)
         given = [laid_out(args[i], info) for i, info in self.inputs]
@@ -108,22 +109,23 @@ class Part:
         return results[0] if self.single else tuple(results)
 
     def _strides_of(self, at):
-        """Returns the strides with which to allocate output `at`. They are those that torch declared, also for
-        dimensions of one element, because torch's kernels consider these when they choose a result's layout."""
+        """Returns the strides with which to allocate the output with index `at`. In dimensions of one element they are
+        those that torch declared, because torch's kernels consider these when they choose a result's layout."""
         o = self.program.outputs[at]
         declared = next((s for which, shape, s in zip(self.which, self.shapes, self.strides) if which == at and shape == o.shape), o.strides)
         return tuple(s if n == 1 else own for n, s, own in zip(o.shape, declared, o.strides))
 
     def _torchs(self, args):
-        """Runs the part's original torch operators on the arguments, and updates those that the part changes."""
+        """Runs the part's original torch operators on the arguments, and writes to the arguments that the part updates
+        in place."""
         made = self.module(*args)
         for i, x in self.updates.items():
             args[x].copy_(made if self.single else made[i])
         return made
 
     def direct(self, device):
-        """Returns a function that calls the program directly and relies on the program's checks. If the program
-        refuses the arguments, `checked` handles the call; tensors that it had to copy are copied from then on."""
+        """Returns a function that calls the program without checks of its own. If the program refuses the arguments,
+        `checked` handles the call; arguments that `checked` had to copy are copied in all later calls, too."""
         table = exchange.exchange_table(torch.Tensor)
         if table is None or sys.implementation.name != "cpython":
             return self.checked
@@ -192,8 +194,8 @@ class Part:
 
 
 def _copied(node, arrays):
-    """Returns the clone node of which a result is a view with the same elements in the same order; None if torch
-    makes no copy."""
+    """Returns the node `clone` of which a result is a view with the same elements in the same order; None if there is
+    no such node, that is, if torch makes no copy."""
     while node.target in aten.VIEWS and node.target is not _CLONE:
         of = node.args[0]
         if not isinstance(arrays[of], Array) or arrays[of]._name != arrays[node]._name:
@@ -203,13 +205,13 @@ def _copied(node, arrays):
 
 
 def _clone(x, strides):
-    """Returns a copy of an argument that is also a result, with the result's strides."""
+    """Returns a copy of x, an argument of the part that is also a result, with the result's strides."""
     return x.clone() if x.stride() == strides else torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
 
 
 def _viewed(x, shape, strides):
-    """Returns a view with the strides that torch declared, if they differ from a view's only in dimensions of one
-    element."""
+    """Returns x viewed in the shape `shape`, with the strides that torch declared if the view's strides differ only in
+    dimensions of one element."""
     made = x.view(shape)
     same = made.stride() == strides or any(a != b for n, a, b in zip(shape, made.stride(), strides) if n > 1)
     return made if same else made.as_strided(shape, strides)
@@ -226,7 +228,7 @@ def _lies_as(x, info) -> bool:
 
 
 def laid_out(x, info):
-    """Returns the tensor in the layout of a program's input; a copy if it is in another one."""
+    """Returns x in the strides and alignment of a program's input: x itself if it has them, else a copy."""
     x = x if x.ndim else x.view(1)
     if _lies_as(x, info):
         return x

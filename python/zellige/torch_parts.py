@@ -3,7 +3,7 @@
 A part must be convex: no path leads out of it and back into it through operators left to torch. Every node gets a
 number that never decreases from a node to its users, and increases where a supported node reads the result of a node
 left to torch. The supported nodes with the same number are a part. Independent operators may share a part, which is
-called once.
+called once. An example, with the number after each node, and conv left to torch:
 
     x -> relu 0 -> conv 0 -> relu 1 -> add 1        two parts: {relu}, {relu, add}
            '-----------------------------'
@@ -46,9 +46,9 @@ def _is_view(n) -> bool:
 
 
 def _peel(graph, part_of) -> None:
-    """Recreates views that are read outside of their part at the readers, so that the part returns their base
-    once. A view of a piece (a slice) is kept in its part unless only views of the base are read; otherwise the
-    whole base would have to be stored."""
+    """Recreates views that are read outside of their part where they are read, so that the part returns their base
+    once. A slice is recreated only if its part has no other use of the base: otherwise the part would have to store the
+    complete base."""
     for n in reversed(list(part_of)):  # readers before their operands
         if not _is_view(n) or n.target is _COPY:
             continue
@@ -88,9 +88,9 @@ def _numbers(nodes, known) -> dict:
 
 
 def _sink(nodes, known, number) -> None:
-    """Moves nodes that depend only on the graph's inputs, such as a transposed weight, to the part of their first
-    user, because they would be a part of their own. The user may be left to torch: it then runs after the part of
-    the same number."""
+    """Moves nodes that depend only on the graph's inputs, such as a transposed weight, to the part of their first user,
+    because they would otherwise be a part of their own. If that user is left to torch, the nodes move to the part with
+    the user's number, which runs before the user."""
     alone = set()
     for n in nodes:
         if n in known and all(m.op in _GIVEN or m in alone for m in n.all_input_nodes):

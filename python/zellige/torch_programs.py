@@ -1,13 +1,14 @@
-"""Plans the programs of parts in parallel threads; on a GPU, NVRTC compiles planned programs while others are being
-planned.
+"""Plans the programs of parts of a graph in parallel threads. On a GPU, NVRTC compiles planned programs while others
+are being planned.
 
     with Programs(device) as programs:
         planned = programs.begin(part.plan, worth_compiling)   # a future
         planned.result()                                       # what part.plan() returns or raises
     # everything begun is planned and compiled
 
-A compilation error is raised when the program is called. If the block ends with an exception, such as
-KeyboardInterrupt, work that has not begun is dropped, and the attribute `ended` is set, which the planners check.
+worth_compiling(program) returns whether to compile a program. A compilation error is raised when the program is called.
+If the block ends with an exception, such as KeyboardInterrupt, work that has not begun is dropped, and the attribute
+`ended` is set, which the planners check.
 """
 
 import concurrent.futures
@@ -30,8 +31,8 @@ class Programs:
         self._compiled = {}  # futures of the compilations, by program
 
     def begin(self, plan, worth_compiling):
-        """Starts planning in a thread; returns a future of the result. `plan()` returns a program, or None.
-        worth_compiling(program): if false, the program is not compiled here."""
+        """Starts planning in a thread, and returns a future of the result. `plan()` returns a program, or None.
+        `worth_compiling(program)` returns whether to compile the program, too."""
 
         def one():
             if self.device.type == "cuda":
@@ -50,7 +51,8 @@ class Programs:
             program.compile()
 
     def compiled(self):
-        """Waits for each program that is being compiled, and yields how many are done."""
+        """Waits for the programs that are being compiled, one after the other, and yields how many are done after
+        each."""
         for done, future in enumerate(list(self._compiled.values())):
             future.result()
             yield done + 1

@@ -1,13 +1,14 @@
-"""Selects torch's kernel for an attention that is left to torch: cuDNN's, flash, memory-efficient, math, or torch's
-own choice.
+"""Selects torch's kernel for an attention that is left to torch: cuDNN's, flash, memory-efficient, math, or torch's own
+choice.
 
     choose(graph, captured)    measures the kernels for each zellige::attention in 16 bits on a GPU, once per shapes, strides and mask
-    choice = of(node)
+    choice = of(node)          the choice for a node that calls zellige::attention
     choice.call(q, k, v, mask, causal, scale, grouped), choice.name, choice.costs
 
-torch tries its kernels in a fixed order and uses the first that accepts the inputs. Here all kernels are measured
-that accept the inputs and agree with torch's own choice. Another kernel is used if the GPU takes at least 3% less
-time and the host does not lose more than that; its calls do not check the inputs again.
+torch tries its kernels in a fixed order and uses the first that accepts the inputs. Here all kernels are measured that
+accept the inputs and agree with torch's own choice. Another kernel is used if the GPU takes at least 3% less time and
+the host does not lose more than that; its calls do not check the inputs again. captured: calls are replayed from a CUDA
+graph, so that the host's time does not count.
 """
 import copy
 from dataclasses import dataclass, field
@@ -61,8 +62,8 @@ def _math(q, k, v, mask, causal, scale, grouped):
 
 
 def lines(mask, keys):
-    """Returns a mask with rows aligned to 16 bytes, which the memory-efficient kernel requires; a padded copy if
-    it has others."""
+    """Returns `mask` if its rows, of `keys` elements, are aligned to 16 bytes, as the memory-efficient kernel requires;
+    otherwise a padded copy."""
     if mask.shape[-1] == keys and mask.stride(-1) == 1 and all(s % 8 == 0 for s in mask.stride()[:-1]):
         return mask
     return torch.nn.functional.pad(mask.expand(*mask.shape[:-1], keys), (0, 8 - keys % 8))[..., :keys]
@@ -77,8 +78,8 @@ def _for_each_head(q, k, v):
 
 
 def _square(q, k, causal) -> bool:
-    """Returns true if kernels agree on the causal mask. torch's mask starts at the first key, and kernels differ
-    if the numbers of queries and keys do."""
+    """Returns true if all kernels apply the same causal mask: there is none, or there are as many queries as keys.
+    Otherwise kernels differ in whether the mask's diagonal starts at the first key, as torch's does."""
     return not causal or q.shape[2] == k.shape[2]
 
 
@@ -138,7 +139,8 @@ def allowed() -> tuple:
 
 
 def of(node) -> Choice:
-    """Returns the Choice for a node that calls zellige::attention: the measured one, or torch's choice."""
+    """Returns the Choice for a node that calls zellige::attention: the measured one, or torch's own choice if nothing
+    was measured."""
     return node.meta.get(_CHOICE) or Choice(DEFAULT, torch_own.FUNCTIONS[torch_own.ATTENTION])
 
 
@@ -167,8 +169,8 @@ def in_place_of_torchs(module):
 
 
 def _selected(values, causal, grouped, captured) -> Choice:
-    """Returns the Choice for operands like `values`: the cheapest kernel if it is clearly faster than torch's own
-    choice, else that."""
+    """Returns the Choice for operands like `values`: the cheapest kernel, if it is clearly faster than torch's own
+    choice; otherwise torch's own choice."""
     default = torch_own.FUNCTIONS[torch_own.ATTENTION]
     calls = {name: _laid_out(call) for name, (call, _) in KERNELS.items()}
     costs = _costs(default, calls, values, causal, grouped)
@@ -186,7 +188,8 @@ _COSTS = {}
 
 
 def _costs(default, calls, values, causal, grouped) -> dict:
-    """Returns the measured cost of each kernel; None for a kernel that does not accept such operands."""
+    """Returns the measured cost of each kernel, and of torch's own choice, by name; None for a kernel that does not
+    accept operands like `values`."""
     key = (*((tuple(t.shape), t.stride(), t.dtype, t.device) for t in values), causal, grouped, allowed())
     if key not in _COSTS:
         cost = lambda kernel: torch_measure.cost(lambda q, k, v, mask=None: kernel(q, k, v, mask, causal, None, grouped), values, 1)  # noqa: E731
@@ -198,8 +201,8 @@ def _costs(default, calls, values, causal, grouped) -> dict:
 
 
 def _laid_out(kernel):
-    """Returns a function that calls a kernel and gives its result q's memory layout, for which later operators
-    were traced. If the kernel raises, it calls torch's choice."""
+    """Returns a function that calls a kernel and returns its result in q's memory layout, for which later operators
+    were traced. If the kernel raises an error, the function calls torch's own choice."""
 
     def call(q, k, v, mask, causal, scale, grouped):
         try:
@@ -212,7 +215,8 @@ def _laid_out(kernel):
 
 
 def _accepted(default, values, causal, grouped) -> list:
-    """Returns the kernels that accept such operands and agree with torch's choice, also on fully masked rows."""
+    """Returns the names of the kernels that accept operands like `values`, and whose results agree with those of
+    torch's own choice, also on fully masked rows."""
     found = []
     try:
         with _disable_current_modes(), torch.no_grad():
@@ -232,7 +236,7 @@ def _accepted(default, values, causal, grouped) -> list:
 
 
 def _some_masked(mask):
-    """Fills a mask for a test: every other column is masked, and all of the first row."""
+    """Fills a mask for a test, and returns it: every other column is masked, and the complete first row."""
     if 0 in mask.stride():
         mask = mask.contiguous()
     mask[..., ::2] = -torch.inf

@@ -2,7 +2,7 @@
 
     if marked(graph_module): ...            # sizes that the caller declared dynamic must not be specialised
     specialize(graph_module)                # for a backend's graph: each symbol gets a guard, so each size gets its own graph
-    fix(module.graph, known)                # for AOT's graph: symbols become their numbers
+    fix(module.graph, known)                # for AOT's graph: symbols become their numbers; known: Zellige's operators
 
 Data-dependent sizes (nonzero, item) have no number; operators that read them are left to torch.
 """
@@ -14,7 +14,7 @@ _NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
 
 
 def number(x):
-    """Returns the value of a symbolic number, and adds a guard on it; None for a data-dependent one."""
+    """Returns the value of the symbolic number x, and adds a guard on it. Returns None for a data-dependent number."""
     return None if free_unbacked_symbols(x) else _NUMBERS[type(x)](x)
 
 
@@ -31,7 +31,7 @@ def _inputs(graph_module):
 
 
 def marked(graph_module) -> bool:
-    """Returns true if mark_dynamic forbids specialising a size of an input."""
+    """Returns true if the caller's mark_dynamic forbids specialising the size of an input."""
     env = next((s.node.shape_env for v in _inputs(graph_module) for s in _symbols(v)), None)
     contexts = [t.symbolic_context for t in (env.tracked_fakes or [])] if env is not None else []
     constraints = [c for x in contexts for c in (*(getattr(x, "constraint_sizes", None) or ()), getattr(x, "constraint", None))]
@@ -39,8 +39,8 @@ def marked(graph_module) -> bool:
 
 
 def changes_shared(graph_module) -> bool:
-    """Returns true if a graph mutates tensors and inputs of symbolic sizes share memory. torch's analysis of
-    overlaps fails for such inputs once their sizes are specialised."""
+    """Returns true if a graph mutates tensors, and some of its inputs have symbolic sizes and share memory. torch's
+    analysis of overlaps fails for such inputs once their sizes are specialised."""
     tensors = [v for v in _inputs(graph_module) if isinstance(v, torch.Tensor) and v.layout == torch.strided]
     memories = [v.untyped_storage()._cdata for v in tensors]
     shared = any(_symbols(v) and memories.count(m) > 1 for v, m in zip(tensors, memories))
@@ -79,8 +79,8 @@ def fix(graph, known) -> None:
 
 
 def _fixed(value):
-    """Returns a fake tensor with numbers as its sizes; the value itself if they are numbers already, or if one is
-    data-dependent."""
+    """Returns a fake tensor like `value` whose sizes are numbers. Returns `value` itself if its sizes are numbers
+    already, or if one of them is data-dependent."""
     if not isinstance(value, torch.Tensor) or not _symbols(value):
         return value
     shape, strides = ([number(n) if type(n) in _NUMBERS else n for n in sizes] for sizes in (value.shape, value.stride()))

@@ -1,5 +1,5 @@
-"""Rewrites operators that are left to torch to operators that a part may include; rewrites that no part includes are
-undone.
+"""Rewrites operators that are left to torch as operators that can be in a part, which becomes a program. Rewrites that
+no part includes are undone.
 
     rewrite(graph)      convolution(x, w, b)            -> convolution(x, w, None) + b, if torch adds b in a separate kernel
                         _adaptive_avg_pool2d(x, size)   -> a mean of a view, if all windows have the same size
@@ -36,18 +36,19 @@ def revert(graph) -> None:
 
 
 def _has_bias(n) -> bool:
-    """Returns true if a convolution has a bias that exists before it, and torch adds the bias in a separate
-    kernel."""
+    """Returns true if a convolution has a bias that is an input or attribute of the graph, and torch adds the bias in a
+    separate kernel."""
     return isinstance(n.args[2], torch.fx.Node) and n.args[2].op in ("placeholder", "get_attr") and torch_convolutions.adds_bias(n)
 
 
 def _read_by_known(n) -> bool:
-    """Returns true if an operator that Zellige supports, and that is not a view, reads n."""
+    """Returns true if some reader of n, directly or through views, is an operator that Zellige supports."""
     return any(_read_by_known(u) if u.target in known.VIEWS else u.target in known.OPERATORS for u in n.users)
 
 
 def _split(graph, n) -> None:
-    """Splits the bias off a convolution, unless torch would then use a kernel with other strides."""
+    """Splits the bias off a convolution: adds it by a separate operator. Does nothing if torch would then use a kernel
+    whose result has other strides."""
     bias, value = n.args[2], n.meta["val"]
     shape = [value.shape[1], *[1] * (value.ndim - 2)]
     users = list(n.users)
@@ -67,7 +68,7 @@ def _split(graph, n) -> None:
 
 
 def _joined(graph, n) -> None:
-    """Undoes _split: joins an addition with its convolution."""
+    """Undoes _split: replaces the addition n and its convolution by a convolution with bias."""
     convolution, each = n.args
     convolution.update_arg(2, each.args[0])
     n.replace_all_uses_with(convolution)

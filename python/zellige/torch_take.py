@@ -1,5 +1,6 @@
-"""Decides which parts of a torch graph become programs. Each part is planned; if torch's own kernels cost less, its
-operators remain torch's. On a GPU both are measured. Equal parts are planned, compiled and measured once."""
+"""Decides which parts of a torch graph become programs. Each part is planned; if torch's own kernels cost less, the
+part's operators are left to torch. On a GPU the program and torch's kernels are both measured. Equal parts are planned,
+compiled and measured once."""
 
 import operator
 import sys
@@ -67,8 +68,8 @@ class Taking:
         self.made, self.measured = {}, {}
 
     def take(self, parts) -> None:
-        """Decides which parts become programs. Of parts that cost more than torch's kernels, the rest without
-        matmuls and attention is tried as well, because it may cost less."""
+        """Decides which parts become programs. Where a part costs more as a program than torch's kernels, the part
+        without its matmuls and attention is considered, too, because it may cost less."""
         whole = torch_costs.of_torch(self.module.graph.nodes)
         lost = self._round(parts)
         light = {n for n in lost if not torch_costs.heavy(n)}
@@ -78,8 +79,9 @@ class Taking:
         self.progress.clear()
 
     def _whole(self, torchs) -> None:
-        """Sets report.kept to false, and drops the programs, if the savings of all parts do not outweigh the
-        overhead of a compiled graph on the host."""
+        """Decides whether the graph as a whole runs as compiled. If the savings of all parts do not outweigh the
+        overhead of a compiled graph on the host, sets report.kept to false and drops the programs. `torchs`: the cost
+        of the graph as torch's kernels."""
         gains = self.saved.host + self.saved.gpu >= torch_costs.AROUND or self.saved.gpu >= 0.05 * torchs.gpu
         gains = self.saved.gpu > 0 if self.captured else gains
         self.report.kept = gains or (bool(self.report.parts) and not self.cheaper)
@@ -90,8 +92,8 @@ class Taking:
             self.report.taken = 0
 
     def _round(self, parts) -> list:
-        """Plans parts, and replaces those that are taken by programs. Returns the nodes of the other parts, which
-        torch runs."""
+        """Plans parts, and replaces each part that is taken by its program. Returns the nodes of the parts that are not
+        taken, which torch runs."""
         parts = [part for part in parts if not self.cheaper or self._may_win(part)]
         prefix = "fused_" if self.cuts == 0 else f"fused_{self.cuts}_"
         self.cuts += 1
@@ -198,8 +200,8 @@ class Taking:
                 p.why = why
 
     def _why_not(self, p):
-        """Returns None if a part is to be taken: neither the GPU nor the host loses, and one of them gains.
-        Otherwise returns the reason, with both costs."""
+        """Returns None if a part is to become a program: neither the GPU nor the host takes longer, and one of them
+        takes less time. Otherwise returns the reason, with both costs."""
         torchs, own, how = p.torchs(), p.own(), "estimated"
         if self.device.type == "cuda" and not _hopeless(p.part.program, torchs):
             found = self._measure(p, torchs.host)
@@ -215,8 +217,8 @@ class Taking:
         return None
 
     def _measure(self, p, host):
-        """Returns the measured GPU microseconds of (torch's kernels, the program); None for one that cannot be
-        measured. `host` is not used."""
+        """Returns the measured times on the GPU in microseconds, (torch's kernels, the program); None for one that
+        cannot be measured. `host` is not used."""
         if p.part not in self.measured:
             kernels = sum(n.op == "call_function" and n.target not in aten.VIEWS for n in p.module.graph.nodes)
             times = torch_measure.gpu_time(torch_sdpa.in_place_of_torchs(p.module), p.values(), kernels), torch_measure.gpu_time(p.part.call, p.values(), len(p.part.program.manifest["kernels"]))
@@ -237,7 +239,7 @@ def _operators(module) -> int:
 
 
 def _structure(module, weights, updates):
-    """Returns a key that is equal for equal parts. It has everything on which a program depends."""
+    """Returns a key of a part that is equal for equal parts: it has everything on which the part's program depends."""
     number = {n: i for i, n in enumerate(module.graph.nodes)}
     numbered = lambda args: torch.fx.map_arg(args, lambda n: f"%{number[n]}")  # noqa: E731
 
@@ -252,8 +254,8 @@ def _structure(module, weights, updates):
 
 
 def _changes(part) -> dict:
-    """Returns by index of a result the copy_ of that result to an argument that only the part reads, so that the
-    part may update the argument in place."""
+    """Returns a dict: by index of a result of the part, the node that copies the result to an argument which only the
+    part reads (aten.copy_). The part may update such an argument in place."""
     changes, results = {}, {0: part}
     getters = [u for u in part.users if u.target is operator.getitem]
     if getters:
@@ -273,8 +275,8 @@ class _Progress:
         self.start, self.parts, self.operators, self.shown = time.monotonic(), 0, operators, False
 
     def show(self, part, done, inside=""):
-        """Writes the progress line: part `part`, `done` operators in all, and the progress `inside` the part in
-        words."""
+        """Writes the progress line: the part's number `part`, the number `done` of operators that are planned, and the
+        progress within the part, `inside`, in words."""
         seconds = time.monotonic() - self.start
         if seconds < 2 or not sys.stderr.isatty():
             return

@@ -48,8 +48,8 @@ class Trace:
         return Array(self, name, dtype, shape)
 
     def capture(self, array) -> "Array":
-        """Returns a traced array for an array that the function uses but that is not a parameter: a constant input
-        of the graph."""
+        """Returns a traced array that stands for `array`, which the function uses although it is not a parameter: it
+        becomes a constant input of the graph."""
         from . import exchange
 
         for name, known, traced in self.captured:
@@ -61,8 +61,8 @@ class Trace:
         return traced
 
     def producer(self, array):
-        """Returns the operator, in JSON form, that computes an array, given as an array or a name; None for an
-        input."""
+        """Returns the operator, in JSON form, that computes an array; None if the array is an input. `array`: an Array
+        or its name."""
         name = getattr(array, "_name", array)
         return next((o for o in reversed(self.operators) if name in map(_name, o["outputs"])), None)
 
