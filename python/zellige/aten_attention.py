@@ -155,7 +155,8 @@ def _scores(trace, name, shape, deep=12):
 
 
 def _transposed(k):
-    """Returns k with its last two dimensions exchanged; undoes a permute that exchanges them."""
+    """Returns k with its last two dimensions exchanged. If k itself is such a permute of another array, returns that
+    array."""
     made = k._trace.producer(k)
     if made and made["op"] == "permute" and made["dims"] == [0, 1, 3, 2]:
         return k._trace.arrays[made["inputs"][0]]

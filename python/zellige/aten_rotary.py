@@ -98,8 +98,8 @@ def _rotate(pairs, x, number, cos, sin):
 
 
 def _ends(parts, pairs):
-    """Returns (the trace, the names of the tensors in `parts`). For _side_by_side, the names of the tensors without the
-    last dimension, which stack has added; None if there is no such dimension."""
+    """Returns (the trace, the names of the tensors `parts`). If `pairs` is _side_by_side, the names are those of the
+    tensors before stack added a last dimension to them; None if there is no such dimension."""
     trace = parts[0]._trace
     if pairs is _halves:
         return trace, [p._name for p in parts]

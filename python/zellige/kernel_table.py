@@ -217,8 +217,8 @@ def _many_rows(a, b, m, n, k):
 
 
 def _few_rows(work, x, w, v, m, n, k):
-    """Returns the launch of the sm_90a kernel for up to 16 rows. `work`: "product" (a matmul), "rms_norm" (of x,
-    before the matmul) or "gated" (silu(x w) x v). `v` is not read, because it has the shape of w."""
+    """Returns the launch of the sm_90a kernel for matmuls with up to 16 rows. `work`: "product" (x w), "rms_norm" (x is
+    normalised before the matmul) or "gated" (silu(x w) * (x v)). `v` is not read, because it has the shape of w."""
     t, rows, chunks = _TYPES[x.dtype], 8 if m <= 8 else 16, 4
     kn, gated = work != "product", work == "gated"
     layer = f"FewRows<{t}, Weights::{'kn' if kn else 'nk'}, Work::{work}, {rows}, {chunks}>"

@@ -121,7 +121,8 @@ def _scores(n):
 
 
 def _transposed(graph, k):
-    """Returns a node for k with its last two dimensions exchanged; undoes a transpose."""
+    """Returns a node for k with its last two dimensions exchanged. If k itself is such a transpose of another node,
+    returns that node."""
     if k.target is aten.permute.default and [d % 4 for d in k.args[1]] == [0, 1, 3, 2]:
         return k.args[0]
     if k.target is aten.transpose.int and {d % 4 for d in k.args[1:]} == {2, 3}:

@@ -69,8 +69,9 @@ class Constants:
 
 
 def fold(module) -> set:
-    """Replaces constant nodes whose value other nodes read by attributes of the module. Returns the names of the
-    attributes' nodes. An output becomes a copy of its constant, because the graph's caller may write to outputs."""
+    """Replaces constant nodes by attributes of the module, if other nodes than constants read them. Returns the names
+    of the attributes' nodes. An output becomes a copy of its constant, because the graph's caller may write to
+    outputs."""
     graph, kept, names = module.graph, 0, set()
     with _disable_current_modes(), torch.no_grad():
         constants = Constants(graph, on_cpu=False)
@@ -96,8 +97,8 @@ def _is_view(n) -> bool:
 
 
 def _read(graph, constants) -> list:
-    """Returns the constant nodes that nodes which are not constant read. A constant view is replaced by its base, so
-    that the view is recreated where it is read."""
+    """Returns the constant nodes that have a reader which is not constant. In place of a view, returns its base; the
+    view is then recreated where it is read."""
     found, shown = [], set()  # shown: views that other nodes read
     for n in reversed(graph.nodes):
         if n.op != "call_function" or n not in constants or all(u in constants and u not in shown for u in n.users):

@@ -65,8 +65,8 @@ def _where_known(op, function, table, known):
 
 
 def _kinds(x):
-    """Returns the properties of the arguments x on which it depends whether a decomposition is supported: dtype and
-    number of dimensions of tensors, and other arguments themselves."""
+    """Returns the properties of the arguments x that determine whether a decomposition is supported: dtype and number
+    of dimensions of tensors, and other arguments themselves."""
     if isinstance(x, torch.Tensor):
         return ("tensor", x.dtype, x.ndim)
     return tuple(map(_kinds, x)) if isinstance(x, (tuple, list)) else (repr(x),)

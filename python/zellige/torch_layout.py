@@ -57,7 +57,7 @@ class _Region:
 
 
 def _selected(graph):
-    """Returns (the convolutions of the graph to convert, the cost that is saved)."""
+    """Returns (those convolutions of the graph that are to be converted, the cost that is saved)."""
     found = [r for r in _regions(graph) if r.convolutions]
     deadline = time.monotonic() + SECONDS
     selected, saved = [], torch_costs.Cost()
@@ -111,7 +111,8 @@ def _carries(n) -> bool:
 
 
 def _read(n) -> list:
-    """Returns the operands of n whose layout the result of n has."""
+    """Returns the operands of n that have the same layout as the result of n: the input of a convolution, and all
+    operands of other operators."""
     return [n.args[0]] if n.target is aten.convolution.default else n.all_input_nodes
 
 
@@ -136,8 +137,8 @@ def _needs_no_copy(n) -> bool:
 
 
 def _saved(region, deadline):
-    """Returns (the convolutions of a region to convert, the cost that is saved). A convolution that is slower in
-    channels-last is converted if the copies around it would cost more."""
+    """Returns (those convolutions of a region that are to be converted, the cost that is saved). A convolution that is
+    slower in channels-last is converted if the copies around it would cost more."""
     taken, saved = [], torch_costs.Cost()
     for n in region.convolutions:
         before, after = torch_convolutions.us(n, deadline)

@@ -76,8 +76,8 @@ def _same(x, node) -> bool:
 
 
 def _where(graph, node, constants):
-    """Replaces where(condition, x, number), or the reverse, by zellige::mask if the condition is a constant
-    diagonal band."""
+    """Replaces where(condition, x, number) or where(condition, number, x) by zellige::mask, if the condition is a
+    constant diagonal band."""
     condition, x, y = node.args
     kept = constants.value(condition) if condition in constants else None
     if kept is None:

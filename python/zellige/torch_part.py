@@ -31,7 +31,8 @@ class Part:
 
     def __init__(self, name, module, constants, updates):
         """Traces the operators of `module`. `constants`: names of read-only placeholders. `updates`: by index of a
-        result, the placeholder whose memory it updates. Raises Left or Error if an operator is not supported."""
+        result, the placeholder that is updated in place with the result. Raises Left or Error if an operator is not
+        supported."""
         self.name, self.module, self.updates = name, module, {}
         trace, arrays, self.order = Trace(name), {}, []
         rows = Rows(module.graph)

@@ -12,7 +12,7 @@ using Stream = AccessLog::Stream;
 namespace {
 
 // Returns the counter of the wavefronts or sectors that accesses of the kind `stream` take. The next counter
-// in the enumeration has the fewest possible ones.
+// in the enumeration counts how many would be ideal.
 Counter cost(Stream stream) {
   switch (stream) {
     case Stream::global_load:

@@ -31,8 +31,8 @@ struct RawFinding {
 /// The findings of one worker thread, at most 1000, without duplicates.
 class Findings {
  public:
-  /// Returns true if no finding of this kind, tensor and code address `site` has been added before; with
-  /// `other`, the address of a second access, this must differ, too. `tensor` is compared by address.
+  /// Returns true at the first call with these arguments: no finding of this kind, tensor (compared by
+  /// address), code address `site` and, for two accesses, second code address `other` has been added before.
   bool fresh(Finding::Kind kind, const void* tensor, std::uintptr_t site, std::uintptr_t other = 0) {
     if (raw_.size() >= 1000) return false;
     std::uint64_t key = (site * 0x9E3779B97F4A7C15ull) ^ (other * 0xC2B2AE3D27D4EB4Full) ^

@@ -1,9 +1,9 @@
 // Finds races and uninitialised reads in a block's shared memory. It records, for each byte, the last writer,
-// the tensor as which the byte was written, and the readers since.
+// the tensor that the writer accessed, and the readers since.
 //
-// Two bytes share a cell. As long as accesses are aligned and 16 bytes wide, 16 bytes share a cell, so that
-// wide copies cost one lookup each. Accesses of one byte are checked for initialization only, because two
-// threads may own the two bytes of a cell.
+// A cell of the record describes two bytes. As long as all accesses to 16 aligned bytes have 16 bytes, one
+// cell describes all of them, so that wide copies cost one lookup each. Accesses of one byte are checked for
+// initialization only, because two threads may own the two bytes of a cell.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -45,12 +45,12 @@ class SharedShadow {
   /// thread.
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
 
-  /// Checks a read by the asynchronous proxy (TMA, bulk copies, wgmma): earlier ordinary writes must have
-  /// happened before, and must have passed a fence. AsyncShadow checks for conflicts between asynchronous
-  /// operations.
+  /// Checks a read by the asynchronous proxy (TMA, bulk copies, wgmma): earlier ordinary writes must be
+  /// ordered before the read, and must have passed a fence to the asynchronous proxy. AsyncShadow checks for
+  /// conflicts between asynchronous operations.
   Clash proxy_read(std::size_t at, unsigned bytes, const Actor&);
-  /// Checks and records a write by the asynchronous proxy: earlier ordinary accesses must have happened
-  /// before, and earlier ordinary writes must have passed a fence.
+  /// Checks and records a write by the asynchronous proxy: earlier ordinary accesses must be ordered before
+  /// the write, and earlier ordinary writes must have passed a fence to the asynchronous proxy.
   Clash proxy_write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
   /// Returns the id of the tensor as which the byte was last written; 0 if it was never written.
   std::uint16_t region_at(std::size_t at) const;

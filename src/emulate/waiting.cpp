@@ -57,8 +57,8 @@ void Block::complete_sync_warp(Warp& w) {
 }
 
 // Waits in __syncwarp until the lanes `mask` have arrived. A mask of some lanes synchronizes only these. But
-// a warp has one time: accesses of its other lanes then count as ordered, too, and a race with them is
-// missed.
+// the emulator keeps one time per warp, so that accesses of the warp's other lanes count as ordered, too; a
+// race with them is missed.
 [[gnu::always_inline]] inline void Block::sync_warp(Fiber& f, unsigned mask, Site site) {
   Warp& w = *f.its_warp;
   mask &= w.lanes;

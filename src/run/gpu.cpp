@@ -87,7 +87,8 @@ class Memory {
     for (const DeviceBytes& b : owned_) set.emplace_back(b.bytes()).copy(b);
     return set;
   }
-  // Downloads a tensor from the GPU. Throws Fault if a kernel has written beyond its end.
+  // Downloads the tensor with index i from the GPU to `into`. Throws Fault if a kernel has written beyond the
+  // tensor's end.
   void fetch(std::size_t i, Bytes& into) const {
     const emit::TensorPlace& t = manifest_.tensors[i];
     const auto bytes = static_cast<std::int64_t>(into.size());

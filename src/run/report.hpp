@@ -1,9 +1,9 @@
 // Writes the file of the option --json: one line per graph, in the order of the graphs.
 //
 // The file is replaced each time a graph ends, so it always has complete lines, and an interrupted run leaves
-// the lines of the finished graphs. Because that takes long for a large file, lines are appended to a file of
-// more than 1 MiB, each when all earlier lines have been written. A pipe or a device (/dev/stdout) receives
-// lines as graphs end.
+// the lines of the finished graphs. A file of more than 1 MiB is not replaced, which would take long: a
+// graph's line is appended as soon as those of all earlier graphs have been written. A pipe or a device
+// (/dev/stdout) receives lines as graphs end.
 #pragma once
 #include <filesystem>
 #include <map>

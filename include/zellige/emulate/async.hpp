@@ -160,8 +160,8 @@ ZELLIGE_INLINE void bulk_commit() { ZELLIGE_ASYNC(bulk_commit); }
 /// Waits until at most the newest `pending` bulk groups of the thread are incomplete. With `read`, waits only
 /// until all older groups have read shared memory (PTX cp.async.bulk.wait_group.read).
 ZELLIGE_INLINE void bulk_wait(unsigned pending, bool read) { ZELLIGE_ASYNC(bulk_wait, pending, read); }
-/// Prefetches `bytes` bytes at `p` to L2. The emulator only checks them: reports a finding unless `p` is in
-/// global memory, and `p` and `bytes` are multiples of `alignment`. Does not check if `alignment` is 1.
+/// Prefetches `bytes` bytes at `p` to L2. The emulator only reports a finding unless `p` is in global memory,
+/// and `p` and `bytes` are multiples of `alignment`. With `alignment` 1 nothing is checked.
 ZELLIGE_INLINE void prefetch(Place p, unsigned bytes, unsigned alignment) {
   ZELLIGE_ASYNC(prefetch, p, bytes, alignment);
 }
