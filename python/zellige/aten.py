@@ -135,8 +135,8 @@ def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
 
 
 def _index_put(x, indices, values, accumulate=False):
-    """Returns x with one row replaced, whose index is an int32 tensor with one element, as caches do. Raises Left
-    for other forms of index_put."""
+    """Returns x with one row replaced, as in the update of a key-value cache. The index of the row is an int32 tensor
+    with one element. Raises Left for other forms of index_put."""
     found = [(d, at) for d, at in enumerate(indices) if at is not None]
     if accumulate or len(found) != 1 or found[0][1].shape != (1,):
         raise Left(f"expected one number of a row along one dimension, found {[a if a is None else a.shape for _, a in enumerate(indices)]}")
@@ -156,8 +156,8 @@ def _select(x, dim, index):
 
 
 def _split(x, sizes, dim=0):
-    """Returns the parts of x along a dimension as slices, which are views as in torch (op.split would make
-    separate tensors). sizes: of the parts; a number: of every part."""
+    """Returns the parts of x along a dimension as slices, which are views as in torch (op.split would make separate
+    tensors). sizes: the sizes of the parts, or one number, the size of every part."""
     size = x.shape[dim]
     if isinstance(sizes, int):
         sizes = [min(sizes, size - at) for at in range(0, size, sizes)]

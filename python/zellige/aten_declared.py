@@ -1,9 +1,10 @@
-"""Corrects the dtypes that torch declares for operators with several results, where its kernels return other dtypes.
+"""Corrects the dtypes that torch declares for operators with several results, where torch's kernels return other
+dtypes.
 
     correct(graph)      # node.meta["val"] of such operators, and of all nodes that depend on them
 
-torch declares float32 for the running statistics that functional batch norms return, although these have the
-arguments' dtype, and the input's dtype for the indices and counts of `unique`.
+torch declares float32 for the running statistics that functional batch norms return, but these have the arguments'
+dtype. It declares the input's dtype for the indices and counts of `unique`, but these are int64.
 """
 
 import torch

@@ -26,8 +26,8 @@ def bind(graph) -> None:
 
 
 def _bound(schema, args, kwargs):
-    """Returns all positional arguments, with defaults, and the keyword-only arguments that differ from their
-    defaults."""
+    """Returns (all positional arguments of a call, with defaults added; its keyword-only arguments that differ from
+    their defaults)."""
     args, rest = list(args), dict(kwargs)
     for i, a in enumerate(a for a in schema.arguments if not a.kwarg_only):
         given = rest.pop(a.name, a.default_value)

@@ -47,7 +47,7 @@ def is_integer(name: str) -> bool:
 
 
 def itemsize(name: str) -> int:
-    """Returns the bytes of an element."""
+    """Returns the size of an element of the dtype, in bytes."""
     return _BY_NAME[name][2]
 
 

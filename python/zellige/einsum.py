@@ -12,7 +12,8 @@ from ._native import Error
 
 
 def _terms(subscripts: str, arrays) -> tuple:
-    """Returns the operands' letters and the result's. Raises Error if the subscripts do not fit the arrays."""
+    """Returns (the letters of each operand, the letters of the result). Raises Error if the subscripts do not fit the
+    arrays."""
     text = subscripts.replace(" ", "")
     inputs, arrow, result = text.partition("->")
     terms = inputs.split(",")
@@ -29,8 +30,8 @@ def _terms(subscripts: str, arrays) -> tuple:
 
 
 def _summed(x, term: str, kept: str) -> tuple:
-    """Returns x summed over the letters that occur in no other term, and the remaining letters of `term`. `kept`:
-    the letters of the other terms."""
+    """Returns (x summed over the letters that occur in no other term, the remaining letters of `term`). `kept`: the
+    letters of the other terms."""
     gone = [d for d, c in enumerate(term) if c not in kept]
     if gone:
         x = op._along("sum", x, gone, False)

@@ -31,7 +31,7 @@ def _row_major(shape) -> tuple:
 
 
 def _text(launch) -> str:
-    """Returns the CUDA source code that instantiates the template."""
+    """Returns the CUDA source code that instantiates a launch's kernel template."""
     return (
         f"#include <zellige/kernels/{launch.header}.hpp>\n"
         "using namespace zellige;\nusing namespace zellige::kernels;\n"

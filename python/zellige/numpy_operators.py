@@ -22,8 +22,8 @@ def _result_dtype(operands):
 
 
 def _rounded(meaning):
-    """Returns an operator made from a function on float64 arrays: it converts its operands, and rounds its result
-    to their dtype."""
+    """Returns an operator that converts its operands to float64, applies the function `meaning`, and rounds the result
+    to the operands' dtype."""
 
     @functools.wraps(meaning)
     def operator(*operands, **attributes):

@@ -62,7 +62,7 @@ def _number(x):
 
 
 def _dim(x, dim: int) -> int:
-    """Returns dim counted from 0. Raises Error if it is out of range."""
+    """Returns dim counted from 0; a negative dim counts from the end. Raises Error if it is out of range."""
     if not -x.ndim <= dim < x.ndim:
         raise Error(f"dim: expected {-x.ndim} to {x.ndim - 1} for shape {tuple(x.shape)}, found {dim}")
     return dim % x.ndim
@@ -425,8 +425,8 @@ def concat(arrays: Sequence[Any], dim: int = 0) -> Any:
 
 
 def split(x: Any, sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
-    """Splits x along a dimension into parts of the given sizes: zellige.split(x, [64, 64], -1). A number is the
-    size of every part; the last part may be smaller."""
+    """Splits x along a dimension into parts of the given sizes: zellige.split(x, [64, 64], -1). sizes may also be one
+    number, the size of every part; the last part may be smaller."""
     dim = _dim(x, dim)
     if isinstance(sizes, int):
         extent = x.shape[dim]

@@ -1,9 +1,9 @@
 """Implements torch.compile(model, backend="zellige").
 
-The traced graph is decomposed where the result consists of operators that Zellige supports, and partitioned into the
-largest convex parts of these. Each part becomes a program; all other operators are unchanged. Symbolic sizes are
-specialised, so that each size gets a program of its own. A graph that needs gradients is left to torch. `reports`
-lists for every graph which operators became parts of programs and which did not, with the reasons.
+The traced graph is decomposed where the result consists of operators that Zellige supports. It is then partitioned: the
+largest convex parts of supported operators become programs, and all other operators are unchanged. Symbolic sizes are
+specialised, so that each size gets a program of its own. A graph that needs gradients is left to torch. `reports` lists
+for every graph which operators became parts of programs and which did not, with the reasons.
 """
 
 import collections
@@ -45,7 +45,7 @@ class Report:
     uncaptured: str = ""  # why calls are not captured in CUDA graphs, although that was requested
 
     def leave(self, name, why: Error) -> None:
-        """Records why an operator or a part is left to torch, and warns if it is an internal error of Zellige."""
+        """Records why an operator or a part is left to torch. Warns if the reason is an internal error of Zellige."""
         self.left.setdefault(name, str(why))
         if isinstance(why, Fault):
             self.faults.append(f"{name}: {why}")
@@ -225,7 +225,7 @@ class _Options:
 
     @staticmethod
     def of(given, mode):
-        """Returns the options in the dict `given`, with mode="reduce-overhead" as cudagraphs=True. Raises
+        """Returns the options in the dict `given`; mode="reduce-overhead" sets the option cudagraphs to True. Raises
         ValueError for unknown keys and values."""
         given = dict(given or {})
         wrong = [k for k in given if k not in ("seconds", "take", "cudagraphs")]

@@ -111,7 +111,7 @@ def _read(graph, constants) -> list:
 
 
 def _copy_outputs(graph, attribute) -> None:
-    """Inserts a copy for each output that is a constant or a view of it."""
+    """Inserts a copy for each output of the graph that is the constant `attribute` or a view of it."""
     output = next(iter(graph.find_nodes(op="output")))
     reached = [attribute]
     for n in reached:

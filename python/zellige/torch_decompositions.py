@@ -43,8 +43,8 @@ _OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_gro
 
 
 def decompositions() -> dict:
-    """Returns for each operator a function that computes its result by other operators, or returns NotImplemented
-    if Zellige does not support one of these."""
+    """Returns a dict with a function for each operator, which computes the operator's result by other operators, or
+    returns NotImplemented if Zellige does not support one of these."""
     core = core_aten_decompositions()
     table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten_declared.MADE and (op not in aten.OPERATORS or (op in core and op not in _KEPT))}
     known = {}

@@ -1,4 +1,5 @@
-"""Recognises masks that depend on the position only, by their values, however a torch graph computes them.
+"""Recognises masks that depend only on an element's position. They are recognised by their values, so that it does not
+matter how a torch graph computes them.
 
     scores.masked_fill(torch.ones(n, n).triu(1).bool(), -inf)      zellige::mask(scores, tril=0, value=-inf)
 

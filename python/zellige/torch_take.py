@@ -166,7 +166,7 @@ class Taking:
         p.future = programs.begin(plan, lambda program: not (self.cheaper and _hopeless(program, torchs)))
 
     def _planned(self, p, programs) -> bool:
-        """Waits for the program of a part. Returns false, with the reason in the report, if it has none."""
+        """Waits for the program of a part. If the part has none, writes the reason to the report and returns false."""
         first = p.like or p
         if first is p:
             self._result(p)
@@ -192,7 +192,7 @@ class Taking:
         return True
 
     def _result(self, p) -> None:
-        """Waits for a part's planning, and records its error."""
+        """Waits until a part has been planned, and stores the error if planning failed."""
         if p.future is not None:
             try:
                 p.future.result()

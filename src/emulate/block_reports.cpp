@@ -311,7 +311,8 @@ void Block::leave(Fiber& f) {
   (void)f;
 }
 
-// Returns what is missing to end an mbarrier's phase, as the words after "thread 0": "waits at mbarrier ...".
+// Returns what a waiting thread's mbarrier lacks to end its phase, as words that continue "thread 0": "waits
+// at mbarrier ...".
 static std::string lacking(const MBarrier& b, unsigned parity, const char* line) {
   std::string missing;
   if (b.pending) missing = fmt::format("{} of {} arrivals are missing", b.pending, b.count);

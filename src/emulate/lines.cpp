@@ -76,8 +76,8 @@ std::map<std::string, Object> by_object(const std::vector<std::uintptr_t>& retur
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Returns true if findings should name this source line: it is in `source_file`, or if that is "" outside
-// include/zellige.
+// Returns true if a finding may name this source line: it is a line of `source_file`, or, if `source_file` is
+// "", any line outside include/zellige.
 bool in_source(const Line& line, const std::string& source_file) {
   if (source_file.empty()) return line.file.find("include/zellige/") == std::string::npos;
   return line.file == source_file || base_name(line.file) == base_name(source_file);

@@ -1,4 +1,4 @@
-// The emulator's state of an mbarrier, kept outside the barrier's 8 bytes of shared memory.
+// Defines the emulator's state of an mbarrier, which is kept outside the barrier's 8 bytes of shared memory.
 #pragma once
 #include <cstdint>
 #include <string>

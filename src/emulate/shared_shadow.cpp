@@ -185,8 +185,8 @@ Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, As as)
   return clash;
 }
 
-// Completes a cp.async at its wait. Accesses between its issue and its wait have been reported as races; from
-// here on the write counts as the issuing thread's, at the time of the wait.
+// Records the completion of a cp.async when its thread waits for it. Accesses since its issue have been
+// reported as races; from here on, the write counts as one by the issuing thread at the time of the wait.
 void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   each(at, bytes, [&](Cell& cell) {
     cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
@@ -206,8 +206,8 @@ Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
   });
 }
 
-// Records a write of the asynchronous proxy as if it had happened before everything, because AsyncShadow
-// tracks the writing operation.
+// Checks a write by the asynchronous proxy. Records it as a write that happened before everything else,
+// because AsyncShadow tracks the writing operation.
 Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   Clash clash = each(at, bytes, [&](Cell& cell) {
     Clash found;

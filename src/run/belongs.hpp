@@ -1,7 +1,7 @@
 // Checks that a cubin belongs to a manifest (the JSON description of a compiled program), as far as that is
 // possible without a GPU.
 //
-//   require_belongs(manifest, cubin);  // before Module loads it: the driver itself does not check
+//   require_belongs(manifest, cubin);  // before Module loads the cubin: the driver does not check this
 #pragma once
 #include <string_view>
 

@@ -66,8 +66,8 @@ class Cache {
   };
   /// Returns all cache entries, the largest first; empty if the folder does not exist.
   std::vector<Entry> entries() const;
-  /// Deletes all cache entries and the leftovers of interrupted runs. The record of files that Zellige wrote
-  /// elsewhere (run/written.hpp) is kept. Returns the deleted size.
+  /// Deletes all cache entries and the leftovers of interrupted runs. Keeps the record of files that Zellige
+  /// wrote elsewhere (run/written.hpp). Returns the cache's folder with the number of deleted bytes.
   Entry clear() const;
 
   /// Returns a path in the cache's scratch folder that no other process or thread uses.

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t max_letters = 120;
 
-// Returns the role of a tensor in the graph, with which its file's name starts.
+// Returns the role of a tensor in the graph, "input", "output" or "intermediate", with which the name of the
+// tensor's file starts.
 std::string_view role_of(const graph::KernelGraph& g, int tensor) {
   auto has = [&](const std::vector<int>& list) {
     return std::find(list.begin(), list.end(), tensor) != list.end();

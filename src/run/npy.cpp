@@ -30,7 +30,8 @@ std::string_view value_of(std::string_view header, std::string_view key, std::st
   return header;
 }
 
-// Parses a tuple such as "(2, 4096)". Throws Error if it is none.
+// Parses a tuple such as "(2, 4096)". Throws Error if `text` is not a tuple; `where` names the file in the
+// message.
 graph::Shape parse_shape(std::string_view text, std::string_view where) {
   graph::Shape shape;
   if (!text.starts_with('(')) fail("{}: is no .npy file that can be read: its shape is no tuple", where);
@@ -48,8 +49,8 @@ graph::Shape parse_shape(std::string_view text, std::string_view where) {
 
 constexpr std::size_t start_bytes = magic.size() + 2;  // magic and the header's length
 
-// Returns the header's length in bytes, from the first bytes of a file. Throws Error if they are not those of
-// a .npy file of version 1.0.
+// Returns the length of a .npy file's header in bytes. `start`: the first bytes of the file. Throws Error if
+// they are not the start of a .npy file of version 1.0.
 std::size_t header_length(std::string_view start, std::string_view where) {
   if (!start.starts_with(magic) || start.size() < start_bytes)
     fail("{}: is no .npy file of version 1.0", where);

@@ -51,7 +51,8 @@ class PlanCache {
   static Record record(const std::string& structure, double us = 0);
   /// Returns the expected times that the cache has on disk now.
   std::vector<Record> read() const;
-  /// Returns the expected time of a kernel; nullopt if it was not read.
+  /// Returns the expected time of the kernel with this structure, as read from the cache; nullopt if the
+  /// cache had none.
   std::optional<double> find(const std::string& structure) const;
 
   std::optional<Cache> cache_;

@@ -10,7 +10,7 @@
 namespace zellige::run {
 
 /// Builds the shared object of a program and returns its bytes. `cubin`: the program's machine code, from
-/// compile_cubin. Throws Error if there is no compiler, and Fault if it fails.
+/// compile_cubin. Throws Error if there is no compiler, and Fault if the compiler fails.
 std::string shared_object(const emit::Manifest&, const std::string& cubin, const Cache&);
 
 }  // namespace zellige::run

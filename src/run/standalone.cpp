@@ -29,8 +29,7 @@ std::string_view directive(std::string_view line) {
   return line;
 }
 
-/// Returns a directive without its comment: "if defined(ZELLIGE_EMULATE)" for "if defined(ZELLIGE_EMULATE)
-/// // why".
+/// Returns a preprocessor directive without its comment: "if X" for "if X  // why".
 std::string_view condition(std::string_view word) {
   word = word.substr(0, word.find("//"));
   return word.substr(0, word.find_last_not_of(" \t") + 1);

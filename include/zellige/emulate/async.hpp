@@ -1,6 +1,6 @@
-// The emulator's calls for asynchronous operations: mbarriers, TMA and bulk copies, WGMMA, clusters and
-// programmatic dependent launch. The SM90 functions of <zellige/atom/> call them when a kernel is compiled
-// for the emulator.
+// Declares the emulator's calls for asynchronous operations: mbarriers, TMA and bulk copies, WGMMA, clusters
+// and programmatic dependent launch. The SM90 functions of <zellige/atom/> call them when a kernel is
+// compiled for the emulator.
 //
 // The emulator runs each operation asynchronously to the thread that issues it. It reports an access before
 // completion, a missing proxy fence, and a wait that never ends (docs/explanation/emulator.md).
@@ -72,7 +72,8 @@ ZELLIGE_INLINE void fence_mbarrier_init() { ZELLIGE_ASYNC(fence_proxy, true); }
 /// Returns the offset in bytes of `p` in this block's shared memory, as wgmma descriptors store it. Reports a
 /// finding if `p` is not in the block's own shared memory or not at a multiple of 16.
 ZELLIGE_INLINE unsigned smem_address(Place p) { ZELLIGE_ASYNC(smem_address, p); }
-/// Reports a finding unless a field of a wgmma descriptor, in bytes, is a multiple of 16 below 2^18.
+/// Reports a finding unless `bytes`, the value of the field `field` of a wgmma descriptor, is a multiple of
+/// 16 below 2^18.
 ZELLIGE_INLINE void check_descriptor(const char* field, unsigned bytes) {
   if (bytes % 16 == 0 && bytes < 1u << 18) return;
   ZELLIGE_ASYNC(check_descriptor, field, bytes);

@@ -77,8 +77,8 @@ inline __attribute__((always_inline)) unsigned declared_here() {
 #endif
 }
 
-/// Fills `count` values with NaNs that mark them as unwritten, declared at the caller's position. Does
-/// nothing for unchecked types.
+/// Fills `count` values with NaNs that mark them as unwritten, and encode the caller's position as that of
+/// their declaration. Does nothing for types that are not checked.
 template <class T>
 inline __attribute__((always_inline)) void leave_unwritten(T* values, int count) {
   if constexpr (number_bytes<T> == 4) {
