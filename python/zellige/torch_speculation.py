@@ -1,9 +1,9 @@
-"""Rewrites operators that are left to torch as operators that can be in a part, which becomes a program. Rewrites that
-no part includes are undone.
+"""Replaces operators that would be left to torch by operators that a part (the operators of one program) can include.
+Replacements that no part includes are undone.
 
     rewrite(graph)      convolution(x, w, b)            -> convolution(x, w, None) + b, if torch adds b in a separate kernel
                         _adaptive_avg_pool2d(x, size)   -> a mean of a view, if all windows have the same size
-    revert(graph)       undoes the rewrites that remain after parts have been extracted
+    revert(graph)       undoes the replacements that remain after parts have been extracted
 """
 
 import torch

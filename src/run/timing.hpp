@@ -1,12 +1,12 @@
 // Measures how long a program takes on the GPU, with a cold L2 (`rotated`) or a warm one (`hot`).
 //
-// For `rotated`, each evaluation in a round has inputs and outputs of its own; together these exceed the L2
-// three times, so that none is in the L2 when it is used. A CUDA graph evaluates each set once. Rounds
-// alternate between three ways of launching, of which the last two are used only if the program has kernels
+// For `rotated`, each evaluation in a round has inputs and outputs of its own; together these exceed three
+// times the L2's size, so that none is in the L2 when it is used. A CUDA graph evaluates each set once.
+// Rounds alternate between three ways of launching. The last two are used only if the program has kernels
 // with programmatic dependent launch (PDL):
 // 1. All kernels may start before the previous one has ended, also across evaluations.
-// 2. Evaluations one after another; kernels within an evaluation may overlap.
-// 3. Kernels one after another.
+// 2. Evaluations run one after another; kernels within an evaluation may overlap.
+// 3. Kernels run one after another.
 #pragma once
 #include <cstdint>
 #include <string_view>

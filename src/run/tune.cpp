@@ -42,8 +42,8 @@ int differ_in(const retile::Tiling& a, const retile::Tiling& b) {
 }
 
 /// Returns a combination of the measured tilings: the fastest tiling, with the tiles of some operators
-/// replaced. The tiles of an operator are replaced if two measured tilings that differ in this operator only
-/// show that other tiles are faster.
+/// replaced. The tiles of an operator are replaced if other tiles are faster by the measured times of two
+/// tilings that differ in no other operator.
 retile::Tiling together(const std::vector<Candidate>& all) {
   retile::Tiling best = std::ranges::min_element(all, {}, &Candidate::us)->tiling();
   for (std::size_t op = 0; op < best.size(); ++op) {

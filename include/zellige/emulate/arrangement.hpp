@@ -68,8 +68,8 @@ constexpr void add_modes(Arrangement& a, long element, S const& shape, D const& 
     if (d < 0) a.known = false;
   }
 }
-/// Sets the swizzle of the description `a`, which is one of byte offsets, from a swizzle of element indices;
-/// an element has 2^element_bits bytes. Needs a.bytes, which add_modes sets.
+/// Sets the swizzle of the description `a`: converts a swizzle of element indices to one of byte offsets. An
+/// element has 2^element_bits bytes. Needs a.bytes, which add_modes sets.
 template <int B, int M, int S>
 constexpr void add_swizzle(Arrangement& a, int element_bits, Swizzle<B, M, S>) {
   // If no offset reaches the source bits, the swizzle is the identity.
