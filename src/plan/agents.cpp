@@ -36,7 +36,8 @@ class Builder {
   }
 
  private:
-  /// Adds a step to the current agent (warp role) of the schedule, in its innermost open loop; returns the step.
+  /// Appends a step to the current agent (warp role), inside the innermost loop that is open, and returns the step.
+  /// `is`: what the step does; `what`: its description in messages.
   template <class Alternative>
   Step& step(Alternative is, std::string what = "") {
     std::vector<Step>* open = &agent_.steps;
@@ -52,17 +53,18 @@ class Builder {
   void close() { --loops_; }
 
   bool copies(int t) const { return is_global_load(plan_.tasks[t].kind); }
-  /// Returns whether the task loads by cp.async, so that its group must be committed and waited for.
+  /// Returns whether task `t` loads a tile by cp.async, whose group must then be committed and waited for.
   bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
-  /// Returns whether the task is a load or store by TMA.
+  /// Returns whether task `t` is a load or store by TMA.
   bool uses_tma(int t) const {
     return plan_.uses_tma(plan_.tasks[t].node) && (copies(t) || plan_.tasks[t].kind == TaskKind::to_global);
   }
 
-  /// Returns whether the task loads a tensor that no earlier work on the stream writes.
+  /// Returns whether task `t` loads a tensor that no earlier work on the stream writes.
   bool constant(int t) const { return copies(t) && plan_.constants.count(plan_.tasks[t].node) > 0; }
 
-  /// Adds griddepcontrol.wait, after which the agent may access any global memory, unless it has it or needs none.
+  /// Adds griddepcontrol.wait, after which the current agent (warp role) may access any global memory. Does nothing
+  /// if the agent has already waited or needs no wait.
   void depend() {
     if (!plan_.programmatic || waited_) return;
     waited_ = true;
@@ -75,7 +77,8 @@ class Builder {
     return fmt::format("{} {}", name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
   }
 
-  /// Adds and returns the step of task `t`, in a pipelined loop for the iteration `lag` ahead if there is one.
+  /// Adds and returns the step that executes task `t`. In a software pipeline the step works on the tile that is
+  /// needed `lag` iterations later; it is skipped if there is no such iteration.
   Step& run(int t, int lag = 0) {
     const Task& task = plan_.tasks[t];
     Step& s = travels(t) || uses_tma(t)
@@ -97,7 +100,8 @@ class Builder {
     return s;
   }
 
-  /// Adds the step that initialises the loop state of task `t`; returns it.
+  /// Adds and returns the step that sets the loop-carried state of task `t`, such as its accumulators, to its initial
+  /// value.
   Step& start(int t) {
     Step& s = step(Start{}, fmt::format("%{}", plan_.tasks[t].node));
     s.task = t;
@@ -115,7 +119,8 @@ class Builder {
     }
   }
 
-  /// Adds the steps of `body` for iterations from <= i < to of a ring's prologue; as a loop, unless to is 1.
+  /// Adds the steps that body() adds, as a loop over iterations from <= i < to of a pipeline's prologue. Adds them
+  /// without a loop if `to` is 1. Adds nothing if the range is empty.
   template <class Body>
   void prologue(int from, int to, const Body& body) {
     if (from >= to) return;
@@ -125,8 +130,10 @@ class Builder {
     if (looped) close();
   }
 
-  /// Starts the copies before the loop and of its first `lag` iterations. Copies of constant inputs before the loop,
-  /// and of the first half of these iterations, precede the wait for earlier kernels.
+  /// Adds the steps that start two sets of copies: those of tiles that are loaded once before the loop, and those of
+  /// the tiles of the loop's first `lag` iterations. Copies of constant inputs start before the wait for earlier
+  /// kernels if they are in the first set, or in the first half of the `lag` iterations. All other copies start after
+  /// it.
   void fill(int lag) {
     const bool streams = !order_.loop_copies.empty();
     std::vector<int> early, delayed;
@@ -154,7 +161,8 @@ class Builder {
     });
   }
 
-  /// Adds tasks that run once before the loop, while cp.async groups of the first `stages` iterations are in flight.
+  /// Adds the tasks that run once before the loop. The cp.async groups of the loop's first `stages` iterations stay
+  /// in flight meanwhile.
   void prologue_phases(int stages) {
     if (order_.prologue.empty()) return;
     if (!order_.loop_copies.empty()) arrive(stages);
@@ -200,14 +208,16 @@ class Builder {
   // Registers per thread. With over `many` accumulators setmaxnreg moves some from producer to consumer.
   static constexpr int many = 96, max_registers = 232, spared = 40, registers_per_multiprocessor = 65536;
 
-  /// Returns the schedule of a TMA producer and a wgmma consumer; `product` is one of the kernel's matmuls.
+  /// Returns the schedule of a kernel with a TMA producer and wgmma consumer warps. `product` is any of the kernel's
+  /// matmuls on wgmma.
   Schedule consumer_and_producer(const MatmulChoice& product) {
     Agent loads{.name = "producer", .warps = 1, .steps = {}};
     agent_.name = "consumer";
     int sums = 0;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.by_warpgroup()) sums += static_cast<int>(instructions_of_rows(m)) * m.row->c.registers;
-    // False with four consumer and four producer warps: then every thread has max_registers anyway.
+    // Whether max_registers for every thread would exceed the multiprocessor's registers. With four consumer and four
+    // producer warps it would not.
     const bool scarce =
         (schedule_.threads + 32 * warps_of(*product.row)) * max_registers > registers_per_multiprocessor;
     if (sums > many && scarce) {
@@ -243,7 +253,8 @@ class Builder {
     if (!resident.empty())
       resident_ = channel("resident", plan_.tasks[resident.front()].buffer, 1, producer,
                           Synchronisation::mbarrier_bytes);
-    // The agent that fills what the consumer acquires first waits for earlier kernels, on behalf of both.
+    // Whether the producer waits for earlier kernels: one of its TMA loads is not of a constant input. The consumer
+    // then needs no wait of its own, unless it accesses global memory before it acquires a stage from the producer.
     const bool loads_wait = !std::all_of(all.begin(), all.end(), [&](int t) { return constant(t); });
     waited_ = loads_wait && !alone;
     consume(order_.inside.front());
@@ -267,7 +278,8 @@ class Builder {
     return std::move(schedule_);
   }
 
-  /// Returns the channel that a load of the loop fills: the second matmul of a chain has a ring of its own.
+  /// Returns the channel (shared-memory ring) that the load task `copy` of the loop fills. The loads for the second
+  /// of two chained matmuls have a ring of their own.
   int ring_of(int copy) const {
     if (second_ < 0) return ring;
     for (const auto& [node, m] : plan_.matmuls)
@@ -276,13 +288,14 @@ class Builder {
     return ring;
   }
 
-  /// Opens the loop over a persistent block's output tiles; does nothing if blocks are not persistent.
+  /// Opens the loop over a persistent block's output tiles. Does nothing if blocks are not persistent.
   void tiles() {
     if (order_.blocks == 0) return;
     open({.kind = Loop::tiles, .trip_count = tiles_each(), .each = plan_.iterations_per_rank()});
   }
 
-  /// Adds all steps of the consumer warps; `products` are the tasks (wgmma, and work between) of a loop iteration.
+  /// Adds all steps of the consumer warps. `products` are the tasks of one loop iteration: matmuls on wgmma, and
+  /// elementwise work between them.
   void consume(const std::vector<int>& products) {
     barrier_ = consumer_barrier;
     depend();
@@ -309,18 +322,21 @@ class Builder {
     if (stores_ >= 0) arrive(0, stores_);
   }
 
-  /// Maximum number of output tiles per block.
+  /// Maximum number of output tiles that one block computes.
   std::int64_t tiles_each() const {
     return order_.blocks == 0 ? 1 : ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks);
   }
   bool several_tiles() const { return tiles_each() > 1; }
-  /// Returns whether the consumer releases a tile's last stages, too: the producer needs them for the next tile, or
-  /// must not exit before other blocks of the cluster have arrived at this block's barriers.
+  /// Returns whether the consumer also releases the ring stages of an output tile's last iterations. The producer
+  /// needs them for the block's next output tile, or because blocks of a cluster share loads: it must not exit while
+  /// other blocks have yet to arrive at this block's mbarriers.
   bool emptied() const { return several_tiles() || order_.ranks > plan_.split_k; }
-  /// Returns whether stages of the ring are filled more than once; otherwise no agent waits until they are empty.
+  /// Returns whether the consumer must release ring stages, because the producer waits until they are empty: the ring
+  /// has fewer stages than the loop has iterations, or emptied() is true.
   bool goes_round() const { return emptied() || plan_.iterations_per_rank() > order_.stages; }
 
-  /// Adds the wgmma loop: each iteration issues the next one's matmuls, waits for its own, and releases its stage.
+  /// Adds the loop of wgmma matmuls. Iteration i issues the matmuls of iteration i + 1, waits until those of
+  /// iteration i have ended, and releases the ring stage that iteration i has read.
   void prefetched_by_one(const std::vector<int>& products) {
     const auto multiply = [&](int lag) {
       acquire(ring);
@@ -341,7 +357,8 @@ class Builder {
     if (emptied()) release(ring);  // otherwise no agent waits for the last stage
   }
 
-  /// Adds split-K's exchange in a cluster: a block sends partial results to blocks that store them, and receives its.
+  /// Adds split-K's exchange within a cluster: each block sends its partial sums to the blocks that store the result,
+  /// and receives the other blocks' partial sums of the columns that it stores itself. Does nothing without split-K.
   void exchange() {
     for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
       const TaskKind kind = plan_.tasks[t].kind;
@@ -357,8 +374,9 @@ class Builder {
     }
   }
 
-  /// Adds the loop of two chained wgmma matmuls (attention), pipelined by one iteration: the second matmul of iteration
-  /// i - 1 overlaps with the elementwise work of iteration i, which writes its operands only after it has ended.
+  /// Adds the loop of two chained wgmma matmuls (attention). The second matmul of iteration i - 1 runs while the
+  /// elementwise work (softmax) of iteration i is done. The results of this work are written to the second matmul's A
+  /// registers only after that matmul has ended.
   void delayed_by_one(const std::vector<int>& tasks) {
     const std::int64_t n = plan_.program.loop;
     int first = -1, last = -1;
@@ -412,7 +430,8 @@ class Builder {
     close();
   }
 
-  /// Adds the steps of a phase's tasks. A matmul in slices of N and its slices' readers become a loop over slices.
+  /// Adds the steps of the tasks of one phase (between two barriers). A matmul that is computed in slices of N
+  /// becomes a loop over the slices, together with the tasks that read each slice's accumulators.
   void work(const std::vector<int>& tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const Task& task = plan_.tasks[tasks[i]];
@@ -437,12 +456,14 @@ class Builder {
       close();
     }
   }
-  /// Returns whether `next` runs in the loop over slices of the matmul `product`: it has the same accumulators.
+  /// Returns whether task `next` runs inside the loop over slices of the matmul task `product`: `next` works on the
+  /// same accumulators, and is neither a matmul nor the end of a reduction (TaskKind::finish).
   static bool takes_on(const Task& product, const Task& next) {
     return next.context == product.context && next.kind != TaskKind::finish && next.kind != TaskKind::mma;
   }
 
-  /// Adds the steps after the loop, or all without one. Waits for cp.async before barriers and before readers.
+  /// Adds the steps after the loop, or all steps if the kernel has no loop. Waits for pending cp.async copies before
+  /// each barrier, and before tasks that read copied tiles without a barrier.
   void straight() {
     bool pending = false;
     const auto settle = [&] {

@@ -1,19 +1,20 @@
 // Builds a kernel's schedule: its agents (warp roles with their steps in order) and channels (synchronised
-// shared-memory rings between agents, as CUTLASS's pipelines). There are two forms:
+// shared-memory rings, such as CUTLASS's pipelines). A schedule has one of two forms:
 //
-// - One agent, all warps of the block. It copies tiles by cp.async, and the loop's copies go through a channel of
-//   cp.async groups.
-// - A producer and a consumer, for matmuls on wgmma. The producer's TMA loads fill a ring with full and empty
-//   mbarriers. The consumer's warps have the lowest numbers, so that its thread numbers are those of the program.
+// - One agent that has all warps of the block. It copies tiles by cp.async. Each tile that the loop copies has a
+//   channel, which cp.async groups synchronise.
+// - A producer and a consumer, for matmuls on wgmma. The producer's TMA loads fill a ring that has full and empty
+//   mbarriers. The consumer's warps are the first of the block, so that threadIdx numbers its threads as the plan's
+//   layouts do.
 //
-// From here on the schedule is the only description of the order of execution.
+// Later passes and the emitter take the order of execution from the schedule alone.
 #pragma once
 #include "plan/pipeline.hpp"
 
 namespace zellige::plan {
 
-/// Returns the schedule of the plan's tasks in the given order of phases. The offsets of its shared-memory tensors
-/// and barriers are not yet known.
+/// Returns the schedule that runs the plan's tasks in the phases of `Order` (groups of tasks between barriers). The
+/// shared-memory offsets of its tensors and mbarriers are not yet set: place_buffers() sets them.
 Schedule build_schedule(const KernelPlan&, const Order&);
 
 }  // namespace zellige::plan

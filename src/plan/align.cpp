@@ -40,8 +40,9 @@ bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
 
 namespace {
 
-/// Returns the split of a tensor of shape `whole` into at most about `blocks` tiles, one per block. A tile has
-/// several complete rows (along the last dimension), or a part of one row if rows exceed a block's share.
+/// Returns the split of a tensor of shape `whole` into tiles, one per block, and at most about `blocks` of them. A
+/// tile consists of complete rows, or of a part of one row if rows have more than elements_of_a_block elements. Rows
+/// run along the last dimension.
 std::vector<Split> cut_lines(const Shape& whole, std::int64_t blocks) {
   constexpr std::int64_t chunk = 8;  // elements; divides every padded row
   const auto last = whole.size() - 1;
@@ -71,8 +72,9 @@ std::int64_t tiles(const std::vector<Split>& splits) {
   return all;
 }
 
-/// Changes the splits for a grid with more blocks than tiles: surplus blocks get tiles completely beyond the tensor,
-/// along the slowest dimension that is split (the first if none is), and copy nothing.
+/// Changes the splits for a grid that has more blocks than the tensor has tiles. The surplus blocks get tiles
+/// completely outside the tensor, and copy nothing. These tiles follow along the slowest dimension that is split, or
+/// along the first dimension if none is.
 void run_on(std::vector<Split>& splits) {
   auto slowest = std::ranges::find_if(splits, [](const Split& s) { return s.axis >= 0; });
   if (slowest == splits.end()) slowest = splits.begin();
@@ -160,8 +162,8 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
 
 namespace {
 
-/// Returns whether a copy with aligned rows pays for load `n`: every tile of the copy starts at an aligned address,
-/// and the load takes at least `min_rounds` rounds per block.
+/// Returns whether load `n` of a custom operator should read a copy with aligned rows. It should if every tile of the
+/// copy starts at an aligned address, and if each block executes at least `min_rounds` rounds of the load.
 bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
                   const target::Target& target) {
   const Strides& strides = program.tensors[n.tensor].strides;

@@ -25,7 +25,8 @@ struct Graph {
   i64 min_peak = 0;  // lower bound: maximum bytes of a task's operands and result together
 };
 
-/// Returns the dependence graph. Throws Error if it has a cycle or a task's description is invalid.
+/// Returns the dependence graph of the tasks. Throws Error if the dependences have a cycle, if a dependence is not
+/// the number of another task, or if a number of bytes is negative.
 Graph analyse(const std::vector<Work>& tasks) {
   const int n = static_cast<int>(tasks.size());
   Graph g{tasks, {}, std::vector<std::vector<int>>(n), std::vector<int>(n), std::vector<int>(n)};
@@ -69,7 +70,7 @@ Graph analyse(const std::vector<Work>& tasks) {
   return g;
 }
 
-/// Returns whether an order with these barriers and this peak is strictly better than the order `than`.
+/// Returns whether an order with this number of barriers and this peak is strictly better than the order `than`.
 bool better(const Preference& p, int barriers, i64 peak, const Phases& than) {
   if (p.bytes_per_barrier) {
     const double a = barriers * *p.bytes_per_barrier + static_cast<double>(peak);
@@ -79,8 +80,8 @@ bool better(const Preference& p, int barriers, i64 peak, const Phases& than) {
   return std::pair(barriers, peak) < std::pair(than.barriers, than.peak);
 }
 
-/// Returns the tasks of each phase in topological order, without empty phases. `phase`: by task, a number below
-/// `count`.
+/// Returns the phases as lists of tasks in topological order, leaving out phases without tasks. phase[t] is the phase
+/// of task t, a number below `count`.
 std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& phase, int count) {
   std::vector<std::vector<int>> out(count);
   for (int t : g.order) out[phase[t]].push_back(t);
@@ -88,9 +89,9 @@ std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& pha
   return out;
 }
 
-/// Local search over orders of at most `count` phases: starts with every task as early as possible, then with every
-/// task as late as possible, and moves single tasks to other phases while that lowers the peak. Replaces `best` if
-/// it finds a better order.
+/// Local search for an order of at most `count` phases. Starts once with every task as early as possible, and once
+/// with every task as late as possible. Moves single tasks to other phases as long as that lowers the peak. Replaces
+/// `best` if the order found is better.
 void climb(const Graph& g, const Preference& preference, int count, Phases& best) {
   const int n = static_cast<int>(g.tasks.size());
   std::vector<int> phase(n);
@@ -136,9 +137,9 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
   }
 }
 
-/// Returns a lower bound of the peak, in bytes, of orders with the fewest barriers: the results that are alive in a
-/// phase in every such order. Returns 0 if the preference allows more barriers or memory that is freed within a
-/// phase, since the bound does not hold then.
+/// Returns a lower bound of the peak, in bytes, for orders with the fewest barriers. Some results are alive in a
+/// given phase of every such order; the bound is the maximum, over phases, of their bytes. Returns 0 (no bound) if
+/// the preference allows more barriers, or memory that is freed within a phase.
 i64 min_by_phases(const Graph& g, const Preference& preference) {
   if (preference.bytes_per_barrier || preference.reuse == Reuse::at_once) return 0;
   std::vector<i64> alive(g.barriers + 1);
@@ -168,7 +169,8 @@ class Search {
     }
   }
 
-  /// Returns true if the search was exhaustive, so that `best` is optimal; false if it exceeded the effort.
+  /// Returns true if the search was exhaustive, so that `best_` is optimal. Returns false if it was stopped after
+  /// Preference::effort steps.
   bool run() {
     states_.push_back({0, 0, -1, {}});
     std::vector<int> layer{0};
@@ -238,7 +240,8 @@ class Search {
     return std::ranges::lower_bound(sets, s, {}, &Sets::value_type::first)->second.last;
   }
 
-  /// Bytes of the results that are kept to the end or read by an unfinished task.
+  /// Returns the bytes of the results of the tasks `done` that are still alive: those that an unfinished task reads,
+  /// and those that are kept to the end.
   i64 alive(Set done) const {
     i64 sum = 0;
     for (Set rest = done; rest; rest &= rest - 1) {
@@ -247,7 +250,7 @@ class Search {
     }
     return sum;
   }
-  /// Least number of phases for the unfinished tasks.
+  /// Returns the least number of phases in which the unfinished tasks, which are not in `done`, can run.
   int phases_after(Set done) const {
     int maximum = 0;
     for (Set rest = all_ & ~done; rest; rest &= rest - 1)
@@ -255,8 +258,8 @@ class Search {
     return maximum;
   }
 
-  /// Tries every possible set of tasks as phase `k` after state `s`, and adds the resulting states to `next`. Returns
-  /// false if the effort is exceeded.
+  /// Tries every set of tasks that can form phase `k` after state `s`, which is the set of tasks finished in earlier
+  /// phases. Adds the resulting states to `next`. Returns false if the search has used up its effort.
   bool expand(int s, int k, std::unordered_map<Set, int>& next) {
     const Set done = states_[s].done;
     const i64 base = alive(done), before = states_[s].peak;
@@ -299,14 +302,14 @@ class Search {
     return true;
   }
 
-  /// Bytes of the tasks' results.
+  /// Returns the total bytes of the results of `tasks`.
   i64 bytes(Set tasks) const {
     i64 sum = 0;
     for (; tasks; tasks &= tasks - 1) sum += g_.tasks[std::countr_zero(tasks)].produces;
     return sum;
   }
 
-  /// Makes the order that led to state `s`, in which all tasks are finished, the best one.
+  /// Sets `best_` to the order that led to state `s`, in which all tasks are finished.
   void adopt(int s) {
     best_ = {};
     best_.peak = states_[s].peak;

@@ -1,13 +1,13 @@
-// Orders the tasks of a thread block into phases separated by barriers. Minimises the number of barriers, then the peak
-// of shared memory; or, if asked, a weighted sum of barriers and peak.
+// Orders the tasks of a thread block into phases separated by barriers. Minimises the number of barriers first, and
+// then the peak of shared-memory use; or a weighted sum of the two, if Preference::bytes_per_barrier is set.
 //
-//   // 0 and 1 load, 2 adds them through shared memory.
+//   // Tasks 0 and 1 load a value each, and task 2 adds the values through shared memory. Every result has 1 byte.
 //   Phases p = order_tasks({{.produces = 1}, {.produces = 1}, {.after = {0, 1}, .produces = 1}});
 //   // p.phases == {{0, 1}, {2}}, p.barriers == 1, p.peak == 3, p.optimal
 //
 // - A task that reads another task's result through shared memory (`after`) must be in a later phase. A task that
-//   reads the result only in the same threads (`after_same`) must come later, but may be in the same phase. The
-//   least number of barriers is the length of the longest chain of `after`.
+//   reads the result only in the same threads (`after_same`) must come later, but may be in the same phase. The least
+//   number of barriers is the length of the longest chain of `after` dependences.
 // - A result is alive from its task to its last reader. The peak is the maximum number of bytes alive at a time; an
 //   assignment of addresses (packing.hpp) may need more.
 // - The memory of a dead result is free after the next barrier, because until then a slow thread may read it
@@ -47,11 +47,13 @@ struct Phases {
   bool optimal = true;    // whether no better order exists; false: not proved
 };
 
-/// Returns the best order found: a heuristic order, improved by an exact search for up to 64 tasks. Throws Error if
-/// the dependences have a cycle or name no other task, or if a number of bytes is negative.
+/// Returns the best order found. A heuristic finds a first order; for up to 64 tasks an exact search improves it.
+/// Throws Error if the dependences have a cycle, if a dependence is not the number of another task, or if a number of
+/// bytes is negative.
 Phases order_tasks(const std::vector<Work>& tasks, const Preference& preference = {});
 
-/// Returns the peak, in bytes, of a given order. Throws Error if the order omits, repeats or misorders a task.
+/// Returns the maximum number of bytes of results that are alive at a time if the tasks run in the given phases.
+/// Throws Error if a task is missing, listed twice, or ordered before a task that it depends on.
 std::int64_t peak_memory(const std::vector<Work>& tasks, const std::vector<std::vector<int>>& phases,
                          Reuse reuse = Reuse::after_barrier);
 

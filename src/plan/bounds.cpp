@@ -7,7 +7,7 @@
 namespace zellige::plan {
 namespace {
 
-/// Checks that the tiles of a load or store stay inside its tensor, or that the partial ones are guarded.
+/// Throws Rejected if tiles of the load or store `n` reach outside its tensor without a bounds check.
 void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTensor& tensor) {
   const BlockProgram& p = plan.program;
   for (std::size_t d = 0; d < n.splits.size(); ++d) {
@@ -27,8 +27,8 @@ void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTens
   }
 }
 
-/// Checks that offsets and coordinates of global memory fit 32 bits where 32 bits are used, and that 64 bits are used
-/// only where needed.
+/// Throws Rejected if an offset or coordinate in global memory is computed in 32 bits and may overflow, or in 64 bits
+/// although 32 suffice.
 void check_widths(const KernelPlan& plan, const Program& program) {
   std::set<int> needed;
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
@@ -50,7 +50,8 @@ void check_widths(const KernelPlan& plan, const Program& program) {
              program.tensors[t].name);
 }
 
-/// Checks that every element of a buffer has an address of its own, inside the buffer's memory.
+/// Throws Rejected if an element of a buffer lies outside the buffer's memory, or if two elements have the same
+/// address.
 void check_buffer(const KernelPlan& plan, const Buffer& b) {
   std::vector<bool> taken(static_cast<std::size_t>(b.elements), false);
   Shape at(b.padded.size(), 0);
@@ -77,7 +78,8 @@ void check_buffer(const KernelPlan& plan, const Buffer& b) {
            b.bytes, plan.shared_bytes);
 }
 
-/// Checks that every access of a copy to shared memory starts at a multiple of its width.
+/// Throws Rejected if an access to shared memory by the copy task `t` does not start at a multiple of the access
+/// width.
 void check_alignment(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
   const CopyChoice& copy = plan.copies.at(t.node);
@@ -92,7 +94,8 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
   for_each(EvaluatedLayout(plan.contexts[t.context]), check, copy.vector);
 }
 
-/// Checks that the task that writes a matmul operand's buffer also writes the zeros of its padding.
+/// Throws Rejected if task `t`, which writes a matmul operand to its buffer, does not also write the zeros of its
+/// padding.
 void check_padding(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
   const Context& c = plan.contexts[t.context];

@@ -10,14 +10,15 @@
 namespace zellige::plan {
 namespace {
 
-/// Adds a cast of `value` to the type in which `reader` loads it; returns the value itself for float32.
+/// Adds a cast of node `value` to the type that the load `reader` reads; returns the cast. Returns `value` if that
+/// type is float32.
 int rounded(BlockProgram& p, int value, const Node& reader) {
   if (reader.dtype == DType::f32) return value;
   return lower_operator(p, OpKind::cast, {.dtype = reader.dtype}, {value}, reader.section);
 }
 
-/// Adds the producer's operators to `p`, on the tiles of the load `reader`. Returns the node of the producer's
-/// result, rounded as if it had been stored.
+/// Adds the operators of `producer` to `p`, for the tile of the producer's result that the load `reader` would read.
+/// Returns the node of the result, rounded to the type in which it would have been stored.
 int made(BlockProgram& p, const BlockProgram& producer, const Node& reader) {
   std::vector<int> at;
   for (Node n : producer.nodes) {
@@ -59,7 +60,7 @@ class ByParts {
  private:
   std::int64_t extent(std::size_t i) const { return program_.shape(read_[0].operands[i])[dim_]; }
 
-  /// Returns whether all concatenations have the same dimension and operands of the same extents along it.
+  /// Returns whether all concatenations are along the same dimension and have operands of the same extents along it.
   bool same_cuts() const {
     return std::ranges::all_of(read_, [&](const Concatenation& c) {
       return c.dim == read_[0].dim && std::ranges::equal(c.operands, read_[0].operands, [&](int x, int y) {
@@ -68,15 +69,16 @@ class ByParts {
     });
   }
 
-  /// Returns the concatenation whose result the node loads; nullptr if there is none.
+  /// Returns the concatenation whose result node `n` loads, or nullptr if `n` loads none.
   const Concatenation* read(const Node& n) const {
     if (n.kind != NodeKind::load) return nullptr;
     const auto at = std::ranges::find(read_, n.tensor, &Concatenation::result);
     return at == read_.end() ? nullptr : &*at;
   }
 
-  /// Sets `split_` to the split of the concatenated dimension into tiles. Returns false if the kernel's loads of
-  /// concatenations split it differently, or in another way than by one grid axis.
+  /// Sets `split_` to the split of the concatenated dimension into tiles. Returns false if two loads of
+  /// concatenations split it differently, or if the tile's number is not simply the index of the block along one grid
+  /// axis.
   bool find_split() {
     for (const Node& n : kernel_.nodes) {
       if (!read(n)) continue;
@@ -87,15 +89,16 @@ class ByParts {
     return split_.has_value();
   }
 
-  /// Returns whether the split follows the concatenated dimension: by the same grid axis, or, if no axis splits it,
-  /// with the same extent.
+  /// Returns whether `s`, the split of some tensor's dimension into tiles, is along the concatenated dimension. It is
+  /// if both are split by the same grid axis, or if neither is split and both have the same extent.
   bool is_along(const Split& s) const {
     return split_->axis >= 0 ? s.axis == split_->axis
                              : s.axis < 0 && s.extent == split_->extent && s.extent > 1;
   }
 
-  /// Returns whether a node can be split along the concatenated dimension: it has the concatenation's rank, and is
-  /// elementwise, or a load or store that is split like the concatenation (or a load of one element there).
+  /// Returns whether node `n` can be restricted to one operand of the concatenation. It must have the concatenation's
+  /// rank. It must be an elementwise operator, a load or store that is split into tiles like the concatenation, or a
+  /// load of a single element along the concatenated dimension.
   bool goes_by_parts(const Node& n) const {
     const bool moves = n.kind == NodeKind::load || n.kind == NodeKind::store;
     if (n.shape.size() != rank_ || number_of(n) >= 0) return false;
@@ -111,8 +114,9 @@ class ByParts {
     return n.kind == NodeKind::load && s.extent == 1 && s.axis < 0;
   }
 
-  /// Returns the tile size for an operand of this extent, at most the kernel's: the largest divisor of the extent
-  /// that is more than half of that limit, else the size that gives equal tiles, the last one partial.
+  /// Returns the tile size for an operand of this extent. The maximum is the kernel's tile size or the extent,
+  /// whichever is less. Returns the largest divisor of the extent above half of the maximum, if there is one;
+  /// otherwise the size with which the tiles are equal except for a shorter last one.
   std::int64_t tile_of(std::int64_t extent) const {
     const std::int64_t maximum = std::min(split_->tile, extent);
     for (std::int64_t t = maximum; 2 * t > maximum; --t)
@@ -120,7 +124,8 @@ class ByParts {
     return ceil_div(extent, ceil_div(extent, maximum));
   }
 
-  /// Returns the program of operand number `i`, which begins at `begin` of the concatenated dimension.
+  /// Returns the kernel's program with the concatenation replaced by its operand number `i`. This operand starts at
+  /// index `begin` of the concatenated dimension.
   BlockProgram part(std::size_t i, std::int64_t begin) const {
     BlockProgram p = kernel_;
     p.nodes.clear();
@@ -145,8 +150,8 @@ class ByParts {
     return p;
   }
 
-  /// Adds the load of operand number `i` in place of the load `n` of the concatenation, or the operators that compute
-  /// the operand if its kernel is inlined. Returns the node.
+  /// Adds a load of operand number `i` of the concatenation, in place of `n`, the load of the concatenation. If the
+  /// operand's kernel is to be inlined, adds that kernel's operators instead. Returns the node of the operand.
   int operand(BlockProgram& p, const Concatenation& c, std::size_t i, Node n) const {
     n.tensor = c.operands[i];
     n.name = program_.tensors[n.tensor].name;

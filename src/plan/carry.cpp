@@ -3,8 +3,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns the matmul whose result the value `x` is, through casts from float32 to float32. Returns -1 if `x` is no
-/// such value, or if a node on the way has more than one reader.
+/// Returns the matmul whose result is node `x`, either directly or through casts from float32 to float32. Returns -1
+/// if there is none, or if one of these nodes has several readers.
 int product_of(const BlockProgram& p, int x) {
   while (p.consumers(x).size() == 1) {
     const Node& n = p.nodes[x];

@@ -2,20 +2,20 @@
 //
 //   o = o * r + p v      ->      o *= r, then o += p v on the tensor cores      r: one factor per row
 //
-// The loop state o and the product p v then share one set of accumulator registers, and the tensor core does the
-// addition.
+// The loop-carried sum o and the product p v then share one set of accumulator registers, and the tensor core does
+// the addition.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// Rewrites every node o = o * r + p v of the loop whose factor r is one number per row. The matmul p v becomes
-/// `carried` (accumulates over the loop) with r as its third operand, and replaces the accumulate node, which loses its
-/// operands and readers. Requires the choice of the matmuls' instructions.
+/// Rewrites every accumulate node o = o * r + p v whose factor r is one number per row. The matmul p v gets r as its
+/// third operand and becomes `carried`: it accumulates over the loop. It replaces the accumulate node, which is left
+/// without operands and readers. Requires that the instructions of the matmuls are chosen.
 void carry_rescaled(KernelPlan&);
 
-/// Returns the node whose value multiplies a carried matmul's accumulators, row by row, before an iteration's
-/// product is added; -1 if the node is no matmul or has no such factor.
+/// Returns the node with the factor, one per row, by which the accumulators of the matmul `n` are multiplied before
+/// an iteration's product is added. Returns -1 if `n` is no matmul or has no such factor.
 inline int rescaled_by(const Node& n) { return n.kind == NodeKind::matmul && n.in.size() > 2 ? n.in[2] : -1; }
 
 }  // namespace zellige::plan

@@ -20,7 +20,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns the form of a kernel without wgmma in words, for a note.
+/// Returns a description, for a note, of a form of a kernel without wgmma: how tiles are loaded, when copies start,
+/// and whether there is a barrier after the loop.
 std::string describe(Loads loads, Copies copies, bool barrier_after_loop) {
   std::string text = copies == Copies::first ? "all copies first" : "copies where memory is least";
   if (loads == Loads::in_place) text += ", tiles read in place where no tensor core reads them";
@@ -34,7 +35,8 @@ class Choice {
   Choice(const Program& program, const target::Target& target, const std::vector<Blocks>& ways)
       : program_(program), target_(target), ways_(ways) {}
 
-  /// Tries all forms, starting from the plan `selected`. Returns true, and sets `plan`, as soon as one fits.
+  /// Tries all forms of the kernel, starting from the plan `selected`. Returns true as soon as a form fits the shared
+  /// memory; `plan` is then that form. Returns false if none fits.
   bool fits(const KernelPlan& selected) {
     KernelPlan grouped = selected;
     std::string why_not = warpgroups(grouped, program_, target_);
@@ -78,27 +80,28 @@ class Choice {
 
   KernelPlan plan;                   // the form that was tried last
   std::vector<std::string> reasons;  // why the previous forms were not taken
-  // The least number of bytes of shared memory that any form needs.
+  // The least number of bytes of shared memory that any form tried so far needs.
   std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
 
  private:
-  /// Returns whether the target has TMA and the kernel has a matmul with an instruction.
+  /// Returns whether the target has TMA and at least one matmul of the kernel uses a tensor-core or FMA instruction.
   bool could_have_warpgroups(const KernelPlan& selected) const {
     return target::find_tensor_load(target_, 2) &&
            std::any_of(selected.matmuls.begin(), selected.matmuls.end(),
                        [](const auto& m) { return m.second.row != nullptr; });
   }
 
-  /// Returns whether persistent blocks are worse than one block per tile. Persistent blocks keep the tile that is
-  /// being stored next to the ring; one block per tile stages it in the ring's memory. They are worse if the ring has
-  /// fewer than three stages and there are at most two tiles per multiprocessor.
+  /// Returns whether persistent blocks are slower than one block per output tile, because the tile that is being
+  /// stored takes memory from the ring. A persistent block needs memory for both; a block of one tile stores it from
+  /// the ring's memory. Persistent blocks are slower if the ring has fewer than three stages and there are at most
+  /// two tiles per multiprocessor.
   bool store_starves_ring(const KernelPlan& ordered, const Order& order) const {
     return ways_.size() > 1 && order.stages < 3 &&
            ordered.program.grid.count() <= 2 * target_.multiprocessors;
   }
 
-  /// Tries one block per tile, two of which share a multiprocessor. Returns true if the kernel has more than one and
-  /// at most two tiles per multiprocessor, and two blocks fit on one.
+  /// Tries one block per output tile, with two blocks resident on a multiprocessor. Returns true and sets `plan` if
+  /// there are more than one and at most two tiles per multiprocessor, and two blocks fit on one.
   bool two_at_a_time(const KernelPlan& grouped) {
     const std::int64_t tiles = grouped.program.grid.count(), all = target_.multiprocessors;
     if (ways_.size() == 1 || tiles <= all || tiles > 2 * all) return false;
@@ -113,9 +116,14 @@ class Choice {
     return false;
   }
 
-  /// Returns whether this way of taking tiles is tried for a grid of at most one tile per multiprocessor. Pairs need
-  /// a long loop, and either tiles for which pairs_pay() or operands whose rows are not multiples of 128 bytes. If
-  /// `ways_` has a single entry, the caller requested it, and it is always tried.
+  /// Returns whether this way of assigning tiles to blocks is tried for a grid of at most one tile per
+  /// multiprocessor:
+  ///
+  /// - a_tile and split_k: always; persistent: never;
+  /// - pairs: if the loop is long, and either pairs_pay() holds for the tile shape or the rows of an operand are not
+  ///   multiples of 128 bytes.
+  ///
+  /// Any way is tried if it is the only one in `ways_`, since the caller has then requested it.
   bool pays(Blocks blocks, const KernelPlan& plan) const {
     if (ways_.size() == 1 || blocks == Blocks::a_tile || blocks == Blocks::split_k) return true;
     if (blocks != Blocks::pairs || plan.program.loop < min_iterations_of_pairs) return false;
@@ -133,7 +141,7 @@ class Choice {
     return false;
   }
 
-  /// Tries the forms without wgmma, in which all warps do the same; returns whether one fits.
+  /// Tries the forms without wgmma, in which all warps run the same code. Returns true and sets `plan` if one fits.
   bool in_one_agent(const KernelPlan& selected) {
     for (Loads loads : {Loads::as_fits, Loads::in_place}) {
       KernelPlan grouped = selected;
@@ -153,7 +161,8 @@ class Choice {
     return false;
   }
 
-  /// Completes one form in `plan` and returns whether it fits. Adds a note about it, in which it is called `what`.
+  /// Completes one form in `plan`, starting from the plan `ordered` whose tasks have the order `order`. Returns
+  /// whether it fits the shared memory. Adds a note about the result, in which the form is called `what`.
   bool fits(const KernelPlan& ordered, Order order, const std::string& what) {
     plan = ordered;
     slice_fragments(plan, order);

@@ -1,13 +1,15 @@
-// Chooses how a kernel uses shared memory and warps: plans several forms of the kernel completely, and takes the first
-// one that fits the target's shared memory. From the fastest form to the one with the least memory:
+// Chooses how a kernel uses shared memory and warps. Plans several forms of the kernel completely, and takes the
+// first one that fits the target's shared memory. The forms, from the fastest to the one that needs the least memory,
+// are:
 //
-// 1. matmuls by wgmma with TMA loads, with the ways in which blocks take tiles (ways_of_blocks);
-// 2. mma.sync or FMA with tiles in shared memory, all copies started first, or started when memory is least;
-// 3. the same with tiles that no tensor core reads loaded directly from global memory.
+// 1. Matmuls by wgmma with TMA loads. Each way of assigning output tiles to blocks (ways_of_blocks) is tried.
+// 2. Matmuls by mma.sync or FMA with all tiles in shared memory. The copies that are needed only after the loop all
+//    start together, or, with less memory, each in the phase in which the kernel uses the least shared memory.
+// 3. As 2, but tiles that are not operands of tensor cores are read directly from global memory.
 //
-// Forms 2 and 3 are also tried with a barrier after the loop, which lets later buffers reuse the loop's memory. If
-// no form fits, the largest materialised value is recomputed where it is read, and all forms are tried once more.
-// The plan's notes say how much memory each rejected form needs.
+// Forms 2 and 3 are also tried with a barrier after the loop, which lets later buffers reuse the loop's memory. If no
+// form fits, the largest value that is stored only to avoid recomputing it is recomputed by each of its readers, and
+// all forms are tried again. The plan's notes say how much memory each rejected form needs.
 #pragma once
 #include <vector>
 
@@ -15,15 +17,16 @@
 
 namespace zellige::plan {
 
-/// The ways in which blocks may take output tiles of matmuls by wgmma, in order of preference. Clusters of two blocks
+/// The ways of assigning the output tiles of wgmma matmuls to blocks, in order of preference. Clusters of two blocks
 /// (pairs) come after persistent blocks, which were faster at every measured size with several tiles per block
 /// (docs/log.md).
 inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::persistent, Blocks::pairs,
                                                 Blocks::a_tile};
 
-/// Completes the plan, from the thread-value layouts to the addresses in shared memory, in the first form that fits.
-/// Requires the choice of the matmuls' instructions and of all contiguous dimensions. Throws DoesNotFit, with the
-/// least number of bytes that any form needs, if none fits.
+/// Completes the plan, from the thread-value layouts to the addresses in shared memory, in the first form that fits
+/// the shared memory. The last argument lists the ways of assigning output tiles to blocks that are tried. Requires
+/// that the instructions of the matmuls and all contiguous dimensions are chosen. Throws DoesNotFit if no form fits;
+/// the message has the least number of bytes that any form needs.
 void choose(KernelPlan&, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks);
 
 }  // namespace zellige::plan

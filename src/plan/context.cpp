@@ -22,8 +22,8 @@ std::int64_t size(values::View layout) {
   return n;
 }
 
-/// Returns the product of the extents of the modes for which which(mode, below) holds, `below` being the product
-/// of the extents of all previous modes.
+/// Returns the product of the extents of those modes of `layout` for which which(mode, below) is true. `below` is the
+/// product of the extents of all modes before the mode.
 template <class Which>
 std::int64_t product(values::View layout, const Which& which) {
   std::int64_t n = 1, below = 1;
@@ -34,11 +34,11 @@ std::int64_t product(values::View layout, const Which& which) {
   return n;
 }
 
-/// Returns whether the mode changes the item along `axis`.
+/// Returns whether a step along the mode changes the item number along `axis`.
 bool moves(const Mode& m, int axis) { return m.stride != 0 && m.basis == axis; }
 
-/// Returns the modes that enumerate a shape, its last dimension fastest. The extent of dimension 0 is such that
-/// they enumerate at least `cover` coordinates, and may exceed the shape's.
+/// Returns the modes that enumerate the coordinates of `shape`, with the last dimension fastest. The extent of
+/// dimension 0 is the least with which they enumerate `cover` coordinates; it may exceed that of the shape.
 std::vector<Mode> rows(const Shape& shape, std::int64_t cover) {
   std::vector<Mode> result;
   for (int d = static_cast<int>(shape.size()) - 1; d > 0; --d) {

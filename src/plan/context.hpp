@@ -1,25 +1,25 @@
-// Context: a thread-value layout, which says which thread evaluates which elements of a tile. It is a composition
-// of two layouts of the layout library, with numbered work items in between:
+// Context: a thread-value layout, which says which thread evaluates which elements of a tile. It is a composition of
+// two layouts of the layout library, with numbered work items in between:
 //
 //   share  (thread, value, pass) -> item     which items a thread has
 //   tile   item -> coordinate                where an item is in the tile
 //
-// Strides are multiples of basis elements: 8@0 moves eight items along axis 0 of the items, 1@1 one element
-// along the tile's dimension 1. In this example 128 threads divide a tile of (16, 256) into chunks of 8 elements;
-// each thread has one chunk of the first 128, one of the next 128, and so on:
+// Items are numbered along one or more axes. Strides are multiples of basis elements: 8@0 moves eight items along
+// axis 0 of the items, 1@1 one element along the tile's dimension 1. In this example 128 threads divide a tile of
+// (16, 256) into 512 chunks of 8 elements; thread t has the chunks t, t + 128, t + 256 and t + 384:
 //
 //   share  (128,(8,4),1):(8@0,(1@0,1024@0),_0)   tile  ((8,32,16)):((1@1,8@1,1@0))
 //   EvaluatedLayout evaluated(context);
-//   evaluated.at(33, 9)                         // item 8 * 33 + 1 + 1024: (5, 9), the tenth value of thread 33
+//   evaluated.at(33, 9)                         // (5, 9): thread 33, value 9 is item 8 * 33 + 1 + 1024
 //
-// There are two layouts because the composition need not be a layout: 100 threads over rows of 32 chunks are an
-// example.
+// There are two layouts because their composition need not be a layout, for example with 100 threads and rows of 32
+// chunks.
 //
 // - A thread's adjacent elements are along axis 0. In a reduction axis 0 is the reduced one, and the other axes
 //   number the results.
-// - An item beyond the tile's size has no element. A coordinate beyond the domain is returned all the same, out of
-//   bounds: the caller guards or clamps it.
-// - Passes are sequential and reuse the thread's registers.
+// - An item number beyond the size of `tile` has no element. A coordinate may lie outside the domain; the caller must
+//   then guard or clamp it.
+// - A thread executes its passes one after another, in the same registers.
 #pragma once
 #include <functional>
 #include <limits>
@@ -53,37 +53,39 @@ struct Context {
   std::int64_t values() const;  // number of values per thread and pass
   int repeats() const;          // number of passes
   int axes() const { return tile.rank(); }
-  /// Number of items along an axis, inside the domain or beyond it.
+  /// Number of items along an axis, including those outside the domain.
   std::int64_t items(int axis) const;
-  /// Number of items per thread and pass along an axis; along axis 0 the number of vectors.
+  /// Number of items per thread and pass along an axis. Along axis 0, the number of vectors (of vector() items).
   std::int64_t steps(int axis) const;
-  /// Number of threads that have the same items: one without replication.
+  /// Number of threads that have the same items; 1 without replication.
   int holders() const;
-  /// Returns whether several threads have each element and each has its complete value. False for accumulators:
-  /// there the threads of warps along K have partial sums of the same element.
+  /// Returns whether each element is replicated in several threads, each of which has its complete value. False for
+  /// accumulators: if several warps have the same element, each has a partial sum over its part of K.
   bool replicated() const { return !row && holders() > 1; }
-  /// Number of lanes of a warp among which the summands of one result of a reduction (items along axis 0) are divided.
+  /// In a reduction: number of lanes of a warp that together have the summands of one result.
   int lanes() const;
-  /// Distance, in threads, between adjacent lanes that share one result of a reduction; in a replicated layout, between
-  /// adjacent lanes with the same elements. 1 if there are no such lanes.
+  /// In a reduction: distance, in threads, between adjacent lanes that have summands of the same result. In a
+  /// replicated layout: distance between adjacent lanes that have the same elements. 1 if there are no such lanes.
   int lane_step() const;
-  /// Returns the thread number of the first lane that shares this thread's result of a reduction.
+  /// In a reduction: returns the first thread of the warp that has summands of the same result as `thread`.
   int first_lane(int thread) const { return thread - thread / lane_step() % lanes() * lane_step(); }
-  /// Number of warps among which the summands of one result of a reduction (items along axis 0) are divided.
+  /// In a reduction: number of warps that together have the summands of one result.
   int parts() const;
   bool operator==(const Context&) const;
 };
 
-/// Returns the modes of a flat view of a layout, leftmost first.
+/// Returns the modes (extent and stride pairs) of a layout as a flat list, leftmost first.
 std::vector<Mode> modes(values::View);
-/// Returns the layout with these modes; the inverse of modes().
+/// Returns the flat layout that has these modes; the inverse of modes().
 Value layout(const std::vector<Mode>&);
 
-/// Returns a blocked layout: `domain` in chunks of `vector` elements, dealt round-robin to the threads. `order`
-/// lists the dimensions, fastest first. The last chunk of a row may extend beyond the row.
+/// Returns a blocked layout: divides `domain` into chunks of `vector` adjacent elements and deals them round-robin to
+/// the threads. `order` lists the dimensions of the domain, fastest first; chunks are along the first one. The last
+/// chunk of a row may extend beyond the row.
 Context blocked_layout(const Shape& domain, const std::vector<int>& order, int vector, int threads);
-/// Returns the blocked layout whose fastest dimension is `inner`, with the other dimensions in row-major order: chunks
-/// of `vector` elements along `inner`, dealt round-robin to the threads.
+/// Returns a blocked layout: divides `domain` into chunks of `vector` adjacent elements along dimension `inner` and
+/// deals them round-robin to the threads. The order of the chunks is along `inner` first, then along the other
+/// dimensions from the last to the first.
 Context blocked_layout(const Shape& domain, int inner, int vector, int threads);
 
 /// A reduction and its distribution over threads. Each result, an element of the shape `sums`, has `length`
@@ -96,11 +98,12 @@ struct Summation {
   std::int64_t to = 1, length = 1;
   int vector = 1, lanes = 1, splits = 1, groups = 1;
 };
-/// Returns the thread-value layout of a reduction's summands: axis 0 numbers the summands, axis 1 the results.
+/// Returns the thread-value layout of the summands of a reduction. Axis 0 of the work items numbers the summands of
+/// one result, axis 1 the results.
 Context summands(const Summation&);
-/// Returns the reduction with vector, lanes, splits and groups chosen for `threads` threads. Reads vectors if the
-/// summands are contiguous (`together`), gives each lane at least one vector, and divides a result among up to 8
-/// warps if there are more warps than results.
+/// Returns the reduction with `vector`, `lanes`, `splits` and `groups` set for `threads` threads. Summands are read
+/// as vectors if `together` allows it and they are contiguous along the last dimension. Each lane gets at least one
+/// vector. If there are several warps per result, up to 8 warps share the summands of a result.
 Summation spread(Summation, bool together, std::int64_t threads);
 
 constexpr int max_elements_per_step = 8;  // adjacent elements that a thread evaluates at a time
@@ -112,27 +115,28 @@ class EvaluatedLayout {
   int threads() const { return static_cast<int>(of_thread_.size() / axes_); }
   int values() const { return values_; }
   int repeats() const { return repeats_; }
-  /// Returns the value's coordinate in the tile, or an empty shape if the value has no element.
+  /// Returns the coordinate in the tile of value number `value` of `thread` in pass `repeat`. Returns an empty shape
+  /// if the thread has no such element.
   Shape at(int thread, int value, int repeat = 0) const {
     Shape at;
     find(thread, value, repeat, at);
     return at;
   }
-  /// Sets `at` to the value's coordinate in the tile, or clears it if the value has no element.
+  /// Sets `at` to the coordinate that at(thread, value, repeat) returns, without allocating memory.
   void find(int thread, int value, int repeat, Shape& at) const { find(thread, value, repeat, at, false); }
-  /// Sets `at` to the coordinate of the result to which the value is added (0 along the reduced axis), or clears
-  /// it if the value has no element.
+  /// In a reduction: sets `at` to the coordinate of the result to which the thread's value number `value` is added.
+  /// Clears `at` if the thread has no such value.
   void find_sum(int thread, int value, int repeat, Shape& at) const { find(thread, value, repeat, at, true); }
-  /// Sets `at` to the coordinate of the thread's result in pass 0, even if the value is beyond the last summand.
-  /// Clears it if there is no such result.
+  /// In a reduction: sets `at` to the coordinate of the result to which value number `value` of the thread would be
+  /// added in pass 0, even if there are fewer summands. Clears `at` if there is no such result.
   void find_line(int thread, int value, Shape& at) const;
-  /// Returns whether the value is the first that the thread adds to its result.
+  /// In a reduction: returns whether value number `value` is the first summand of a result that the thread has.
   bool starts_sum(int value) const { return of_value_[static_cast<std::size_t>(value) * axes_] == 0; }
 
  private:
-  /// Sets `at` as find() does, or with `sum` as find_sum() does.
+  /// Does what the public find() does if `sum` is false, and what find_sum() does if it is true.
   void find(int thread, int value, int repeat, Shape& at, bool sum) const;
-  /// Adds to `at` the coordinate of item number `item` of an axis.
+  /// Adds the coordinate of item number `item` along the axis `axis` to `at`.
   void add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const;
 
   /// A mode of the tile, with the logarithm of its extent: a shift is much faster than a division.
@@ -150,7 +154,7 @@ class EvaluatedLayout {
 };
 
 /// Calls use(thread, value, coordinate) for every thread and every `step`-th value of pass `repeat`. The coordinate
-/// is empty if the value has no element.
+/// is an empty shape if the thread has no such element.
 template <class Use>
 void for_each(const EvaluatedLayout& layout, int repeat, const Use& use, int step = 1) {
   Shape at;
@@ -160,8 +164,8 @@ void for_each(const EvaluatedLayout& layout, int repeat, const Use& use, int ste
       use(thread, value, static_cast<const Shape&>(at));
     }
 }
-/// Calls use(thread, value, coordinate) for every pass, every thread and every `step`-th value. The coordinate is
-/// empty if the value has no element.
+/// Calls use(thread, value, coordinate) for every pass, every thread and every `step`-th value. The coordinate is an
+/// empty shape if the thread has no such element.
 template <class Use>
 void for_each(const EvaluatedLayout& layout, const Use& use, int step = 1) {
   for (int repeat = 0; repeat < layout.repeats(); ++repeat) for_each(layout, repeat, use, step);
@@ -171,33 +175,36 @@ void for_each(const EvaluatedLayout& layout, const Use& use, int step = 1) {
 /// empty for an idle lane.
 using WarpAccess = std::vector<Shape>;
 using UseAccess = std::function<void(const WarpAccess&)>;
-/// Calls use(access) for the first `limit` memory instructions that read or write every element once, with
-/// vector() elements per lane. The first access of every warp comes before the second one of any warp. `use`
-/// must not keep its argument, which is overwritten.
+/// Calls use(access) for each memory instruction of a warp, in order, that is needed to access every element once
+/// with vector() elements per lane. Stops after `limit` calls. The first access of every warp comes before the second
+/// one of any warp. `use` must not keep a reference to its argument, which is overwritten.
 void for_each_access(const Context&, const UseAccess& use,
                      std::size_t limit = std::numeric_limits<std::size_t>::max());
-/// Calls use(access) for the first `limit` memory instructions that write a reduction's results. Only the first
-/// of the lanes that share a result has a coordinate.
+/// Calls use(access) for each memory instruction of a warp that writes results of a reduction. Stops after `limit`
+/// calls. Of the lanes that have summands of the same result, only the first has a coordinate in the access.
 void for_each_sum_access(const Context&, const UseAccess& use,
                          std::size_t limit = std::numeric_limits<std::size_t>::max());
 
-/// Returns for each element of `shape`, in row-major order, the thread that has it; -1 if none or several do.
+/// Returns a list with the thread number that has each element of `shape`, in row-major order; -1 for an element that
+/// no thread or several threads have.
 std::vector<int> owners(const Context&, const Shape& shape);
 
-/// Returns whether a coordinate has the rank of `shape` and is below it in every dimension.
+/// Returns whether the coordinate `at` has the rank of `shape` and is less than `shape` in every dimension.
 bool inside(const Shape& at, const Shape& shape);
 
 using graph::coordinates;
-/// Returns the row-major (last dimension fastest) index of a coordinate; the inverse of coordinates().
+/// Returns the row-major index of the coordinate `at`, with the last dimension fastest; the inverse of coordinates().
 std::int64_t linear(const Shape& at, const Shape& shape);
 
-/// Returns the coordinate in operand `side` (0: A, 1: B) of the factor in multiply-add (.., m, n, k) of a matmul:
-/// (.., m, k) or (.., k, n).
+/// Returns the coordinate of the element of A (side 0) or B (side 1) that one multiply-add of a matmul reads. For the
+/// multiply-add `at` = (.., m, n, k) it is (.., m, k) in A and (.., k, n) in B.
 Shape factor(const Shape& at, int side);
 
-/// Returns a description for humans, such as "blocked layout of (16, 256) by 8 along dimension 1".
+/// Returns a description of the layout for printed plans, such as "blocked layout of (16, 256) by 8 along dimension
+/// 1".
 std::string print(const Context&);
-/// Returns both layouts as text: "(128,(8,4),1):(8@0,(1@0,1024@0),_0) in ((8,32,16)):((1@1,8@1,1@0))".
+/// Returns the layouts `share` and `tile` as text, such as "(128,(8,4),1):(8@0,(1@0,1024@0),_0) in
+/// ((8,32,16)):((1@1,8@1,1@0))".
 std::string layouts(const Context&);
 
 }  // namespace zellige::plan

@@ -11,9 +11,9 @@ namespace zellige::plan {
 
 namespace {
 
-/// Returns the target's widest cp.async whose number of elements satisfies `fits`. If there is none, returns the
-/// widest ordinary access that satisfies `fits` and `whole`, or a single element. `whole`: the number divides the
-/// tile's rows, since ordinary accesses, unlike cp.async, cannot be partial.
+/// Returns the target's widest cp.async for which fits(number of elements) is true. If there is none, returns the
+/// widest ordinary access for which fits() and whole() are true, or a single element. whole(number of elements) says
+/// whether the number divides the tile's rows: ordinary accesses, unlike cp.async, cannot be partial.
 template <class Fits, class Whole>
 CopyChoice first_copy(DType dtype, const target::Target& target, Fits fits, Whole whole) {
   const int size = graph::bytes(dtype);

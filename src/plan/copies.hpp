@@ -8,32 +8,34 @@ namespace zellige::plan {
 /// Number of loads per thread in flight together when tiles are copied through registers.
 constexpr int loads_at_a_time = 8;
 
-/// Returns the widest asynchronous copy (cp.async) with which every access along dimension `inner` is aligned in the
-/// load's or store's tensor. If the target has none, returns the widest ordinary access that is aligned and divides
-/// the tile's rows.
+/// Returns the widest cp.async for the tile of a load or store whose accesses, along dimension `inner`, are all
+/// aligned in the tensor. If no cp.async of the target is possible, returns the widest ordinary access that is
+/// aligned and divides the tile's rows.
 CopyChoice widest_copy(const Node&, const graph::KernelTensor&, int inner, const target::Target&);
 
-/// Returns a copy element by element, for a tile and tensor that are contiguous along different dimensions.
+/// Returns a copy that moves one element per access, for a tile and a tensor with different contiguous dimensions.
 CopyChoice single_copy(DType, const target::Target&);
 
-/// Replaces a copy element by element, which unaligned rows need, by unaligned loads of full width (load_anywhere)
-/// through registers. Returns the given copy if it is wider, or if rows are shorter than an access, or if elements have
-/// more than 2 bytes.
+/// Returns a copy by unaligned 16-byte loads through registers (load_anywhere), to replace a copy of one element per
+/// access where rows are unaligned. Returns the given copy unchanged if it is wider or asynchronous, if rows are
+/// shorter than 16 bytes or not contiguous along `inner`, or if elements have more than 2 bytes.
 CopyChoice anywhere(const CopyChoice&, const Node&, const graph::KernelTensor&, int inner,
                     const target::Target&);
 
-/// Returns the blocked layout in which threads copy a load's tile of shape `padded`: adjacent threads have adjacent
-/// accesses along `inner`, then along the other dimensions in order of the tensor's strides.
+/// Returns the blocked layout in which threads copy a load's tile of shape `padded`. Adjacent threads make adjacent
+/// accesses: along `inner` first, then along the other dimensions in the order of the tensor's strides, smallest
+/// first.
 Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const CopyChoice&,
                      int threads);
 
-/// Returns whether accumulators are stored directly from registers to global memory, in complete 32-byte sectors,
-/// rather than through shared memory. This holds for FMA matmuls and for float32 results of a chain of two wgmma
-/// matmuls, if the accumulators are contiguous along `gmem_inner`, the tensor's contiguous dimension.
+/// Returns whether the store node `store` writes accumulators from registers directly to global memory, not through
+/// shared memory. Possible are FMA matmuls, and float32 results of two chained wgmma matmuls. In both cases the
+/// accumulators must be contiguous along `gmem_inner`, the tensor's contiguous dimension; the stores then fill
+/// complete 32-byte sectors.
 bool leaves_at_once(const KernelPlan&, const Node& store, const Context& accumulators, int gmem_inner);
 
-/// Returns the shape of node `node`'s tile in shared memory, with the padding that the instructions of the matmuls
-/// that read it access beyond the tile. The padding is filled with zeros.
+/// Returns the shape in shared memory of the tile of node `node`. Its extents are rounded up to what the instructions
+/// of the matmuls that read it access. The padding is filled with zeros.
 Shape operand_padding(const KernelPlan&, int node);
 
 }  // namespace zellige::plan

@@ -14,7 +14,7 @@
 
 namespace zellige::plan {
 
-// Averages over all starts at multiples of `run` bytes, as the rows of a tensor have.
+// Averages over runs that start at multiples of `run` bytes, as the rows of a dense tensor do.
 double in_sectors(double run) {
   constexpr std::int64_t sector = 32;
   const auto length = static_cast<std::int64_t>(run), step = std::gcd(length, sector);
@@ -26,7 +26,8 @@ double in_sectors(double run) {
 // Loads in flight per thread where tiles are read directly from global memory; stores in between prevent more.
 constexpr double reads_at_a_time = 4;
 
-// exp and similar functions use the special function unit, whose rate is a quarter.
+// Counts 6 slots for exp and similar functions, which use the special function unit: its rate is a quarter of the
+// others'.
 double slots_of(OpKind op) {
   switch (op) {
     case OpKind::mul_scalar:
@@ -109,8 +110,8 @@ class Pricing {
 
   KernelCost k;
 
-  /// Sets the quantities of the cost `k` (bytes, wavefronts, instructions ...). `made_here`: tensors that earlier
-  /// kernels of the program have brought into the L2.
+  /// Sets the quantities in the kernel's cost `k` (bytes, wavefronts, instructions ...). `made_here`: tensors that
+  /// earlier kernels of the program have read or written, and that are therefore in the L2.
   void count(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
@@ -124,8 +125,8 @@ class Pricing {
     latencies();
     busiest();
   }
-  /// Adds another program of the same launch. Quantities per launch are added, work per block is averaged over all
-  /// blocks, and of latencies the maximum is taken.
+  /// Adds the cost of another program of the same launch. Quantities per launch are added up, work per block is
+  /// averaged over all blocks, and of latencies the maximum is taken.
   void join(const Pricing& other) {
     const double all = launched_ + other.launched_;
     const auto mean = [&](double& each, double others) {
@@ -141,19 +142,19 @@ class Pricing {
     k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
     launched_ = all;
   }
-  /// Sets the times of the cost `k` from its quantities.
+  /// Sets the times in the kernel's cost `k` from the quantities in it.
   void settle() {
-    // If the program's tensors exceed the L2 by little, a large share of them is still in it.
+    // Fraction of the program's bytes that a warm L2 is expected to have. At 1 or above, no read misses.
     const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();
     plan::settle(k, target_, launched_, first_kernel_, hot_ ? std::max(0.0, 1 - kept) : 1);
   }
 
  private:
-  /// Sets the number of blocks that share a multiprocessor.
+  /// Sets the number of blocks that are resident on a multiprocessor at a time.
   void resident() { k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_)); }
 
-  /// Returns the number of bytes in the 32-byte sectors that a load's or store's tile touches. The tile is a set of
-  /// equally long runs of elements that are contiguous in its tensor.
+  /// Returns the number of bytes in the 32-byte sectors that the tile of the load or store `n` touches. The tile
+  /// consists of runs of equal length, each of which is contiguous in the tensor.
   double sectors(const Node& n) const {
     const graph::KernelTensor& t = program_.tensors[n.tensor];
     std::int64_t run = 1, next = 1;
@@ -172,7 +173,7 @@ class Pricing {
     return bytes * in_sectors(length) / length;
   }
 
-  /// Number of loop iterations per block: the mean, if a mask lets blocks skip iterations.
+  /// Number of loop iterations per block; the mean over all blocks if a mask lets blocks skip iterations.
   double loop() const {
     const BlockProgram& p = plan_.program;
     if (!plan_.loop_bounds) return static_cast<double>(p.loop);
@@ -185,8 +186,8 @@ class Pricing {
 
   double iterations_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
 
-  /// Adds the bytes that loads and stores move through the L2 and DRAM, and the instructions of direct accesses. A
-  /// tensor's first access of the program is charged to DRAM.
+  /// Adds the bytes that loads and stores move through the L2 and DRAM, and the issue slots of loads and stores that
+  /// do not go through shared memory. Only the first access to a tensor in the program is charged to DRAM.
   void memory(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     const double tiles = static_cast<double>(p.grid.count());
@@ -211,7 +212,7 @@ class Pricing {
     }
   }
 
-  /// Number of elements per access of a load's or store's copy.
+  /// Number of elements per access with which the load or store `node` is copied.
   int vector_of(int node) const {
     const auto copy = plan_.copies.find(node);
     return copy == plan_.copies.end() ? 1 : copy->second.vector;
@@ -222,21 +223,23 @@ class Pricing {
     return entry == c.end() ? 0 : static_cast<double>(entry->second);
   }
 
-  /// Returns the share of issue slots that FMAs fill: less with few warps, which cannot hide barriers and loads.
+  /// Returns the fraction of the issue slots that FMAs can use. It is lower with few warps per multiprocessor, which
+  /// cannot hide barriers and loads.
   double sustained_fma() const {
     const double warps =
         threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
     return target_.costs.sustained_fma * std::min(1.0, 0.65 + 0.25 * (warps / 4 - 1));
   }
-  /// Cycles of a matmul's instructions in all warps of a block and all iterations. Instructions that extend beyond
-  /// the tile's edges count fully.
+  /// Number of cycles of the instructions of matmul `n`, summed over all warps of a block and all iterations.
+  /// Instructions that extend beyond the tile's edges count fully.
   double steps_of(const Node& n, const MatmulChoice& m) const {
     const std::int64_t steps =
         m.products() * ceil_div(m.m, m.row->m) * ceil_div(m.columns(), m.row->n) * ceil_div(m.k, m.row->k);
     return static_cast<double>(steps * m.row->cycles) * iterations_of(n);
   }
 
-  /// Adds what a block executes: wavefronts, issue slots, tensor-core cycles, barriers, and dependent instructions.
+  /// Sets the work of one block: wavefronts in shared memory, issue slots, tensor-core cycles, barriers, and
+  /// instructions that depend on each other.
   void counted() {
     const Counts c = predict(plan_);
     const auto each = [&](Counter counter) { return at(c, counter) / launched_; };
@@ -258,7 +261,8 @@ class Pricing {
       if (m.by_threads()) independent += steps_of(n, m);
     }
     k.slots += independent / sustained_fma();
-    // mma.sync uses one of the multiprocessor's four tensor cores, wgmma all of them.
+    // Output tiles per block. The loop below counts a quarter of the cycles of mma.sync, which uses one of the
+    // multiprocessor's four tensor cores; wgmma uses all four.
     const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.row && !m.by_threads())
@@ -282,8 +286,8 @@ class Pricing {
     k.chain = chained / k.warps;
   }
 
-  /// Sets the number of iterations, how many of them have loads in flight together, and the rounds of loads that
-  /// threads wait for.
+  /// Sets the number of iterations per block, the number of iterations whose loads are in flight together, and the
+  /// number of rounds of loads through registers for which threads wait.
   void latencies() {
     k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;
@@ -307,8 +311,8 @@ class Pricing {
     }
   }
 
-  /// Scales the quantities per block from the average to the block with the most tiles, since persistent blocks may
-  /// have unequal numbers of tiles.
+  /// Scales the quantities per block from the average block to the block with the most output tiles. Only persistent
+  /// blocks may differ in their number of tiles.
   void busiest() {
     if (plan_.blocks == 0) return;
     const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.split_k) / launched_,
@@ -318,7 +322,7 @@ class Pricing {
       *each *= uneven;
   }
 
-  /// Number of bytes of all tensors of the program.
+  /// Returns the total number of bytes of the program's tensors.
   double program_bytes() const {
     double bytes = 0;
     for (const graph::KernelTensor& t : program_.tensors)

@@ -3,12 +3,15 @@
 //
 //   CostEstimate p = estimate_cost(plan, target);
 //   p.us                   // of the whole program
-//   p.kernels[0].dram      // of one kernel if DRAM alone limited it
+//   p.kernels[0].dram      // of the first kernel if DRAM bandwidth were its only limit
 //
-// A kernel takes the time of its launch, the latency of its first loads, and the time of its slowest resource. The
-// resources are DRAM and L2, and on the multiprocessor with the most blocks shared memory, tensor cores, issue slots
-// and latency (loads, barriers and dependent instructions that too few resident blocks hide). A share of the other
-// resources' time is added, because they do not overlap completely, and not at all in a block of one iteration.
+// The time of a kernel is the sum of its launch, the latency of its first loads, the time of its slowest resource,
+// and a share of the time of all other resources. The share is there because resources do not overlap completely; it
+// is all of the time if a block has one iteration, because nothing overlaps then. The resources are
+//
+// - of the GPU: DRAM and L2;
+// - of the multiprocessor with the most blocks: shared memory, tensor cores, issue slots, and latency (of loads,
+//   barriers and dependent instructions that too few resident blocks hide).
 //
 // The constants are the target's (target::Costs), fitted to measurements by bench/fit_price.py. An estimate ranks
 // plans; it does not replace a measurement.
@@ -47,22 +50,25 @@ struct CostEstimate {
   double us = 0;
 };
 
-/// Returns the expected time of a planned program. `hot`: with a warm L2, in which tensors are found as far as the
-/// program's tensors fit in it, as `run --time` measures.
+/// Returns the expected time of a planned program. With `hot`, as in the measurements of `run --time`, the L2 is
+/// warm: reads hit it as far as the program's tensors fit in it.
 CostEstimate estimate_cost(const Plan&, const target::Target&, bool hot = false);
 
-/// Number of issue slots that an elementwise operator needs per 32 elements.
+/// Number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
 double slots_of(OpKind);
-/// Average number of bytes in the 32-byte sectors that `run` contiguous bytes touch.
+/// Returns the number of bytes in all 32-byte sectors that `run` contiguous bytes touch, averaged over their possible
+/// start addresses.
 double in_sectors(double run);
-/// Returns a wgmma's time divided by its nominal tensor-core cycles: at least the inverse of the sustained rate, more
-/// if reading B (and A, if it is in shared memory) takes longer, as it does with few columns.
+/// Returns the time of a wgmma divided by its nominal tensor-core cycles. The ratio is at least the inverse of the
+/// rate that tensor cores sustain. It is larger if reading B (and A, with `a_in_shared`) from shared memory takes
+/// longer, as it does with few columns.
 double of_its_cycles(const Instruction&, bool a_in_shared, const target::Target&);
-/// Sets the times of `KernelCost` from its quantities. `launched`: number of blocks of the launch; `missed`: share of
-/// the reads that miss the L2.
+/// Sets the times in `KernelCost` from the quantities in it (bytes, instructions ...). `launched`: number of blocks
+/// of the launch; `first_kernel`: whether it is the program's first launch; `missed`: fraction of the reads that miss
+/// the L2.
 void settle(KernelCost&, const target::Target&, double launched, bool first_kernel, double missed);
 
-/// Returns one line per kernel: its expected time and the times of its resources.
+/// Returns the estimate as text: one line per kernel, with its expected time and the time of each resource.
 std::string print(const CostEstimate&);
 
 }  // namespace zellige::plan

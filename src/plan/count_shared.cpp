@@ -22,8 +22,8 @@ struct Warp {
   std::vector<std::int64_t> part;
 };
 
-/// Returns the index of a thread along the modes of the thread layout for which which(mode, below) holds, `below`
-/// being the product of the extents of all previous modes.
+/// Returns the index of a thread along some of the modes of the thread layout: those for which which(mode, below) is
+/// true. `below` is the product of the extents of all modes before the mode.
 template <class Which>
 std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& which) {
   std::int64_t number = 0, times = 1, below = 1;
@@ -38,7 +38,8 @@ std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& whic
 /// it (sums); or each row once, by all of its lanes, before the loop along the row (lines).
 enum class Visits : std::uint8_t { items, sums, lines };
 
-/// Returns the coordinates that each warp visits in a thread-value layout.
+/// Returns, for each warp, the coordinates that its lanes visit in a thread-value layout. `which` selects what is
+/// visited.
 std::vector<Warp> warps_of(const Context& c, Visits which) {
   const bool sums = which != Visits::items;
   const EvaluatedLayout layout(c);
@@ -70,8 +71,9 @@ std::vector<Warp> warps_of(const Context& c, Visits which) {
   return warps;
 }
 
-/// Returns the ideal number of wavefronts as the emulator defines it: the number of phases with an active lane, but
-/// at most `total`, the actual number. Phases that a load merges count separately.
+/// Returns the ideal number of wavefronts of an access as the emulator defines it: the number of phases with an
+/// active lane, or `total`, the actual number of wavefronts, if that is less. Phases that the hardware merges count
+/// separately.
 int ideal(const BankAccess& a, int total) {
   const int lanes = std::clamp(128 / a.bytes, 1, 32);
   int phases = 0;
@@ -84,8 +86,8 @@ int ideal(const BankAccess& a, int total) {
   return std::min(total, phases);
 }
 
-/// Returns whether two accesses have equal wavefronts because one is the other shifted by a multiple of 128 bytes
-/// (all banks once).
+/// Returns whether two accesses certainly have equal wavefronts, because all lanes' addresses in one differ from
+/// those in the other by the same multiple of 128 bytes (one row of all banks).
 bool equivalent(const BankAccess& a, const BankAccess& b) {
   if (a.address.size() != b.address.size()) return false;
   std::int64_t by = -1;
@@ -123,7 +125,8 @@ class Known {
   std::map<Key, SharedCounts> counts_;
 };
 
-/// Returns the part of the key that represents a thread-value layout.
+/// Returns the part of a cache key (Known::Key) that identifies a thread-value layout. `sums`: a reduction's results
+/// are accessed, not all elements.
 Known::Key key_of(const Context& c, bool sums) {
   Known::Key key{sums,       c.replicated(), c.lanes(),
                  c.vector(), c.repeats(),    static_cast<std::int64_t>(c.rank())};
@@ -213,13 +216,14 @@ class Count {
     return one;
   }
 
-  /// Returns whether the access is executed at this coordinate, in view of its branches.
+  /// Returns whether the access `a` is executed when the loop nest is at coordinate `at`: its conditions hold there.
   static bool taken(const SharedAccess& a, const Shape& at) {
     return std::all_of(a.where.begin(), a.where.end(),
                        [&](const Branch& b) { return (b.at.of(at) < b.below) == b.holds; });
   }
 
-  /// Returns the byte address in shared memory of the access at coordinate `at` of the nest.
+  /// Returns the address in shared memory, in bytes, of the access `a` when the loop nest is at coordinate `at`.
+  /// `part` is the number of the partial result that is accessed.
   std::int64_t address(const SharedAccess& a, const Shape& at, std::int64_t part) {
     const Buffer& b = plan_.buffers[a.buffer];
     element_.clear();
@@ -243,7 +247,8 @@ bool too_many(const Context& c) {
   return items > limit;
 }
 
-/// Returns the access of `elements` adjacent elements of a buffer at the nest's own coordinate.
+/// Returns an access of `elements` adjacent elements of a buffer, at the coordinate of the loop nest. `part` is the
+/// number of the partial result that is accessed.
 SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, int part = 0) {
   const Buffer& b = plan.buffers[buffer];
   SharedAccess a{buffer, load, elements * graph::bytes(b.dtype), part, {}, {}};
@@ -251,8 +256,8 @@ SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, in
   return a;
 }
 
-/// Returns the counters of split-K's exchange of partial results through buffer `b`: each thread sends or receives
-/// (`load`) four accumulators per access, without bank conflicts.
+/// Returns the counters of split-K's exchange of partial results through buffer `b`. Each thread receives (if `load`)
+/// or sends four accumulators per access, without bank conflicts.
 SharedCounts exchanged(const Buffer& b, bool load) {
   constexpr int bytes = 16, together = 128;
   const Counter wavefronts = load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;

@@ -19,9 +19,10 @@ struct SharedCounts {
   bool ragged = false;
 };
 
-/// Returns the counters of one execution by one block of `tasks`, which one loop nest evaluates together.
+/// Returns the counters of one execution of `tasks` by one block. The tasks are evaluated together in one loop nest.
 SharedCounts count_shared(const KernelPlan&, const std::vector<int>& tasks);
-/// Returns the counters of initialising the loop state of `task`, which is in shared memory; none if it is not.
+/// Returns the counters of initialising the loop state of `task` in shared memory. Returns no counters if the task
+/// has no loop state there.
 SharedCounts count_start(const KernelPlan&, int task);
 
 }  // namespace zellige::plan

@@ -7,8 +7,9 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns whether `step` acquires a full stage of a ring whose producer waits for earlier kernels before it fills the
-/// first stage. After such a step earlier kernels have ended for this agent, too.
+/// Returns whether `step` acquires a full stage of a ring for agent (warp role) number `agent`, and the ring's
+/// producer waits for earlier kernels before it fills the first stage. After such a step earlier kernels have ended
+/// for the agent, too.
 bool full_after_wait(const Schedule& s, int agent, const Step& step) {
   const Acquire* full = as<Acquire>(step);
   if (!full || full->channel < 0) return false;
@@ -20,8 +21,9 @@ bool full_after_wait(const Schedule& s, int agent, const Step& step) {
   return first && as<GriddepWait>(*first);
 }
 
-/// Throws Rejected if agent (warp role) number `a` accesses global memory other than constant inputs, or lets the next
-/// kernel start, before it knows that earlier kernels have ended. Returns whether the agent has a griddep_wait itself.
+/// Throws Rejected if agent (warp role) number `a` accesses global memory other than constant inputs, or lets the
+/// next kernel start, before a wait ensures that earlier kernels have ended. Returns whether the agent itself has
+/// such a wait (griddepcontrol.wait).
 bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
   const Agent& agent = s.agents[a];
   bool waits = false, waited = false;  // whether it waited itself; whether it or a ring's producer did

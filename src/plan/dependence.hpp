@@ -15,19 +15,22 @@
 
 namespace zellige::plan {
 
-/// Sets KernelPlan::programmatic if the target has PDL, and KernelPlan::constants to the loads of constant inputs,
-/// which may precede the wait.
+/// Sets KernelPlan::programmatic (the kernel may start before the previous one ends) if the target has PDL. Then also
+/// sets KernelPlan::constants to the loads of constant inputs, which may precede griddepcontrol.wait.
 void dependence(KernelPlan&, const Program&, const target::Target&);
 
-/// Adds griddepcontrol.launch_dependents after the wait of the plan's schedule, where that pays: in a program of one
-/// kernel that loads constant inputs and of which two grids fit the GPU at a time. Without it the next kernel starts
-/// as this one's blocks end. (If fewer blocks fit, those of the next kernel pile up on the multiprocessors that are
-/// free: up to 30% slower, docs/log.md.)
+/// Adds griddepcontrol.launch_dependents after griddepcontrol.wait in the plan's schedule, if that pays: the program
+/// is a single kernel that loads constant inputs, and the GPU can hold two of its grids at a time. Without the
+/// instruction the next kernel starts as this one's blocks end. (If two grids do not fit, the next kernel's blocks
+/// crowd the multiprocessors that are free first: up to 30% slower, docs/log.md.)
 void let_next_start(KernelPlan&, const Program&, const target::Target&);
 
-/// Proves that a schedule keeps the rules. An agent (warp role) that accesses global memory other than constant inputs
-/// must have waited, or have acquired a stage filled by an agent that waited. A kernel that is launched early must have
-/// a wait, and may launch dependents only after it. Throws Rejected, with the step and the reason, otherwise.
+/// Proves that a schedule accesses global memory only when programmatic dependent launch allows it. Throws Rejected,
+/// with the step and the reason, if
+///
+/// - an agent (warp role) accesses global memory other than constant inputs before it has waited
+///   (griddepcontrol.wait) or acquired a ring stage from a producer that has waited;
+/// - a kernel that may start early has no wait, or launches dependents before the wait.
 void verify_dependence(const Schedule&, const std::string& kernel);
 
 }  // namespace zellige::plan

@@ -9,9 +9,13 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns whether threads should read the tile directly because they combine it with wgmma accumulators: element by
-/// element after the loop, or, in attention (two chained matmuls), before or inside the loop, as a bias of the scores.
-/// Adjacent lanes read adjacent column pairs, which share sectors; a copy would take shared memory from the ring.
+/// Returns whether the threads that hold wgmma accumulators should read the tile directly from global memory:
+///
+/// - after the loop, if the tile is combined with the accumulators element by element;
+/// - in attention (two chained matmuls), also before or inside the loop, for example as a bias of the scores.
+///
+/// Adjacent lanes read adjacent pairs of columns, which share 32-byte sectors. A copy would take shared memory from
+/// the ring.
 bool combined_with_accumulators(const KernelPlan& plan, const Node& load, int gmem_inner,
                                 const LoadReads& reads) {
   if (plan.program.loop == 1 || !on_warpgroups(plan)) return false;
@@ -24,8 +28,8 @@ bool combined_with_accumulators(const KernelPlan& plan, const Node& load, int gm
   });
 }
 
-/// Returns whether task `t` reduces the tile such that each element is read once and adjacent threads read adjacent
-/// elements, or such that each thread has at most one element.
+/// Returns whether task `t` is a reduction of the tile that needs no copy in shared memory. In one case each element
+/// is read once, and adjacent threads read adjacent elements; in the other each thread has at most one element.
 bool summed_once(const KernelPlan& plan, const Node& load, const Task& t, int gmem_inner) {
   const Context& c = plan.contexts[t.context];
   const Node& sum = plan.program.nodes[t.node];
@@ -82,7 +86,7 @@ std::optional<CopyChoice> fetched(const KernelPlan& plan, const Program& program
   if (!copy.anywhere || inner_of(s) != inner || widest(s).vector < copy.vector ||
       n.shape[inner] % copy.vector != 0 || (along.overhang && along.extent % copy.vector != 0))
     return {};
-  // Each access in flight needs more than eight registers.
+  // Number of accesses in flight per thread. It is limited, because each needs more than eight registers.
   std::int64_t chunks = ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());
   for (const Task& t : plan.tasks)
     if (t.kind == TaskKind::fetch) chunks += plan.contexts[t.context].steps(0);

@@ -1,7 +1,8 @@
 // Decides which tiles are read directly from global memory by the threads that use them, because a copy into shared
 // memory would not improve the accesses or would not fit.
 //
-//   plan.direct[load] = read_in_place(plan, program, target, load, reads, loads, too_big);
+//   // reads: the tasks that read the tile; too_big: the kernel's tiles take more than half of the shared memory
+//   plan.direct[load] = read_in_place(plan, program, target, load, reads, Loads::as_fits, too_big);
 #pragma once
 #include <optional>
 #include <utility>
@@ -19,14 +20,15 @@ enum class Loads : std::uint8_t { as_fits, in_place };
 /// that it evaluates.
 using LoadReads = std::vector<std::pair<int, bool>>;
 
-/// Returns whether load node `load` is read directly from global memory. `too_big`: the kernel's tiles together need
-/// more than half of the shared memory of a block.
+/// Returns whether the tasks in `LoadReads` read the tile of load node `load` directly from global memory. `too_big`:
+/// all tiles of the kernel together need more than half of the shared memory of a block.
 bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
                    Loads, bool too_big);
 
-/// Returns how the threads that run store node `store` can load the stored value into registers by unaligned accesses
-/// of full width, all of a thread's in flight together. Returns nullopt if the store's operand is no load of the same
-/// shape, if aligned accesses of that width are possible, or if a thread would have more than 8 accesses in flight.
+/// Returns how the threads that execute store node `store` load the value that they store, if the node only copies a
+/// loaded tile: by unaligned accesses of full width into registers, all of a thread's in flight together. Returns
+/// nullopt if the node stores something other than a load of the same shape, if aligned accesses of that width are
+/// possible, or if a thread would have more than 8 accesses in flight.
 std::optional<CopyChoice> fetched(const KernelPlan&, const Program&, const target::Target&, int store);
 
 /// Returns whether any matmul of the kernel uses wgmma.

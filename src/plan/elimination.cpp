@@ -20,13 +20,14 @@ struct Table {
   std::set<int> origins;  // the problem's factors that contributed to it
 };
 
-/// Returns the factor's name, or "factor N".
+/// Returns the name of factor number `factor` for a message, or "factor N" if it has no name.
 std::string described(const Problem& p, int factor) {
   const Factor& f = p.factors[factor];
   return f.name.empty() ? fmt::format("factor {}", factor) : f.name;
 }
 
-/// Throws Error if the problem is malformed.
+/// Throws Error if the problem is malformed: an empty domain, a factor with wrong variables or a table of the wrong
+/// size, or a cost that is NaN or minus infinity.
 void check(const Problem& p) {
   const int n = static_cast<int>(p.domain.size());
   for (int v = 0; v < n; ++v)
@@ -52,9 +53,9 @@ void check(const Problem& p) {
   }
 }
 
-/// Returns the min-fill elimination order: the next variable is the one whose neighbours lack the fewest edges among
-/// each other, of several the one with the smallest domain, then with the lowest index. Sets `width` to the maximum
-/// number of neighbours of an eliminated variable.
+/// Returns the min-fill elimination order. The next variable is the one between whose neighbours the fewest edges are
+/// missing; among equals, the one with the smallest domain, then the lowest index. Sets `width` to the maximum number
+/// of neighbours that a variable has when it is eliminated.
 std::vector<int> min_fill_order(const Problem& p, int* width) {
   const int n = static_cast<int>(p.domain.size());
   std::vector<std::set<int>> near(n);
@@ -109,7 +110,8 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
   return order;
 }
 
-/// Returns the entry of a table over `variables` at an assignment of all of the problem's variables.
+/// Returns the entry of the cost table `cost` over `variables` for `value`, an assignment of all of the problem's
+/// variables.
 double at(const Problem& p, const std::vector<int>& variables, const std::vector<double>& cost,
           const std::vector<int>& value) {
   std::size_t index = 0;
@@ -117,8 +119,8 @@ double at(const Problem& p, const std::vector<int>& variables, const std::vector
   return cost[index];
 }
 
-/// Returns the sum of the tables `parts`, minimised over the values of variable `x`, as a table over the other
-/// variables.
+/// Returns the sum of the tables `parts`, minimised over the values of variable `x`. The result is a table over the
+/// other variables.
 Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x) {
   Table out;
   std::set<int> rest;
@@ -131,7 +133,7 @@ Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x)
   std::vector<int> digits = out.variables;
   digits.push_back(x);
 
-  // step[part][digit]: increment of the part's index when the digit increments.
+  // step[t][d]: increment of the index into the table parts[t] when the value of variable digits[d] increments.
   std::vector<std::vector<std::size_t>> step(parts.size(), std::vector<std::size_t>(digits.size(), 0));
   for (std::size_t t = 0; t < parts.size(); ++t) {
     std::size_t stride = 1;
@@ -172,7 +174,7 @@ struct Bucket {
   std::vector<Table> messages;  // the result of its elimination: several tables if `table_cap` is exceeded
 };
 
-/// Divides a bucket's tables, first fit, into groups whose sum has at most `cap` entries.
+/// Divides the tables of a bucket into groups, first fit. The sum of the tables of a group has at most `cap` entries.
 std::vector<std::vector<const Table*>> split(const Problem& p, const Bucket& bucket, std::size_t cap) {
   std::vector<std::vector<const Table*>> groups;
   std::vector<std::set<int>> scope;
@@ -198,9 +200,10 @@ struct Partial {
   double bound;  // lower bound of the cost of every completion
 };
 
-/// Beam search of width `beam`: assigns the variables in reverse order of elimination, and returns the complete
-/// assignments of finite cost that remain. `bound` is a lower bound of the problem. A partial assignment's bound is
-/// its cost plus the messages of the buckets of unassigned variables.
+/// Beam search of width `beam`: assigns the variables in reverse order of elimination, and keeps the best `beam`
+/// partial assignments. Returns the complete assignments of finite cost that remain, best first. `bound` is a lower
+/// bound of the problem's cost. The lower bound of a partial assignment is its cost plus the messages (results of
+/// eliminations) of all variables that are not yet assigned.
 std::vector<Partial> descend(const Problem& p, const std::vector<Bucket>& buckets, double bound, int beam) {
   std::vector<Partial> states{{std::vector<int>(p.domain.size(), 0), bound}};
   if (beam == 1) {  // one state, changed in place: one copy per bucket would be quadratic
