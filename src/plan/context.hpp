@@ -175,9 +175,9 @@ void for_each(const EvaluatedLayout& layout, const Use& use, int step = 1) {
 /// empty for an idle lane.
 using WarpAccess = std::vector<Shape>;
 using UseAccess = std::function<void(const WarpAccess&)>;
-/// Calls use(access) for each memory instruction of a warp, in order, that is needed to access every element once
-/// with vector() elements per lane. Stops after `limit` calls. The first access of every warp comes before the second
-/// one of any warp. `use` must not keep a reference to its argument, which is overwritten.
+/// Calls use(access) for each memory instruction of a warp that is needed to access every element once, with vector()
+/// elements per lane. Stops after `limit` calls. The first access of every warp comes before the second one of any
+/// warp. `use` must not keep a reference to its argument, which is overwritten.
 void for_each_access(const Context&, const UseAccess& use,
                      std::size_t limit = std::numeric_limits<std::size_t>::max());
 /// Calls use(access) for each memory instruction of a warp that writes results of a reduction. Stops after `limit`

@@ -27,7 +27,7 @@ class Estimate {
         target_(target),
         warps_(static_cast<double>(block_.block.count()) / 32) {}
 
-  /// Returns the expected time in microseconds.
+  /// Returns the expected time of the custom operator in microseconds.
   double us() {
     k_.trip_count = static_cast<double>(block_.loop);
     k_.barriers = block_.loop > 1 ? k_.trip_count : 0;
@@ -45,7 +45,7 @@ class Estimate {
  private:
   static double extent(const Shape& s) { return static_cast<double>(graph::size(s)); }
   const Shape& shape(int t) const { return block_.tensors[t].shape; }
-  /// Number of times a block executes the operator: once, or in every iteration of the loop.
+  /// Number of times a block executes the operator `op` of its block graph: once, or once per iteration of the loop.
   double times(const BlockOp& op) const {
     const int t = op.outputs.empty() ? op.inputs[0] : op.outputs[0];
     const bool once = block_.tensors[t].after_loop && !graph::is_elementwise(op.kind);
@@ -54,7 +54,8 @@ class Estimate {
     return of_loop && !(once && op.kind == OpKind::output) ? static_cast<double>(block_.loop) : 1;
   }
 
-  /// Adds the load or store of a tile: bytes in DRAM, L2 and shared memory, wavefronts, and instructions.
+  /// Adds the cost of the load or store `op` of the block tensor `tile`, a tile of `kernel_tensor`: bytes in DRAM, L2
+  /// and shared memory, wavefronts, and issue slots.
   void moved(const BlockOp& op, int tile, int kernel_tensor) {
     const Shape& s = shape(tile);
     const auto size = static_cast<double>(graph::bytes(graph_.tensors[kernel_tensor].dtype));
@@ -88,18 +89,20 @@ class Estimate {
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
 
-  /// Returns whether the tensor is in registers as the A operand of the second of two chained matmuls (attention): an
-  /// elementwise result in a kernel that is expected to have such a chain.
+  /// Returns whether a block tensor is expected to be in registers, as the A operand of the second of two chained
+  /// matmuls (attention). It is if it is an elementwise operator's result and the kernel is expected to be such a
+  /// chain.
   bool made(int tensor) const {
     return of_chain() && std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
              return graph::is_elementwise(o.kind) && o.outputs[0] == tensor;
            });
   }
 
-  /// Adds `slots` issue slots to those of the block and to the part of them that is elementwise work.
+  /// Adds `slots` issue slots of elementwise work.
   void add_elementwise(double slots) { k_.slots += slots, elementwise_slots_ += slots; }
 
-  /// Adds a matmul of operand shape `x` and result shape `y`: by wgmma, mma.sync, FMA outer products or dot products.
+  /// Adds the cost of a matmul whose first operand has shape `x` and whose result has shape `y`. It uses the
+  /// instruction that the planner is expected to select: wgmma, mma.sync, FMA outer products, or dot products.
   void product(const BlockOp& op, const Shape& x, const Shape& y) {
     const DType dtype = block_.tensors[op.inputs[0]].dtype;
     const Shape c = graph::matrices(x, shape(op.inputs[1])).product;
@@ -128,8 +131,9 @@ class Estimate {
       once_bytes_ += 4 * extent(y) * std::clamp(warps_ / (mt * across), 1.0, 4.0) / 2;
   }
 
-  /// Adds a matmul of m x n elements by FMA outer products; `depth` is batch * K * iterations. Per step of K a thread
-  /// with s accumulators reads about sqrt(s) elements of either operand. Fewer than 32 columns leave lanes idle.
+  /// Adds the cost of a matmul with an m x n result by FMA outer products; `depth` is batch * K * iterations. Per
+  /// step of K, a thread that has s accumulators reads about sqrt(s) elements of each operand. If n is below 32,
+  /// lanes are idle.
   void by_threads(std::int64_t m, std::int64_t n, double depth) {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(std::max<std::int64_t>(n, 32)),
                sums = std::max(1.0, rows * columns / (32 * warps_));
@@ -140,8 +144,8 @@ class Estimate {
     k_.barriers += 1;
   }
 
-  /// Returns the wgmma instruction that the planner is expected to select for a matmul, judged by shapes; nullptr if
-  /// it would use mma.sync.
+  /// Returns the wgmma instruction that the planner is expected to select for the matmul `op`, judged by its shapes.
+  /// Returns nullptr if the planner is expected to use mma.sync.
   const Instruction* by_warpgroups(const BlockOp& op, std::int64_t m, std::int64_t n, std::int64_t k,
                                    std::int64_t batch) const {
     const bool summed = std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
@@ -168,7 +172,7 @@ class Estimate {
   }
 
   /// Returns whether the kernel is expected to be a chain of two matmuls on wgmma (warpgroup_chain.hpp): it has two
-  /// matmuls, and the first one's A is loaded before the loop.
+  /// matmuls in a loop of at least min_chained_iterations, and A of the first matmul is loaded before the loop.
   bool of_chain() const {
     std::vector<const BlockOp*> products;
     for (const BlockOp& op : block_.ops)
@@ -179,7 +183,8 @@ class Estimate {
            });
   }
 
-  /// Sets the number of iterations in flight and of blocks per multiprocessor, both limited by shared memory.
+  /// Sets the number of iterations whose loads are in flight together, and the number of blocks per multiprocessor.
+  /// Both are limited by shared memory.
   void resident() {
     const auto shared = [&](double stages) { return stages * trip_bytes_ + once_bytes_; };
     constexpr double in_flight = 48 * 1024;

@@ -1,6 +1,6 @@
 // Estimates the time of a custom operator (one kernel) from its tiles alone, without planning it, so that a search
 // plans only promising tilings. Assumes matmuls on tensor cores, tiles in shared memory, and as many iterations in
-// flight as the planner's software pipelining would have. The estimate for finished plans is in cost_estimate.hpp.
+// flight as the planner's software pipelining would have. The estimate for a finished plan is in cost_estimate.hpp.
 #pragma once
 #include "plan/cost_estimate.hpp"
 
@@ -10,8 +10,8 @@ namespace zellige::plan {
 /// of the first in registers.
 inline constexpr std::int64_t min_chained_iterations = 2;
 
-/// Returns the expected time of operator number `op`, a custom operator, in microseconds. Adds a second if its tiles
-/// clearly exceed the shared memory of a block, so that they are not chosen.
+/// Returns the expected time, in microseconds, of operator number `op`, which must be a custom operator. Adds a
+/// second if its tiles clearly exceed the shared memory of a block, so that a search does not choose them.
 double estimate(const graph::KernelGraph&, int op, const target::Target&);
 
 }  // namespace zellige::plan

@@ -27,7 +27,8 @@ namespace {
 
 using Kind = Item::Kind;
 
-/// Returns the shape that a task on accumulators writes: its tile, for a matmul operand with the padding of zeros.
+/// Returns the shape of what a task on accumulators writes: its tile, or for a matmul operand the tile with its
+/// padding of zeros.
 const Shape& written(const KernelPlan& plan, const Task& t) {
   const bool operand = t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
   return operand ? plan.buffers[t.buffer].padded : plan.contexts[t.context].domain;
@@ -74,7 +75,8 @@ class Nest {
     return p;
   }
 
-  /// Returns whether the nest has at most one vector along a dimension, so that its coordinate is 0.
+  /// Returns whether the nest has at most one vector along dimension `d`, so that its coordinate along `d` is always
+  /// 0.
   bool whole(int d) const {
     for (int axis = 0; axis < c_.axes(); ++axis) {
       if (c_.row && axis < 2) continue;
@@ -85,7 +87,8 @@ class Nest {
     return !c_.row || d + 2 < c_.rank();
   }
 
-  /// Lowers a reduction of each lane's own summands: products of a matmul's operands, or elements of a reduce.
+  /// Lowers the part of a reduction in which each lane reduces the summands that it has: products of elements of a
+  /// matmul's two operands, or elements of the operand of a reduce node.
   void over_lanes() {
     const Node& n = p_.nodes[task_->node];
     Point p = own();
@@ -207,14 +210,15 @@ class Nest {
     return static_cast<int>(items_.size()) - 1;
   }
   int add(Kind kind) { return add(Item{.kind = kind}); }
-  /// Adds an item that opens these bounds checks; none if there are no checks.
+  /// Adds an item that opens these bounds checks. Adds nothing if both lists are empty.
   void open(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards.empty() && within.empty()) return;
     Item item{.kind = Kind::guard};
     item.guards = guards, item.within = within;
     add(std::move(item));
   }
-  /// Puts the following items under these bounds checks; adjacent tasks with equal checks share them.
+  /// Places the items that follow under these bounds checks. If the preceding task has the same checks, they stay
+  /// open.
   void guard(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards == guards_ && within == within_) return;
     close_guard();
@@ -227,7 +231,8 @@ class Nest {
     guards_.clear(), within_.clear();
   }
 
-  /// Returns the bounds checks for partial last tiles that a node's direct global loads and stores need.
+  /// Returns the bounds checks with which `node` can be evaluated at `p`: one for each dimension in which a store, or
+  /// a load directly from global memory, may reach beyond its tensor.
   std::vector<Within> within(int node, const Point& p) const {
     std::set<Within> all;
     std::set<int> seen;
@@ -252,12 +257,14 @@ class Nest {
     return d != plan_.direct.end() && d->second;
   }
 
-  /// When a bounds check or branch closes: forgets the values computed since `mark`, so that none is reused.
+  /// Forgets the values that were computed since order_.size() was `mark`, so that no later item uses them. Called
+  /// when a bounds check or a branch closes.
   void forget(std::size_t mark) {
     for (; order_.size() > mark; order_.pop_back()) known_.erase(order_.back());
   }
 
-  /// Returns `p` for an operand of `node` that may broadcast: coordinate 0 where only the operand's extent is 1.
+  /// Returns the point at which `node`, evaluated at `p`, reads its operand node `operand`, which may broadcast. The
+  /// coordinate is 0 in each dimension in which only the operand has extent 1.
   Point narrowed(int operand, int node, const Point& p) const {
     const Shape &from = p_.nodes[operand].shape, &to = p_.nodes[node].shape;
     Point q = p;
@@ -341,7 +348,9 @@ class Nest {
     return choose;
   }
 
-  /// Returns the item that yields operand `which` of a rotary embedding, `vector` elements of it at place `what`.
+  /// Returns the index of the item that yields operand number `which` of the rotary embedding `node`, for the element
+  /// at `p`: `vector` adjacent elements. `what` selects the element itself, its pair, or the other element of its
+  /// pair.
   int rotated(int node, int which, const Point& p, Place::Of what, int vector) {
     const Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);
@@ -432,7 +441,8 @@ class Nest {
     return read({.kind = Kind::read_shared, .buffer = buffer}, shape, p, width, width);
   }
 
-  /// Adds a read of the vector at `p`, with one coordinate per `step` elements and at most `width` per access.
+  /// Completes `item` as a read of the vector at `p` in a tile of this shape, and adds it. The item gets one
+  /// coordinate per `step` elements, and accesses at most `width` elements at a time.
   int read(Item item, const Shape& shape, const Point& p, int step, int width) {
     item.vector = p.vector > 1 && shape[p.inner] > 1 ? p.vector : 1;
     item.width = width;

@@ -7,9 +7,9 @@
 // (expression.cpp, evaluate_text.cpp) and the prediction of counters counts them (shared_access.cpp), so that both
 // agree.
 //
-// A value is evaluated once per coordinate at which it is needed, and once more in another scope: under another
-// bounds check, or in a branch of a concatenation. A value that is constant along the loop, such as the mean of the
-// row along which the loop runs, is invariant: it is evaluated before the loop.
+// A value is evaluated once for each coordinate at which it is needed. It is evaluated again within another bounds
+// check or another branch of a concatenation. A value that is constant along the loop, such as the mean of the row
+// along which the loop runs, is invariant: it is evaluated before the loop.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -26,19 +26,19 @@ struct Place {
   // f: x, the number of x's pair (x / 2), or the other element of x's pair (x ^ 1).
   enum class Of : std::uint8_t { itself, pair, other } what = Of::itself;
   auto operator<=>(const Place&) const = default;
-  /// Returns the coordinate for the nest's coordinate `at`.
+  /// Returns the coordinate that this Place denotes when the loop nest is at coordinate `at`.
   std::int64_t of(const Shape& at) const {
     const std::int64_t here = (from < 0 ? 0 : at[static_cast<std::size_t>(from)]) + offset;
     const std::int64_t bound = last >= 0 && here > last ? last : here;
     return (what == Of::pair ? bound / 2 : what == Of::other ? bound ^ 1 : bound) + added;
   }
-  /// Returns the place `by` elements further.
+  /// Returns a Place that denotes a coordinate larger by `by`.
   Place moved(std::int64_t by) const {
     Place p = *this;
     (last < 0 && what == Of::itself ? p.offset : p.added) += by;
     return p;
   }
-  /// Returns the place with x limited to at most `bound`.
+  /// Returns a Place in which the nest's coordinate plus `offset` is limited to at most `bound`.
   Place clamped(std::int64_t bound) const {
     Place p = *this;
     if (from < 0) return {-1, std::min(offset, bound)};
@@ -55,7 +55,8 @@ struct Guard {
   auto operator<=>(const Guard&) const = default;
 };
 
-/// Returns the bounds checks that a task on accumulators needs; none along an axis that its tiles do not exceed.
+/// Returns the bounds checks that a task on accumulators needs, by axis (N, M or batch). An axis needs none if the
+/// accumulators' instructions do not extend beyond what the task writes.
 std::vector<Guard> guards(const KernelPlan&, const Task&);
 
 /// A bounds check of a partial tile: only elements within the kernel-level tensor are evaluated.
@@ -112,13 +113,13 @@ struct Item {
   std::int64_t edge = 0;  // leave, to_shared: end of what is stored along the inner dimension; 0: no limit
 };
 
-/// Returns the instructions of a loop nest that evaluates `tasks`, which all have the same thread-value layout. For
-/// a matmul by scalar dot products the nest has K as an additional last dimension.
+/// Returns the instructions of the loop nest that evaluates `tasks`, all of which have the same thread-value layout.
+/// The nest of a matmul by scalar dot products has K as an additional last dimension.
 std::vector<Item> evaluate(const KernelPlan&, const std::vector<int>& tasks);
 
-/// Returns the maximum number of elements per access, of 16 bytes at most, to `vector` adjacent elements of a buffer
-/// along `inner`. Their first coordinate is a multiple of `vector`, plus `shift`. Returns 1 if `inner` is not the
-/// buffer's contiguous dimension.
+/// Returns how many of `vector` adjacent elements of a buffer, along dimension `inner`, one access of at most 16
+/// bytes can read or write. The coordinate of the first element is a multiple of `vector`, plus `shift`. Returns 1 if
+/// `inner` is not the buffer's contiguous dimension.
 int access_width(const Buffer&, int inner, int vector, std::int64_t shift = 0);
 
 }  // namespace zellige::plan

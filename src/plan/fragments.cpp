@@ -6,8 +6,8 @@ namespace {
 /// Axes of the items of an accumulator or A fragment layout: along N (K for A), down M, and batch.
 enum Axis : int { along, down, batch };
 
-/// Converts a mode of an instruction's thread-value layout, whose strides are column-major places in a matrix of
-/// `rows` rows, to a mode along M or along N (K for A).
+/// Converts a mode of an instruction's thread-value layout to a mode along M or along N (K for A). The instruction's
+/// strides are positions in a column-major matrix of `rows` rows.
 plan::Mode in_tile(const ThreadValue::Mode& m, int rows) {
   return m.stride < rows ? plan::Mode{m.shape, m.stride, down} : plan::Mode{m.shape, m.stride / rows, along};
 }
@@ -30,8 +30,9 @@ struct Counts {
   }
 };
 
-/// Returns the layout item -> coordinate of items that cover `columns`, `rows` and `batches`. Batch indices are
-/// row-major; an index beyond the last one has a first coordinate out of bounds.
+/// Returns the layout from items to coordinates in `domain`, for `batches` matrices of `rows` x `columns` items.
+/// Vectors of `vector` items are along the columns. A batch number is a row-major index over the batch dimensions; a
+/// number beyond the last matrix has an out-of-bounds coordinate in the first dimension.
 Value covered(const Shape& domain, int vector, std::int64_t columns, std::int64_t rows,
               std::int64_t batches) {
   const int rank = static_cast<int>(domain.size());

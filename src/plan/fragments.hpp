@@ -1,12 +1,14 @@
 // Builds the thread-value layouts of a block's MMA accumulators, A fragments and row statistics, by tiling an
 // instruction's layout over warps.
 //
-//   EvaluatedLayout c(accumulators({16, 64}, {.n = 4}, row));  // row: the descriptor of mma.m16n8k16
-//   c.at(37, 2)                                                // (9, 18): value 2 of thread 37
+//   // mma: the descriptor of mma.m16n8k16; 4 warps along N
+//   EvaluatedLayout c(accumulators({16, 64}, {.n = 4}, mma));
+//   c.at(37, 2)            // (9, 18): value 2 of thread 37 is the element in row 9 and column 18 of C
 //
-// Values are in the order of Fragment::d (block/fragment.hpp). The layouts' axes (context.hpp) are N (K for A), M and
-// batch. If one matmul's accumulators become the next one's A, both layouts number the values equally, so that
-// register i is rounded to element i of the operand.
+// A thread's values are in the order of Fragment::d (block/fragment.hpp). The work items (context.hpp) have three
+// axes: axis 0 is N (K for A), axis 1 is M, axis 2 is the batch. If the accumulators of one matmul become A of the
+// next one, both layouts number a thread's values equally, so that accumulator i is rounded to element i of the A
+// fragment.
 #pragma once
 #include <algorithm>
 
@@ -22,62 +24,67 @@ struct WarpLayout {
   bool operator==(const WarpLayout&) const = default;
 };
 
-/// Number of adjacent N tiles that are assigned to a warp as one unit: 2 for m16n8k16. Together they are as wide as
-/// the instruction's K, so that their rounded accumulators are one A operand and one ldmatrix loads their B.
+/// Number of adjacent instruction tiles along N that a warp gets as one unit: 2 for m16n8k16. A unit is as wide as
+/// the instruction's K. Hence a unit of rounded accumulators is one A operand of another matmul, and one ldmatrix
+/// loads the B fragments of a unit.
 inline int tiles_in_unit(const Instruction& mma) { return std::max(1, mma.k / mma.n); }
 
-/// Returns whether the descriptor is an outer product by ordinary FMAs of a warp's threads
-/// (target/outer_products.hpp). False for nullptr.
+/// Returns whether `mma` describes an outer product by ordinary FMAs of a warp's threads (target/outer_products.hpp).
+/// Returns false for nullptr.
 inline bool by_threads(const Instruction* mma) {
   return mma && mma->issuers == 32 && mma->a.space == Instruction::Space::smem;
 }
 
-/// Number of warps that issue the instruction together, with adjacent parts of M: 4 for wgmma, else 1.
+/// Number of warps that execute one instruction together, each on adjacent rows: 4 for wgmma, 1 for all others.
 inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }
 
-/// Row length, in elements, of the square matrices that a matrix load (ldmatrix) reads.
+/// Number of elements per row of the square matrices that a matrix load (ldmatrix) reads.
 inline int matrix_side(const Instruction& load) { return load.a.layout.value_count() / load.a.bits; }
 
-/// Returns whether two instructions have the same layout of C, whatever their operand types.
+/// Returns whether two MMA instructions have the same shape and the same layout of C. Their operand types may differ.
 inline bool equivalent(const Instruction& a, const Instruction& b) {
   return a.m == b.m && a.n == b.n && a.k == b.k && a.c.layout == b.c.layout;
 }
 
-/// Returns the thread-value layout of the accumulators of a matmul's result C, whose shape is `c`. Warps that differ
-/// only along K have the same elements. With slices > 1 each pass computes one of `slices` slices of N.
+/// Returns the thread-value layout of a matmul's accumulators; `c` is the shape of its result. Warps that differ only
+/// along K have the same elements. If `slices` is more than 1, N is divided into slices, and each pass computes one
+/// slice.
 Context accumulators(const Shape& c, const WarpLayout&, const Instruction& mma, int slices = 1);
 
-/// Returns the thread-value layout of a matmul's A fragments (A has shape `a`) that are rounded accumulators of
-/// another matmul. `producer` are the warps of that matmul, and `warps` those of the matmul that reads A, which
-/// split K among warps.k warps.
+/// Returns the thread-value layout of a matmul's A fragments, for A of shape `a`, if A consists of the rounded
+/// accumulators of another matmul. `producer` are the warps of that other matmul. `warps` are the warps of the matmul
+/// that reads A; warps.k of them divide K.
 Context a_fragments(const Shape& a, const WarpLayout& producer, const WarpLayout& warps,
                     const Instruction& mma);
 
-/// Returns the warps with which this layout of accumulators, or of their rows, was built.
+/// Returns the arrangement of warps with which a layout of accumulators, or of their row statistics, was built.
 WarpLayout warps(const Context&);
-/// Returns whether the accumulators' instructions cover a tile of shape `padded`, so that the threads that have
-/// them can also write the padding's zeros.
+/// Returns whether the instructions of the accumulators cover a tile of shape `padded`. If so, the threads that have
+/// the accumulators can also write the zeros of the tile's padding.
 bool covers(const Context& accumulators, const Shape& padded);
 
-/// Returns the thread-value layout of row statistics of accumulators: one value per row, replicated in every lane
-/// that has elements of the row. Row reductions produce this layout, and elementwise nodes over the accumulators
-/// read it.
+/// Returns the thread-value layout of row statistics: one value per row of the accumulators, replicated in every lane
+/// that has elements of the row. Row reductions return their results in this layout, and elementwise nodes over the
+/// accumulators read them in it.
 Context lines(const Context& accumulators);
-/// Returns the row of a thread's value of the accumulators, as an index into that thread's values of lines().
+/// Returns the row to which the thread's accumulator number `value` belongs, as an index into the thread's values in
+/// the layout lines().
 int line_of(const Context& accumulators, int value);
-/// Returns whether each row is complete within one warp, so that shuffles alone reduce it.
+/// Returns whether each row of the accumulators is complete within one warp, so that shuffles alone can reduce it.
 bool whole_lines(const Context& accumulators);
-/// Returns whether `rows` is the layout of these accumulators' row statistics, lines(accumulators), and each row is
-/// complete within one warp.
+/// Returns whether `rows` is lines(accumulators), the layout of their row statistics, and whole_lines(accumulators)
+/// is true: each row is complete within one warp.
 bool lines_of(const Context& rows, const Context& accumulators);
 
-/// Returns whether each thread has both matrices of each pair (2i, 2i + 1) along the last batch dimension, at the
-/// same coordinates. A rotary embedding of such pairs then stays in registers.
+/// Returns whether each thread has the same rows and columns of the two matrices 2i and 2i + 1 of the last batch
+/// dimension, for every i. A rotary embedding of these pairs of matrices then stays in registers.
 bool whole_pairs(const Context& accumulators);
-/// Returns the index of the thread's value at the same coordinate of the other matrix of the pair.
+/// Returns the index of the accumulator at the same row and column of the other matrix of the pair (matrices 2i and
+/// 2i + 1) as accumulator number `value` of the same thread.
 int other_of_pair(const Context& accumulators, int value);
 
-/// Returns the coordinate (batch, M, N, K) of warp number `warp`. M is fastest, then batch, N and K.
+/// Returns the coordinate of warp number `warp` along batch, M, N and K. Warps are numbered along M first, then along
+/// batch, N and K.
 WarpLayout warp_coordinate(const WarpLayout&, int warp);
 
 }  // namespace zellige::plan

@@ -82,13 +82,15 @@ class Grouping {
     return static_cast<int>(plan_.tasks.size()) - 1;
   }
 
-  /// Returns the section in which a node's value in registers is complete: `after` for results of the whole loop.
+  /// Returns the section (before, inside or after the loop) in which the value of node `i` is complete in registers.
+  /// For results of the whole loop it is `after`.
   Section value_section(int i) const {
     return node(i).carried || node(i).kind == NodeKind::accumulate ? Section::after : node(i).section;
   }
 
-  /// Returns a context (thread-value layout) of shape `domain` in which registers have a value that `x` is computed
-  /// from, preferably accumulators or their rows; -1 if there is none in this section.
+  /// Returns the index of a thread-value layout (context) of shape `domain` in which registers have, in the given
+  /// section, a value from which `x` is computed. Prefers layouts of accumulators or of their row statistics. Returns
+  /// -1 if there is none.
   int register_context(int x, const Shape& domain, Section section) const {
     int best = -1;
     std::int64_t maximum = 0;
@@ -105,13 +107,15 @@ class Grouping {
     return best;
   }
 
-  /// Returns the number of the blocked layout of `domain` by `vector` elements, halved until vectors divide rows.
+  /// Returns the index of the blocked layout of `domain` with vectors of `vector` elements along `inner`. Halves
+  /// `vector` until it divides the rows.
   int blocked_layout(const Shape& domain, int inner, int vector) {
     while (vector > 1 && domain[inner] % vector != 0) vector /= 2;
     return context(plan::blocked_layout(domain, inner, vector, program_.threads()));
   }
 
-  /// Returns a blocked layout for float32 values with the widest vectors that leave no thread idle.
+  /// Returns the index of a blocked layout for float32 values, with the widest vectors along `inner` that leave no
+  /// thread idle.
   int default_blocked(const Shape& domain, int inner) {
     int vector = max_elements_per_step;
     const std::int64_t elements = graph::size(domain);
@@ -163,7 +167,8 @@ class Grouping {
     }
   }
 
-  /// Between two chained wgmma matmuls, evaluates map `i` into registers if it is kept there; returns whether it is.
+  /// If the elementwise node `i` is between two chained wgmma matmuls and is kept in registers, adds a task that
+  /// evaluates it into registers, and returns true. Otherwise returns false.
   bool place_precomputed(int i) {
     const int scores = accumulators_to_keep_in(plan_, i);
     if (scores < 0) return false;
@@ -173,7 +178,8 @@ class Grouping {
     return true;
   }
 
-  /// Evaluates node `i` once per row if it is the factor that rescales a matmul's accumulators; else does nothing.
+  /// If node `i` is the factor that rescales a matmul's accumulators row by row, adds a task that evaluates it once
+  /// per row. Otherwise does nothing.
   void place_factor(int i) {
     const Node& n = node(i);
     const bool factor = std::ranges::any_of(program_.consumers(i),
@@ -216,7 +222,8 @@ class Grouping {
     }
   }
 
-  /// Adds a task that writes a node's value from registers to a buffer, unless the node has a buffer.
+  /// Adds a buffer for node `i`, and a task that writes the node's value to it from registers. Does nothing if the
+  /// node has a buffer.
   void spill(int i) {
     if (plan_.buffer_of.count(i)) return;
     const Node& n = node(i);
@@ -368,20 +375,22 @@ class Grouping {
     evaluate(task(TaskKind::to_global, Section::after, i, where), n.in[0]);
   }
 
-  /// Returns whether TMA can copy the tile of load or store `i`: the kernel uses wgmma, and a tensor map exists.
+  /// Returns whether TMA is used for the tile of the load or store `i`, whose rows run along `inner`: the kernel uses
+  /// wgmma, and a tensor map for the tile exists.
   bool by_tensor_map(int i, int inner) const {
     return on_warpgroups(plan_) && no_tensor_map(node(i), tensor(node(i)), inner).empty();
   }
 
   int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
 
-  /// Records what task `t` reads to evaluate value `x` (with `anew` even if `x` is in registers). Has values in
-  /// registers of other layouts written to shared memory.
+  /// Records what task `t` reads in order to evaluate value `x`; with `anew`, x is computed even if registers have
+  /// it. Adds tasks that write to shared memory what registers have only in a layout that `t` cannot read.
   void evaluate(int t, int x, bool anew = false) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
     const bool product = task.kind == TaskKind::reduce && n.kind == NodeKind::matmul;
-    // The factor of an accumulate may be one per row; all other values are read at their own coordinates.
+    // The shape whose coordinates the task goes through: that of `x`, or that of the result for an accumulate node,
+    // whose factor may be one per row. Empty for a matmul by dot products.
     const Shape domain = product ? Shape{} : task.kind == TaskKind::accumulate ? n.shape : node(x).shape;
     const bool evaluated = !anew && node(x).kind == NodeKind::map && plan_.context_of.count(x) > 0;
     const std::vector<Leaf> own{{x, narrowed(At::own, node(x).shape, domain)}};
@@ -397,7 +406,8 @@ class Grouping {
     }
   }
 
-  /// Returns whether the task's threads have this input of its expression in registers: in its layout, or per row.
+  /// Returns whether the threads of `task` have `leaf`, an input of the task's expression, in registers where they
+  /// need it: in the task's own layout, or as one value per row.
   bool in_registers(const Leaf& leaf, const Task& task) const {
     const auto evaluated = plan_.context_of.find(leaf.node);
     if (evaluated == plan_.context_of.end() || leaf.at == At::elsewhere ||

@@ -5,7 +5,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns whether a node whose operands are loop-invariant is itself invariant and of a kind that is hoisted.
+/// Returns whether node `n` may be moved before the loop if all of its operands are computed there: its kind allows
+/// it, and its value does not depend on the iteration.
 bool may_move(const Node& n) {
   switch (n.kind) {
     case NodeKind::reduce:

@@ -5,8 +5,9 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns the multiple to which a tile's extents are rounded up for the coordinates that are computed: the elements
-/// per access of its copy, or the largest extent of a matmul instruction of the kernel.
+/// Returns the multiple to which the extents of the tile of node `n` are rounded up when its coordinates are
+/// computed: the elements per access of its copy or the largest extent of any matmul instruction of the kernel,
+/// whichever is more.
 std::int64_t step(const KernelPlan& plan, const Node& n) {
   const auto copy = plan.copies.find(static_cast<int>(&n - plan.program.nodes.data()));
   std::int64_t maximum = copy == plan.copies.end() ? 1 : copy->second.vector;

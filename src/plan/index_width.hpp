@@ -14,14 +14,16 @@ constexpr std::int64_t max_int32 = std::numeric_limits<std::int32_t>::max();
 struct Reach {
   std::vector<std::int64_t> coordinate;  // by dimension
   std::int64_t offset = 0;               // in elements
-  /// Returns whether some coordinate exceeds 32 bits.
+  /// Returns whether any of the coordinates exceeds 2^31 - 1.
   bool far() const;
 };
-/// Returns what a load, store or mask reaches in its tensor. The node must be an element of the plan's program.
+/// Returns the largest coordinates and the largest offset that a load, store or mask node computes in its tensor. The
+/// node must be an element of the plan's list of nodes, not a copy.
 Reach reach(const KernelPlan&, const Node&, const graph::KernelTensor&);
 
-/// Sets KernelPlan::wide (tensors whose offsets need 64 bits) and KernelPlan::far (loads, stores and masks whose
-/// coordinates do). Requires all strides; verify_bounds() checks the result.
+/// Sets KernelPlan::wide to the tensors whose element offsets need 64 bits, and KernelPlan::far to the loads, stores
+/// and masks whose coordinates need 64 bits. Requires that all tensors have strides. verify_bounds() checks the
+/// result.
 void index_width(KernelPlan&, const Program&);
 
 }  // namespace zellige::plan

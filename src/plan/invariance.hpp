@@ -3,10 +3,11 @@
 //   Invariance invariant(plan, tasks);          // tasks with one thread-value layout, evaluated in one nest
 //   item.invariant = invariant(item, before);   // `before`: the nest's items so far, to which `item.in` refers
 //
-// The loop is along axis 0 of the thread-value layout. A dimension along which axis 0 does not move has one
-// coordinate in all iterations: the row number in a reduction along rows, and every dimension of extent 1.
+// The loop of a nest is along axis 0 of the thread-value layout. The coordinate along a dimension is fixed if axis 0
+// does not move along this dimension: the row number in a reduction along rows, and every dimension of extent 1.
 //
-// - A read of a single element at such coordinates is invariant, unless the nest itself writes the buffer.
+// - A read of a single element whose coordinates are all fixed is invariant, unless the nest itself writes the
+//   buffer.
 // - An elementwise operator of single invariant elements is invariant.
 // - A nest of one iteration, or over an instruction's accumulators, has no invariant values.
 #pragma once
@@ -18,11 +19,12 @@ namespace zellige::plan {
 class Invariance {
  public:
   Invariance(const KernelPlan&, const std::vector<int>& tasks);
-  /// Returns whether the item's value is constant along the loop. `before` are all items that precede it.
+  /// Returns whether the value of an item is constant along the nest's loop. `before` are all items of the nest that
+  /// precede the item.
   bool operator()(const Item&, const std::vector<Item>& before) const;
 
  private:
-  /// Returns whether the loop changes none of the coordinates.
+  /// Returns whether all of these coordinates are constant along the loop.
   bool fixed(const std::vector<Place>&) const;
 
   const BlockProgram& program_;

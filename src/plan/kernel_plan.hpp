@@ -1,9 +1,9 @@
-// KernelPlan: everything that the planner decides about one CUDA kernel, as data. Each pass of the planner is a
-// free function that fills in its part; the emitter then prints CUDA source from the result.
+// KernelPlan: everything that the planner decides about one CUDA kernel, as data. Each pass of the planner is a free
+// function that fills in its part; the emitter then prints CUDA source from the result. The passes, in order:
 //
 //   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── slice ── agents ── memory ── verify
 //
-// Words used by its fields:
+// Words used by the fields of KernelPlan:
 //
 //   node      an operator of the kernel's block program, which yields one value (program.hpp)
 //   context   a thread-value layout: which thread evaluates which elements of a tile (context.hpp)
@@ -32,13 +32,14 @@ struct MatmulChoice {
   // The matmul node whose accumulators, rounded, are this matmul's A fragments; -1: A is in shared memory.
   int a_from = -1;
   std::int64_t batch = 1, m = 1, n = 1, k = 1;  // elements
-  /// Returns whether the instruction is wgmma: four warps that read operands directly from shared memory.
+  /// Returns whether the instruction is wgmma, which four warps (a warpgroup) execute together.
   bool by_warpgroup() const { return row && row->issuers == 128; }
-  /// Number of columns that instructions tile: N, or for wgmma N times the batch, whose columns are adjacent.
+  /// Number of columns that the instructions cover. This is N, or N * batch for wgmma, for which the matrices of a
+  /// batch are adjacent columns of one wide product.
   std::int64_t columns() const { return by_warpgroup() ? batch * n : n; }
-  /// Number of separate matrix products: one per batch index, or for wgmma one wide product of all of them.
+  /// Number of separate matrix products: one per batch index, or a single wide one for wgmma.
   std::int64_t products() const { return by_warpgroup() ? 1 : batch; }
-  /// Returns whether the matmul is outer products by ordinary FMAs (of float32; target/outer_products.hpp).
+  /// Returns whether the matmul is computed as outer products by ordinary float32 FMAs (target/outer_products.hpp).
   bool by_threads() const { return plan::by_threads(row); }
 };
 
@@ -89,7 +90,7 @@ enum class TaskKind : std::uint8_t {
 };
 /// Returns the task kind in words, as --explain prints it.
 std::string_view name(TaskKind);
-/// Returns whether the task only loads a tile from global memory, for other tasks to read.
+/// Returns whether tasks of this kind only load a tile from global memory, for other tasks to read.
 inline bool is_global_load(TaskKind kind) { return kind == TaskKind::copy_in || kind == TaskKind::fetch; }
 
 /// Work that the threads do in one thread-value layout without a barrier.
@@ -110,9 +111,9 @@ struct CopyChoice {
   int bytes = 2;                     // per access
   const Instruction* row = nullptr;  // cp.async or TMA; nullptr: a load into registers, then a store
   bool anywhere = false;             // the source may be unaligned, and is read by load_anywhere
-  /// Returns whether the copy is complete only after a wait for its group (cp.async).
+  /// Returns whether the copy is a cp.async, which is complete only after a wait for its group.
   bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
-  /// Returns whether one thread copies the whole tile with a tensor map (TMA).
+  /// Returns whether the copy is by TMA: one thread copies the whole tile with a tensor map.
   bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }
 };
 
@@ -131,11 +132,12 @@ struct MaskedLoopBounds {
   // Number of keys that all rows keep, minus r; first key of row r, minus r; number of keys that are not padding.
   std::optional<std::int64_t> all = {}, from = {}, end = {};
   int mask = -1;  // the mask's node
-  /// First iteration that the block runs.
+  /// Returns the first iteration that the block runs. `block` is its blockIdx along the axis that splits the rows.
   std::int64_t start(std::int64_t block) const;
-  /// Number of the block's first iterations in which the mask keeps every element.
+  /// Returns in how many of the block's first iterations the mask keeps every element, so that they can run without a
+  /// mask. `loop` is the full trip count.
   std::int64_t whole(std::int64_t block, std::int64_t loop) const;
-  /// Number of iterations that the block runs.
+  /// Returns the number of iterations that the block runs. `loop` is the full trip count.
   std::int64_t of(std::int64_t block, std::int64_t loop) const;
 };
 
@@ -168,9 +170,9 @@ struct KernelPlan {
   Schedule schedule;  // the order of execution
   std::vector<std::string> notes;
 
-  /// Number of iterations of the loop per rank of a split-K cluster.
+  /// Number of loop iterations that each block (rank) of a split-K cluster runs; all iterations without split-K.
   std::int64_t iterations_per_rank() const { return program.loop / split_k; }
-  /// Returns whether a load's or store's tile is copied by TMA.
+  /// Returns whether the tile of the load or store `node` is copied by TMA.
   bool uses_tma(int node) const {
     const auto copy = copies.find(node);
     return copy != copies.end() && copy->second.by_tensor_map();

@@ -24,8 +24,8 @@ std::vector<Launch> launches_of(const std::vector<Kernel>& kernels) {
 
 bool touches(const Node& n) { return n.kind == NodeKind::load || n.kind == NodeKind::store; }
 
-/// Returns whether two loads or stores access boxes of one tensor that have no element in common. False for other
-/// tensors, and for accesses by index.
+/// Returns whether two loads or stores access boxes of the same tensor that have no element in common. Returns false
+/// if they access different tensors, or if one of them is a gather or scatter by index.
 bool are_disjoint(const Node& a, const Node& b) {
   if (a.tensor != b.tensor || number_of(a) >= 0 || number_of(b) >= 0) return false;
   for (std::size_t d = 0; d < a.splits.size(); ++d) {
@@ -35,7 +35,7 @@ bool are_disjoint(const Node& a, const Node& b) {
   return false;
 }
 
-/// Throws Rejected if one program may write memory that the other one reads or writes.
+/// Throws Rejected if program `a` may write memory that `b` reads or writes, or the other way round.
 void verify_disjoint(const BlockProgram& a, const BlockProgram& b, const Program& program) {
   for (const Node& n : a.nodes)
     for (const Node& m : b.nodes) {
@@ -49,8 +49,8 @@ void verify_disjoint(const BlockProgram& a, const BlockProgram& b, const Program
     }
 }
 
-/// Throws Rejected if a program that shares its launch uses clusters, warp specialisation, persistent blocks or TMA, or
-/// has another number of threads per block than `first`.
+/// Throws Rejected if kernel `k` cannot share a launch with kernel `first`: it uses clusters, warp specialisation,
+/// persistent blocks or TMA, or has another number of threads per block.
 void verify_one(const KernelPlan& k, const KernelPlan& first) {
   const BlockProgram& p = k.program;
   if (p.threads() != first.program.threads())

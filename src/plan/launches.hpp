@@ -23,22 +23,28 @@ struct Launch {
   std::size_t count() const { return last - first; }
 };
 
-/// Returns the launches of a list of programs, in order: a program with BlockProgram::same_launch belongs to the launch
-/// of the program before it.
+/// Returns the launches of a list of planned programs, in order. A program with BlockProgram::same_launch belongs to
+/// the same launch as the program before it in the list.
 std::vector<Launch> launches(const std::vector<KernelPlan>&);
+/// Returns the launches of a list of programs that are not yet planned, in order. A program with same_launch belongs
+/// to the same launch as the program before it in the list.
 std::vector<Launch> launches(const std::vector<BlockProgram>&);
 
-/// Puts all programs into one launch, or into several of max_programs programs at most. Sets each program's number of
-/// threads per block to the maximum over all programs.
+/// Assigns all programs to one launch, or to several launches of at most max_programs programs. Sets each program's
+/// number of threads per block to the maximum over all programs.
 void launch_together(std::vector<BlockProgram>&);
 
-/// Sets BlockProgram::part_begin, a parameter of the program: the offset along `dim` at which its part of a
-/// concatenated or split tensor begins. Loads or stores (of the given kind) use it, so that programs that differ only
-/// in this offset have the same source. Does nothing if `begin` does not fit an int.
+/// Makes the offset of a part of a concatenated or split tensor a parameter of the program that reads or writes this
+/// part (BlockProgram::part_begin). Programs that differ only in the offset then have the same source. `begin` is the
+/// offset, along dimension `dim`; the loads or stores (nodes of the given kind) use it. Does nothing if `begin` does
+/// not fit an int.
 void set_part_begin(BlockProgram&, NodeKind, int dim, std::int64_t begin);
 
-/// Throws Rejected in these cases: programs of one launch differ in their number of threads, one of them uses clusters,
-/// warp specialisation, TMA or persistent blocks, or one accesses memory that another one writes.
+/// Throws Rejected if kernels that share a launch
+///
+/// - differ in their number of threads per block;
+/// - use clusters, warp specialisation, TMA or persistent blocks;
+/// - access memory that another kernel of the launch writes.
 void verify_launches(const std::vector<KernelPlan>&, const Program&);
 
 }  // namespace zellige::plan

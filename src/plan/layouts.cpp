@@ -36,13 +36,14 @@ class Resolution {
  private:
   static int last(const Shape& s) { return static_cast<int>(s.size()) - 1; }
 
-  /// Adds a variable, the contiguous dimension of a tensor or tile of this shape; returns its number.
+  /// Adds a variable to the minimisation problem: the contiguous dimension of a tensor or tile of this shape. Returns
+  /// the variable's number.
   int variable(const Shape& shape) {
     problem_.domain.push_back(static_cast<int>(shape.size()));
     return static_cast<int>(problem_.domain.size()) - 1;
   }
 
-  /// Adds cost(d) as the cost of dimension d for variable `v`.
+  /// Adds a cost table for variable `v` alone: cost(d) if dimension d is the contiguous one.
   template <class F>
   void unary(int v, const Shape& shape, F cost) {
     Factor f;
@@ -51,8 +52,8 @@ class Resolution {
     problem_.factors.push_back(std::move(f));
   }
 
-  /// Adds `estimated` as the cost of a tile and its tensor having different contiguous dimensions, since elements are
-  /// then copied one by one.
+  /// Adds the cost `estimated` if the tile of the load or store `n` and its tensor have different contiguous
+  /// dimensions, because elements are then copied one by one. `tile` is the variable of the tile.
   void agree(int tile, const Node& n, double estimated) {
     const auto& tensor = program_.tensors[n.tensor];
     const auto open = tensor_variable_.find(n.tensor);
@@ -68,7 +69,8 @@ class Resolution {
     problem_.factors.push_back(std::move(f));
   }
 
-  /// Adds the variables and costs of a kernel's loads, stores and rounded matmul operands.
+  /// Adds the variables and costs of the tiles of kernel number `index`: of its loads, stores and rounded matmul
+  /// operands.
   void add(KernelPlan& kernel, int index) {
     const BlockProgram& p = kernel.program;
     for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {

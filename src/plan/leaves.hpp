@@ -10,23 +10,24 @@ namespace zellige::plan {
 /// Where a value is read, relative to the coordinate that is being evaluated: at the same coordinate (own), at the
 /// same place of the other matrix of a batch's pair (pair), in the only column of the same row (row), or elsewhere.
 enum class At : std::uint8_t { own, pair, row, elsewhere };
-/// Returns where an elementwise operator of shape `map` reads an operand, which may broadcast, if the operator's own
-/// value is read at the place given by the first argument.
+/// Returns where an elementwise operator of shape `map` reads an operand of shape `operand`, which may broadcast. The
+/// first argument says where the operator itself is evaluated.
 At narrowed(At, const Shape& operand, const Shape& map);
-/// Returns where a rotary embedding reads its operand if its own value is read at the place given by the first
-/// argument: the element itself (`itself`) or the other element of its pair. Returns `elsewhere` unless pairs are along
-/// the last batch dimension.
+/// Returns where the rotary embedding `rotate` reads its first operand, for the same element of a pair (`itself`) or
+/// for the other one. The first argument says where the embedding itself is evaluated. Returns At::elsewhere unless
+/// pairs are along the last batch dimension.
 At rotated(At, const Node& rotate, bool itself);
 
 /// A value in memory or registers that an elementwise expression reads.
 struct Leaf {
   int node;
   At at;  // relative to the coordinate at which the expression is evaluated
-  /// Returns whether it is read at exactly the coordinate that is evaluated.
+  /// Returns whether the leaf is read at the same coordinate at which the expression is evaluated.
   bool identity() const { return at == At::own; }
 };
-/// Returns the leaves of the expression `node`, which is evaluated at coordinates of `domain`. Elementwise nodes are
-/// expanded, except those in `evaluated` (node -> thread-value layout): their values are in registers, as leaves.
+/// Returns the leaves of the expression that node `node` computes: the values in memory or registers that it reads,
+/// and where. The expression is evaluated at coordinates of `domain`. Elementwise nodes are replaced by their
+/// operands, except those in `evaluated` (node -> thread-value layout), whose values are in registers.
 std::vector<Leaf> leaves(const BlockProgram&, int node, const Shape& domain,
                          const std::map<int, int>& evaluated = {});
 

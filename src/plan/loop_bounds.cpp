@@ -22,7 +22,8 @@ class Body {
         left_[i] = static_cast<int>(i) == mask ? Left::lowest : of(p.nodes[i]);
   }
 
-  /// Returns whether the iteration leaves every loop state that has a reader unchanged.
+  /// Returns whether a fully masked iteration leaves every loop state (accumulator or running maximum) that has a
+  /// reader unchanged.
   bool unchanged() const {
     bool all = true;
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
@@ -94,7 +95,7 @@ class Body {
   std::vector<Left> left_;
 };
 
-/// Returns the first row of the tile of block number `block` along the grid axis that splits the rows.
+/// Returns the first row of the tile that block number `block` has along the grid axis that splits the rows.
 std::int64_t first_row(const Split& rows, std::int64_t block) {
   const std::int64_t at = block / rows.div;
   return (rows.mod > 0 ? at % rows.mod : at) * rows.tile + rows.offset;

@@ -2,10 +2,10 @@
 // after the last query of a causal attention tile.
 //
 //   if (std::optional<MaskedLoopBounds> t = masked_loop_bounds(plan))
-//     t->of(3, loop);   // the number of iterations of block 3, counted along the grid axis that splits the rows
+//     t->of(3, loop);   // how many of `loop` iterations block 3 runs; blocks are counted along the rows' grid axis
 //
-// Skipping is proved to be exact. The loop's body is evaluated abstractly (minus infinity, 0, 1, or anything) with
-// minus infinity for every masked element; the result must leave every loop state unchanged.
+// Skipping is proved to be exact. The loop's body is evaluated abstractly: a value is minus infinity, 0, 1, or
+// anything. With minus infinity for every masked element, every loop state must be left unchanged.
 #pragma once
 #include <optional>
 
@@ -13,8 +13,9 @@
 
 namespace zellige::plan {
 
-/// Returns the loop bounds that the kernel's first suitable mask gives its blocks. Returns nullopt if no mask lets
-/// blocks skip iterations, if a fully masked iteration would change a loop state, or if some block would run none.
+/// Returns the loop bounds of the blocks under the first mask that lets blocks skip iterations. Returns nullopt if
+/// the kernel has no such mask. A mask is not used if a fully masked iteration would change a loop state, or if some
+/// block would run no iteration.
 std::optional<MaskedLoopBounds> masked_loop_bounds(const KernelPlan&);
 
 }  // namespace zellige::plan

@@ -51,7 +51,8 @@ class Lowering {
   }
 
  private:
-  /// Copies the graph's tensors, and gives the program and nameless tensors valid, unique names.
+  /// Copies the graph's tensors to the program. Gives the program a name that is a valid identifier, and each tensor
+  /// without a name a unique one.
   void begin() {
     program_.name = identifier(graph_.name);  // part of the names of files, kernels and the entry function
     if (program_.name.empty() || (program_.name[0] >= '0' && program_.name[0] <= '9'))
@@ -73,8 +74,9 @@ class Lowering {
     for (BlockProgram& kernel : kernels) program_.kernels.push_back(std::move(kernel));
   }
 
-  /// Adds the kernels of a custom operator: one, or one per operand of the concatenations that it reads, after kernels
-  /// that align its operands or store such concatenations.
+  /// Adds the kernels of a custom operator: one, or one per operand if it reads concatenations that need not be
+  /// stored. Before them come kernels that copy its operands to aligned rows, or that store concatenations which it
+  /// can only read as a whole.
   void custom(const graph::KernelOp& op) {
     BlockProgram kernel = lower_block(program_, op, next_name(), target_);
     std::vector<Concatenation> read;
@@ -100,8 +102,9 @@ class Lowering {
     program_.kernels.push_back(std::move(kernel));
   }
 
-  /// Returns true if an elementwise operator needs no kernel of its own, because only one concatenation reads its
-  /// result: keeps its program in `producers_`, to be inlined into the program of that operand.
+  /// Returns whether the operator is elementwise and needs no kernel of its own, because only one concatenation reads
+  /// its result. If so, keeps its program in `producers_`: the program that copies this operand of the concatenation
+  /// inlines it.
   bool is_made_by_its_reader(const graph::KernelOp& op) {
     const bool custom = op.kind == OpKind::custom;
     const int x = op.outputs[0];
@@ -125,7 +128,8 @@ class Lowering {
     return true;
   }
 
-  /// Adds the kernels of the graph's operator number `i`, which has no block graph. A view has none.
+  /// Adds the kernels of operator number `i` of the graph, which is not custom. Adds none for a view that needs no
+  /// copy.
   void lower_unfused(int i) {
     const graph::KernelOp& op = graph_.ops[static_cast<std::size_t>(i)];
     std::optional<retile::ProductTile> product;

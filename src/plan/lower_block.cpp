@@ -51,8 +51,8 @@ class BlockLowering {
   }
 
  private:
-  /// Returns a tile's shape with leading extents of 1 up to the highest rank in the block graph: all nodes have this
-  /// rank, so that vectors and matrices can be combined.
+  /// Returns the shape of a block tensor's tile, with leading extents of 1 up to the highest rank in the block graph.
+  /// All nodes have this rank, so that vectors and matrices can be combined.
   Shape tile_shape(int tensor) const { return padded_rank(block_.tensors[tensor].shape, rank_); }
   int dim(int tensor, int d) const {
     return d < 0 ? d : d + static_cast<int>(rank_ - block_.tensors[tensor].shape.size());
@@ -158,7 +158,8 @@ class BlockLowering {
     }
   }
 
-  /// Returns the node of a block tensor with its dimensions in the tensor's own order, permuting it if necessary.
+  /// Returns a node with the dimensions of block tensor `tile` in the tensor's own order. If value_[tile] has them in
+  /// another order, adds nodes that permute it.
   int in_order(int tile) {
     if (order_[tile].empty()) return value_[tile];
     value_[tile] = permuted(value_[tile], order_[tile]);
@@ -171,7 +172,8 @@ class BlockLowering {
     return y;
   }
 
-  /// Returns whether the operand is permuted and the operator can work on the unpermuted value, element by element.
+  /// Returns whether the operator can be computed before the permutation of its first operand, instead of after it.
+  /// The operand must be permuted, and the operator must work element by element.
   bool keeps_order(const graph::BlockOp& op) const {
     const bool alone =
         op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);
@@ -179,7 +181,7 @@ class BlockLowering {
     return ((op.inputs.size() == 1 && alone) || rotates) && !order_[op.inputs[0]].empty();
   }
 
-  /// Returns the inverse permutation.
+  /// Returns the inverse of the permutation `order`.
   static std::vector<int> back_from(const std::vector<int>& order) {
     std::vector<int> back(order.size());
     for (std::size_t d = 0; d < order.size(); ++d)
@@ -187,7 +189,7 @@ class BlockLowering {
     return back;
   }
 
-  /// Returns the permutation `first` followed by `then`; an empty `first` is the identity.
+  /// Returns the composition of two permutations, first `first`, then `then`. An empty `first` is the identity.
   static std::vector<int> joined(const std::vector<int>& first, std::vector<int> then) {
     if (!first.empty())
       for (int& d : then) d = first[static_cast<std::size_t>(d)];
@@ -202,8 +204,8 @@ class BlockLowering {
     return dims;
   }
 
-  /// Returns for each dimension of `to` the dimension of `from` that becomes it, if the shapes differ only in where
-  /// extents of 1 are; empty otherwise.
+  /// Returns, for each dimension of shape `to`, the dimension of shape `from` that becomes it. The shapes may differ
+  /// only in the positions of extents of 1; returns an empty list if they differ otherwise.
   static std::vector<int> moved(const Shape& from, const Shape& to) {
     std::vector<int> ones, others, dims;
     for (std::size_t d = 0; d < from.size(); ++d)
@@ -230,7 +232,8 @@ class BlockLowering {
     return dims;
   }
 
-  /// Adds a load of the run-time start index of a view, and returns it; returns -1 for tensors without such an index.
+  /// Adds a load of the start index of a view that starts at a run-time index (an integer in a tensor). Returns the
+  /// load's node, or -1 if `tensor` is no such view.
   int number_of_view(int tensor) {
     const auto view = whole_.views.find(tensor);
     if (view == whole_.views.end() || view->second.number < 0) return -1;
@@ -398,8 +401,8 @@ class BlockLowering {
     }
   }
 
-  /// Adds a matmul, and the addition of its third operand if there is one; returns the node. A vector is a row as the
-  /// left operand and a column as the right one.
+  /// Adds a matmul and, if it has a third operand, the addition of this operand. Returns the node of the result. A
+  /// vector counts as a row if it is the left operand, and as a column if it is the right one.
   int matmul(const graph::BlockOp& op, const std::vector<int>& in, Section section) {
     const graph::BlockTensor &a = block_.tensors[op.inputs[0]], &b = block_.tensors[op.inputs[1]];
     const Shape shape = product_shape(op);
@@ -424,7 +427,8 @@ class BlockLowering {
     return padded_rank(graph::matrices(a, b).product, rank_);
   }
 
-  /// Adds a gather of rows of a loaded tile: a load that reads these rows directly, by index. Returns the value.
+  /// Lowers a gather of rows of a loaded tile to a load that reads only these rows, by index, from the tensor.
+  /// Returns the node of the gathered rows.
   int gather(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
     const graph::BlockTensor &table = block_.tensors[op.inputs[0]], &numbers = block_.tensors[op.inputs[1]];
     const bool loads =
@@ -461,7 +465,8 @@ class BlockLowering {
     return map(OpKind::sqrt, {mean}, shape, section);
   }
 
-  /// Replaces accumulate(matmul(..)) by a matmul that accumulates over the loop, if the matmul has no other reader.
+  /// Replaces each accumulate node that adds up the results of a matmul over the loop: the matmul then accumulates by
+  /// itself (Node::carried). The matmul must have no other reader.
   void carry_matmuls() {
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const Node& sum = program_.nodes[i];

@@ -60,9 +60,9 @@ class KernelLowering {
  private:
   const Shape& shape(int tensor) const { return program_.shape(tensor); }
 
-  /// Returns the split of a tensor of shape `extent` into tiles of shape `tile`. The grid is over the output's tiles,
-  /// steps[d] along dimension d, of which the last varies fastest. Where the tensor's extent is 1 and the output's is
-  /// not, all blocks read the same element.
+  /// Returns the split of a tensor of shape `extent` into tiles of shape `tile`. The grid is over the tiles of the
+  /// operator's output: steps[d] along dimension d, the last dimension varying fastest. If the tensor has extent 1 in
+  /// a dimension in which the output is larger (broadcast), all blocks along it read the same element.
   std::vector<Split> cut(const Shape& extent, const Shape& tile, const Shape& steps) const {
     std::vector<Split> result(extent.size());
     std::int64_t div = 1;
@@ -80,7 +80,7 @@ class KernelLowering {
     return result;
   }
 
-  /// Adds a load of a tensor's tile; returns its node.
+  /// Adds a load of a tile of `tensor` to `p`; returns the load's node.
   int load(BlockProgram& p, int tensor, std::vector<Split> splits, Section section) const {
     Node n;
     n.kind = NodeKind::load;
@@ -108,7 +108,7 @@ class KernelLowering {
     p.add(std::move(n));
   }
 
-  /// Returns a view of the tensor with the last two dimensions swapped.
+  /// Returns a view of `tensor` with the last two dimensions swapped.
   int transposed(int tensor) const {
     std::vector<int> dims(shape(tensor).size());
     std::iota(dims.begin(), dims.end(), 0);
@@ -116,7 +116,8 @@ class KernelLowering {
     return permuted_view(program_, tensor, dims, target_);
   }
 
-  /// Returns the program of a matmul, after a program that aligns its operands' rows if that pays. Sets `tile`.
+  /// Returns the program of a matmul. If it pays, a program that copies operands to aligned rows comes before it.
+  /// Sets the member `tile` to the matmul's tile.
   std::vector<BlockProgram> matmul() {
     const graph::Matrices of = graph::matrices(shape(op_.inputs[0]), shape(op_.inputs[1]));
     Shape out = of.product;
@@ -199,8 +200,8 @@ class KernelLowering {
     return kernels;
   }
 
-  /// Returns a tile shape of at most `elements` elements, filled from the last dimension, and with extents that divide
-  /// `extent` or leave an almost full last tile.
+  /// Returns the shape of tiles of at most `elements` elements for a tensor of shape `extent`. A tile is filled from
+  /// the last dimension on. Its extents divide those of the tensor, or leave a last tile that is almost full.
   Shape tile_of(const Shape& extent, std::int64_t elements) const {
     Shape tile(extent.size(), 1);
     for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
@@ -219,15 +220,15 @@ class KernelLowering {
     return tile;
   }
 
-  /// Number of tiles along each dimension.
+  /// Returns the number of tiles along each dimension.
   static Shape steps_of(const Shape& extent, const Shape& tile) {
     Shape steps(extent.size());
     for (std::size_t d = 0; d < extent.size(); ++d) steps[d] = ceil_div(extent[d], tile[d]);
     return steps;
   }
 
-  /// Returns the program of an elementwise operator over the complete output, if `extent` is empty. Otherwise returns
-  /// the program that copies a box of shape `extent`, which starts along `dim` at from.first in the input and at
+  /// Returns one of two programs. If `extent` is empty: the elementwise operator over the complete output. Otherwise:
+  /// a copy of a box of shape `extent`, which starts along dimension `dim` at from.first in the only input and at
   /// from.second in the output.
   BlockProgram elementwise(const std::vector<int>& inputs, int output, int dim,
                            std::pair<std::int64_t, std::int64_t> from, Shape extent) const {
@@ -254,7 +255,8 @@ class KernelLowering {
     return p;
   }
 
-  /// Returns the programs of a concat or split: one per operand or result, which copies it, all in one launch.
+  /// Returns the programs of a concat or split, all in one launch. A concat has one program per operand and a split
+  /// one per result; the program copies this operand or result.
   std::vector<BlockProgram> pieces() const {
     std::vector<BlockProgram> kernels;
     std::int64_t start = 0;
@@ -273,8 +275,9 @@ class KernelLowering {
     return kernels;
   }
 
-  /// Returns a view of a tensor in shape `as`. If no strides of its memory express that, returns a view of a dense copy
-  /// and adds the copying program to `kernels`: into the copy if `read`, otherwise from the copy into the tensor.
+  /// Returns a view of `tensor` with the shape `as`. If no strides of the tensor's memory express this shape, returns
+  /// a view of a new dense tensor, and adds a program to `kernels` that copies `tensor` to the dense tensor (if
+  /// `read`) or the dense tensor to `tensor` (otherwise).
   int flat(int tensor, const Shape& as, std::vector<BlockProgram>& kernels, bool read) const {
     if (shape(tensor) == as) return tensor;
     settle_strides(program_, tensor, true, target_);
@@ -294,9 +297,9 @@ class KernelLowering {
     return view;
   }
 
-  /// Returns the program of a gather or scatter: copies a box of shape `extent` from tensor `from` to tensor `to`. One
-  /// of them is `table`, in which the tensor `numbers` gives the positions along `dim`: one per row, or the position
-  /// of the first row.
+  /// Returns the program of a gather or scatter: copies a box of shape `extent` from tensor `from` to tensor `to`.
+  /// `table` is the one of the two that is accessed by index along dimension `dim`. The tensor `numbers` has the
+  /// indices: one per row, or only that of the first row.
   BlockProgram by_number(int from, int to, int table, int numbers, int dim, const Shape& extent) const {
     const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
     const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != Shape{1};
@@ -323,7 +326,7 @@ class KernelLowering {
     return p;
   }
 
-  /// Returns the programs of result = table[indices], along dimension 0 of the table.
+  /// Returns the programs of a gather: result = table[indices], along dimension 0 of the table.
   std::vector<BlockProgram> gather() const {
     const int table = op_.inputs[0];
     Shape extent = shape(table);
@@ -336,8 +339,9 @@ class KernelLowering {
     return named(std::move(kernels));
   }
 
-  /// Returns the result tensor of an operator that changes a part of its first operand. If the result has memory of its
-  /// own, adds a copy of the operand to `kernels`; otherwise makes it a view of the operand, which is overwritten.
+  /// Returns the result tensor of an operator that overwrites a part of its first operand. If the result has memory
+  /// of its own, adds a program to `kernels` that copies the operand to it. Otherwise makes the result a view of the
+  /// operand, which is then overwritten.
   int changed(std::vector<BlockProgram>& kernels) const {
     const int old = op_.inputs[0], y = op_.outputs[0];
     if (program_.tensors[y].memory < 0) {
@@ -349,7 +353,7 @@ class KernelLowering {
     return y;
   }
 
-  /// Returns the programs that overwrite the rows of the table with the given indices.
+  /// Returns the programs of a scatter, which overwrites the rows of a table that are given by indices.
   std::vector<BlockProgram> scatter() const {
     std::vector<BlockProgram> kernels;
     const int table = changed(kernels);
@@ -361,7 +365,8 @@ class KernelLowering {
     return named(std::move(kernels));
   }
 
-  /// Returns the programs that overwrite a slice of the table, which starts at a constant or at an index in a tensor.
+  /// Returns the programs of a slice_scatter, which overwrites a slice of a table. The slice starts at a constant, or
+  /// at an index that is read from a tensor.
   std::vector<BlockProgram> slice_scatter() const {
     std::vector<BlockProgram> kernels;
     const int table = changed(kernels), part = op_.inputs[1], dim = op_.attributes.dim;
@@ -373,14 +378,15 @@ class KernelLowering {
     return named(std::move(kernels));
   }
 
-  /// Appends _1, _2 ... to the names of all programs but the first.
+  /// Returns the programs with _1, _2 ... appended to the names of all but the first.
   static std::vector<BlockProgram> named(std::vector<BlockProgram> kernels) {
     for (std::size_t i = 1; i < kernels.size(); ++i) kernels[i].name += fmt::format("_{}", i);
     return kernels;
   }
 
-  /// Returns the number of threads per block for rows of `line` elements: 128 up to 4096 elements, then as many that a
-  /// thread has about 32 elements, or 8 if the grid has fewer blocks than the GPU has multiprocessors; at most 1024.
+  /// Returns the number of threads per block for rows of `line` elements, between 128 and 1024. It is 128 for up to
+  /// 4096 elements. For longer rows a thread gets about 32 elements, or about 8 if the grid has fewer blocks than the
+  /// GPU has multiprocessors.
   std::int64_t threads_along(std::int64_t line, std::int64_t blocks) const {
     std::int64_t threads = 128;
     if (line <= 4096) return threads;
@@ -389,7 +395,7 @@ class KernelLowering {
     return threads;
   }
 
-  /// Returns the program of a reduction, softmax or similar operator along `dims`: each block has complete rows along
+  /// Returns the program of a reduction, softmax or similar operator along `dims`. Each block has complete rows along
   /// these dimensions.
   BlockProgram rows(const std::vector<int>& dims) const {
     const Shape x = shape(op_.inputs[0]);  // a copy: views reallocate the tensors

@@ -41,18 +41,19 @@ class Permuting {
   }
 
  private:
-  /// Returns whether the permutation makes a matmul's rows the last dimension, so that A and B change places:
-  /// C^T = B^T A^T.
+  /// Returns whether a matmul's operands A and B change places: C^T = B^T A^T. They do if the permutation makes the
+  /// rows of the result its last dimension.
   bool swaps() const { return dims_.back() + 2 == static_cast<int>(dims_.size()); }
-  /// Returns whether a permuted matmul is a matmul of permuted operands: rows and columns may be swapped with each
-  /// other, but not with a batch dimension.
+  /// Returns whether the permuted result of a matmul is a matmul of permuted operands. It is unless the permutation
+  /// moves the rows or columns to a batch dimension.
   bool multiplies() const {
     const std::size_t row = dims_.size() - 2;
     return std::min(dims_[row], dims_[row + 1]) == static_cast<int>(row);
   }
 
-  /// Returns whether the value is stored unpermuted and read by a `permute` node: a reduction or running maximum, a
-  /// matmul that cannot be permuted, and an accumulate node that depends on one of these.
+  /// Returns whether node `value` is stored unpermuted and read by a `permute` node. This is so for a reduction, a
+  /// running maximum or difference, a matmul that cannot be permuted, and an accumulate node that depends on one of
+  /// these.
   bool stored(int value) const {
     const Node& n = p_.nodes[value];
     switch (n.kind) {
@@ -68,14 +69,14 @@ class Permuting {
         return false;
     }
   }
-  /// Returns whether the value or one that it is computed from is stored unpermuted.
+  /// Returns whether node `value`, or a node from which it is computed, is stored unpermuted.
   bool reaches_stored(int value) const {
     if (unmoved(value)) return false;
     const Node& n = p_.nodes[value];
     return stored(value) || std::ranges::any_of(n.in, [&](int in) { return reaches_stored(in); });
   }
 
-  /// Returns whether only dimensions of extent 1 move.
+  /// Returns whether the permutation only moves dimensions of extent 1 of node `value`.
   bool unmoved(int value) const {
     const Shape& s = p_.nodes[value].shape;
     for (std::size_t d = 0; d < dims_.size(); ++d)
@@ -90,7 +91,7 @@ class Permuting {
     for (int d : dims_) y.push_back(x[static_cast<std::size_t>(d)]);
     return y;
   }
-  /// Returns the position of the original dimension `dim` in the result.
+  /// Returns the dimension of the permuted value that was dimension `dim` of the original one.
   int to(int dim) const { return static_cast<int>(std::ranges::find(dims_, dim) - dims_.begin()); }
 
   Program& whole_;

@@ -8,14 +8,16 @@
 namespace zellige::plan {
 namespace {
 
-/// Adds a view `v` of tensor `from`, in the given shape, to the program's tensors under a name of its own; returns it.
+/// Adds a tensor called `name` to the program, in the given shape: the view `v` of tensor `from`. Returns the
+/// tensor's index.
 int seen_so(Program& program, int from, const graph::Viewed& v, const Shape& shape, const std::string& name) {
   const int view = add_tensor(program, program.tensors[from].dtype, shape, v.steps, name);
   make_view(program, view, from, shape, v.steps, v.starts);
   return view;
 }
 
-/// Returns whether a reshape is a view only if its operand, whose strides are open, has no padding between rows.
+/// Returns whether the operator is a reshape that is a view only if its operand has no padding between rows. Returns
+/// false if the operand's strides are already chosen.
 bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape& shape,
                  const target::Target& target) {
   const graph::KernelTensor& t = program.tensors[op.inputs[0]];
@@ -36,7 +38,7 @@ std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op
   settle_strides(program, from, needs_dense(program, op, shape, target), target);
   const auto seen = graph::viewed(op.kind, op.attributes, operand, program.tensors[from].strides, shape,
                                   program.starts(from));
-  // Outputs and tensors with prescribed strides need memory of their own.
+  // Whether the result has prescribed strides. It then needs memory of its own, as outputs of the program do.
   const bool declared = !program.tensors[to].strides.empty();
   const bool own = declared || std::ranges::count(program.outputs, to) > 0;
   if (seen && !own) {
