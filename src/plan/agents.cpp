@@ -78,7 +78,7 @@ class Builder {
   }
 
   /// Adds and returns the step that executes task `t`. In a software pipeline the step works on the tile that is
-  /// needed `lag` iterations later; it is skipped if there is no such iteration.
+  /// needed `lag` iterations later, and is skipped in the last `lag` iterations.
   Step& run(int t, int lag = 0) {
     const Task& task = plan_.tasks[t];
     Step& s = travels(t) || uses_tma(t)
@@ -119,8 +119,8 @@ class Builder {
     }
   }
 
-  /// Adds the steps that body() adds, as a loop over iterations from <= i < to of a pipeline's prologue. Adds them
-  /// without a loop if `to` is 1. Adds nothing if the range is empty.
+  /// Calls body(), which adds steps, and puts these steps into a loop over the iterations from <= i < to of a
+  /// pipeline's prologue. Makes no loop if `to` is 1. Adds nothing if the range is empty.
   template <class Body>
   void prologue(int from, int to, const Body& body) {
     if (from >= to) return;
@@ -327,9 +327,9 @@ class Builder {
     return order_.blocks == 0 ? 1 : ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks);
   }
   bool several_tiles() const { return tiles_each() > 1; }
-  /// Returns whether the consumer also releases the ring stages of an output tile's last iterations. The producer
-  /// needs them for the block's next output tile, or because blocks of a cluster share loads: it must not exit while
-  /// other blocks have yet to arrive at this block's mbarriers.
+  /// Returns whether the consumer also releases the ring stages of an output tile's last iterations. It does if the
+  /// producer fills them for the block's next output tile. It also does if blocks of a cluster share loads: the
+  /// producer must not exit while other blocks have yet to arrive at this block's mbarriers.
   bool emptied() const { return several_tiles() || order_.ranks > plan_.split_k; }
   /// Returns whether the consumer must release ring stages, because the producer waits until they are empty: the ring
   /// has fewer stages than the loop has iterations, or emptied() is true.

@@ -163,7 +163,8 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
 namespace {
 
 /// Returns whether load `n` of a custom operator should read a copy with aligned rows. It should if every tile of the
-/// copy starts at an aligned address, and if each block executes at least `min_rounds` rounds of the load.
+/// copy starts at an aligned address, and if a block needs at least `min_rounds` rounds of loads for the tiles that
+/// it reads.
 bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
                   const target::Target& target) {
   const Strides& strides = program.tensors[n.tensor].strides;

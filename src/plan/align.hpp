@@ -20,7 +20,7 @@ struct LineCopy {
 using LineCopies = std::vector<LineCopy>;
 
 /// Returns the tensor that a matmul should read instead of its operand `tensor`. `times` is how many times the matmul
-/// reads each element.
+/// reads each element, `name` the kernel's name for a note.
 ///
 /// - Returns `tensor` itself if its rows are aligned, if its strides are not yet chosen, or if a copy would not pay.
 /// - Otherwise returns a tensor whose rows are padded to a multiple of 16 bytes. Adds the copy to `copies`, unless

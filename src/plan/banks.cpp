@@ -8,8 +8,8 @@ namespace zellige::plan {
 
 namespace {
 
-/// Returns whether lanes first <= i < last have equal addresses in pairs: every lane i the same address as lane i ^
-/// 1, or every lane i the same as lane i ^ 2. An inactive lane counts as equal to any lane.
+/// Returns whether lanes first <= i < last have equal addresses in pairs: every lane i the same address as
+/// lane i ^ 1, or every lane i the same as lane i ^ 2. An inactive lane counts as equal to any lane.
 bool agree_in_pairs(const std::vector<std::int64_t>& address, int first, int last) {
   for (int mask = 1; mask <= 2; ++mask) {
     bool agree = true;

@@ -137,9 +137,9 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
   }
 }
 
-/// Returns a lower bound of the peak, in bytes, for orders with the fewest barriers. Some results are alive in a
-/// given phase of every such order; the bound is the maximum, over phases, of their bytes. Returns 0 (no bound) if
-/// the preference allows more barriers, or memory that is freed within a phase.
+/// Returns a lower bound of the peak, in bytes, that holds for every order with the fewest barriers. In each phase
+/// some results are alive in every such order; the bound is the maximum of their total size over all phases. Returns
+/// 0 (no bound) if the preference allows more barriers, or memory that is freed within a phase.
 i64 min_by_phases(const Graph& g, const Preference& preference) {
   if (preference.bytes_per_barrier || preference.reuse == Reuse::at_once) return 0;
   std::vector<i64> alive(g.barriers + 1);

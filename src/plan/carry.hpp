@@ -10,7 +10,7 @@
 namespace zellige::plan {
 
 /// Rewrites every accumulate node o = o * r + p v whose factor r is one number per row. The matmul p v gets r as its
-/// third operand and becomes `carried`: it accumulates over the loop. It replaces the accumulate node, which is left
+/// third operand, becomes `carried` (accumulates over the loop), and replaces the accumulate node, which is left
 /// without operands and readers. Requires that the instructions of the matmuls are chosen.
 void carry_rescaled(KernelPlan&);
 

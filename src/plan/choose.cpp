@@ -35,8 +35,8 @@ class Choice {
   Choice(const Program& program, const target::Target& target, const std::vector<Blocks>& ways)
       : program_(program), target_(target), ways_(ways) {}
 
-  /// Tries all forms of the kernel, starting from the plan `selected`. Returns true as soon as a form fits the shared
-  /// memory; `plan` is then that form. Returns false if none fits.
+  /// Tries all forms of the kernel (ways of using shared memory and warps), starting from the plan `selected`.
+  /// Returns true as soon as a form fits the shared memory; `plan` is then that form. Returns false if none fits.
   bool fits(const KernelPlan& selected) {
     KernelPlan grouped = selected;
     std::string why_not = warpgroups(grouped, program_, target_);
@@ -91,10 +91,10 @@ class Choice {
                        [](const auto& m) { return m.second.row != nullptr; });
   }
 
-  /// Returns whether persistent blocks are slower than one block per output tile, because the tile that is being
-  /// stored takes memory from the ring. A persistent block needs memory for both; a block of one tile stores it from
-  /// the ring's memory. Persistent blocks are slower if the ring has fewer than three stages and there are at most
-  /// two tiles per multiprocessor.
+  /// Returns whether persistent blocks are slower than one block per output tile, because too little memory is left
+  /// for the ring. A persistent block needs memory for the ring and for the tile that it stores; a block of a single
+  /// tile reuses the ring's memory to store it. Persistent blocks are slower if the ring has fewer than three stages
+  /// and there are at most two tiles per multiprocessor.
   bool store_starves_ring(const KernelPlan& ordered, const Order& order) const {
     return ways_.size() > 1 && order.stages < 3 &&
            ordered.program.grid.count() <= 2 * target_.multiprocessors;
@@ -116,12 +116,12 @@ class Choice {
     return false;
   }
 
-  /// Returns whether this way of assigning tiles to blocks is tried for a grid of at most one tile per
+  /// Returns whether `blocks`, a way of assigning output tiles to blocks, is tried for a grid of at most one tile per
   /// multiprocessor:
   ///
-  /// - a_tile and split_k: always; persistent: never;
-  /// - pairs: if the loop is long, and either pairs_pay() holds for the tile shape or the rows of an operand are not
-  ///   multiples of 128 bytes.
+  /// - a_tile and split_k are always tried, persistent never;
+  /// - pairs are tried if the loop is long, and either pairs_pay() holds for the tile shape or the rows of an operand
+  ///   are not multiples of 128 bytes.
   ///
   /// Any way is tried if it is the only one in `ways_`, since the caller has then requested it.
   bool pays(Blocks blocks, const KernelPlan& plan) const {

@@ -47,11 +47,11 @@ struct Context {
 
   // Properties of the layouts.
   int rank() const { return static_cast<int>(domain.size()); }
-  int inner() const;            // the dimension along which a thread's adjacent values are adjacent
-  int vector() const;           // number of adjacent values; their first coordinate is a multiple of it
-  int threads() const;          // number of threads with values: the first ones of the block
-  std::int64_t values() const;  // number of values per thread and pass
-  int repeats() const;          // number of passes
+  int inner() const;            // the tile's dimension along which a thread's vectors run
+  int vector() const;           // elements per vector; a vector's first coordinate is a multiple of it
+  int threads() const;          // number of threads that have values: the first ones of the block
+  std::int64_t values() const;  // number of values (elements) per thread and pass
+  int repeats() const;          // number of passes, one after another in the same registers
   int axes() const { return tile.rank(); }
   /// Number of items along an axis, including those outside the domain.
   std::int64_t items(int axis) const;
@@ -127,10 +127,10 @@ class EvaluatedLayout {
   /// In a reduction: sets `at` to the coordinate of the result to which the thread's value number `value` is added.
   /// Clears `at` if the thread has no such value.
   void find_sum(int thread, int value, int repeat, Shape& at) const { find(thread, value, repeat, at, true); }
-  /// In a reduction: sets `at` to the coordinate of the result to which value number `value` of the thread would be
-  /// added in pass 0, even if there are fewer summands. Clears `at` if there is no such result.
+  /// In a reduction: sets `at` to the coordinate of the result that has the thread's value number `value` of pass 0
+  /// as a summand, even if this summand lies beyond the last one. Clears `at` if there is no such result.
   void find_line(int thread, int value, Shape& at) const;
-  /// In a reduction: returns whether value number `value` is the first summand of a result that the thread has.
+  /// In a reduction: returns whether value number `value` is the first summand of a result among the thread's values.
   bool starts_sum(int value) const { return of_value_[static_cast<std::size_t>(value) * axes_] == 0; }
 
  private:
@@ -197,14 +197,14 @@ using graph::coordinates;
 std::int64_t linear(const Shape& at, const Shape& shape);
 
 /// Returns the coordinate of the element of A (side 0) or B (side 1) that one multiply-add of a matmul reads. For the
-/// multiply-add `at` = (.., m, n, k) it is (.., m, k) in A and (.., k, n) in B.
+/// multiply-add at coordinate (.., m, n, k), this is (.., m, k) in A or (.., k, n) in B.
 Shape factor(const Shape& at, int side);
 
-/// Returns a description of the layout for printed plans, such as "blocked layout of (16, 256) by 8 along dimension
-/// 1".
+/// Returns a description of the layout for printed plans, such as
+/// "blocked layout of (16, 256) by 8 along dimension 1".
 std::string print(const Context&);
-/// Returns the layouts `share` and `tile` as text, such as "(128,(8,4),1):(8@0,(1@0,1024@0),_0) in
-/// ((8,32,16)):((1@1,8@1,1@0))".
+/// Returns the layouts `share` and `tile` as text, such as
+/// "(128,(8,4),1):(8@0,(1@0,1024@0),_0) in ((8,32,16)):((1@1,8@1,1@0))".
 std::string layouts(const Context&);
 
 }  // namespace zellige::plan

@@ -8,9 +8,9 @@ namespace zellige::plan {
 /// Number of loads per thread in flight together when tiles are copied through registers.
 constexpr int loads_at_a_time = 8;
 
-/// Returns the widest cp.async for the tile of a load or store whose accesses, along dimension `inner`, are all
-/// aligned in the tensor. If no cp.async of the target is possible, returns the widest ordinary access that is
-/// aligned and divides the tile's rows.
+/// Returns the widest cp.async that can copy the tile of a load or store such that all accesses, which are along
+/// dimension `inner`, are aligned in the tensor. If no cp.async of the target can, returns the widest ordinary access
+/// that is aligned and divides the tile's rows.
 CopyChoice widest_copy(const Node&, const graph::KernelTensor&, int inner, const target::Target&);
 
 /// Returns a copy that moves one element per access, for a tile and a tensor with different contiguous dimensions.
@@ -29,13 +29,13 @@ Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner,
                      int threads);
 
 /// Returns whether the store node `store` writes accumulators from registers directly to global memory, not through
-/// shared memory. Possible are FMA matmuls, and float32 results of two chained wgmma matmuls. In both cases the
-/// accumulators must be contiguous along `gmem_inner`, the tensor's contiguous dimension; the stores then fill
-/// complete 32-byte sectors.
+/// shared memory. This is done for FMA matmuls, and for float32 results of two chained wgmma matmuls, if the
+/// accumulators are contiguous along `gmem_inner`, the tensor's contiguous dimension. The stores then fill complete
+/// 32-byte sectors.
 bool leaves_at_once(const KernelPlan&, const Node& store, const Context& accumulators, int gmem_inner);
 
-/// Returns the shape in shared memory of the tile of node `node`. Its extents are rounded up to what the instructions
-/// of the matmuls that read it access. The padding is filled with zeros.
+/// Returns the shape in shared memory of the tile of node `node`: the tile's extents, rounded up to what the
+/// instructions of the matmuls that read the tile access. The padding is filled with zeros.
 Shape operand_padding(const KernelPlan&, int node);
 
 }  // namespace zellige::plan

@@ -14,7 +14,8 @@
 
 namespace zellige::plan {
 
-// Averages over runs that start at multiples of `run` bytes, as the rows of a dense tensor do.
+// Returns the number of bytes in all 32-byte sectors that `run` contiguous bytes touch: the mean over the start
+// addresses that are multiples of `run`, as those of a dense tensor's rows are.
 double in_sectors(double run) {
   constexpr std::int64_t sector = 32;
   const auto length = static_cast<std::int64_t>(run), step = std::gcd(length, sector);
@@ -26,8 +27,8 @@ double in_sectors(double run) {
 // Loads in flight per thread where tiles are read directly from global memory; stores in between prevent more.
 constexpr double reads_at_a_time = 4;
 
-// Counts 6 slots for exp and similar functions, which use the special function unit: its rate is a quarter of the
-// others'.
+// Returns the issue slots per 32 elements. The default of 6 is for exp and similar functions, which use the special
+// function unit at a quarter of the usual rate.
 double slots_of(OpKind op) {
   switch (op) {
     case OpKind::mul_scalar:

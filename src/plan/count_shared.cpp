@@ -38,8 +38,8 @@ std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& whic
 /// it (sums); or each row once, by all of its lanes, before the loop along the row (lines).
 enum class Visits : std::uint8_t { items, sums, lines };
 
-/// Returns, for each warp, the coordinates that its lanes visit in a thread-value layout. `which` selects what is
-/// visited.
+/// Returns, for each warp, the coordinates that its lanes visit in a thread-value layout. `which` selects all
+/// elements, the results of a reduction, or the rows.
 std::vector<Warp> warps_of(const Context& c, Visits which) {
   const bool sums = which != Visits::items;
   const EvaluatedLayout layout(c);

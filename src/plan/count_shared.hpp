@@ -1,5 +1,5 @@
 // Predicts how many ordinary loads and stores of shared memory a loop nest executes, by access width and in
-// wavefronts. The predictions equal what the emulator counts, which runs the CUDA source on the CPU. Part of
+// wavefronts. The predictions equal the counts of the emulator, which runs the CUDA source on the CPU. Part of
 // predict.hpp, which predicts all counters of a kernel.
 #pragma once
 #include "plan/predict.hpp"

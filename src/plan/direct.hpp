@@ -25,10 +25,10 @@ using LoadReads = std::vector<std::pair<int, bool>>;
 bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
                    Loads, bool too_big);
 
-/// Returns how the threads that execute store node `store` load the value that they store, if the node only copies a
-/// loaded tile: by unaligned accesses of full width into registers, all of a thread's in flight together. Returns
-/// nullopt if the node stores something other than a load of the same shape, if aligned accesses of that width are
-/// possible, or if a thread would have more than 8 accesses in flight.
+/// For a store node `store` that only copies a loaded tile: returns the copy by which the storing threads load their
+/// elements into registers. Its accesses have full width, are unaligned, and are all in flight together. Returns
+/// nullopt if the stored value is not a load of the same shape, if aligned accesses of that width are possible, or if
+/// a thread would have more than 8 accesses in flight.
 std::optional<CopyChoice> fetched(const KernelPlan&, const Program&, const target::Target&, int store);
 
 /// Returns whether any matmul of the kernel uses wgmma.

@@ -90,7 +90,7 @@ class Estimate {
   }
 
   /// Returns whether a block tensor is expected to be in registers, as the A operand of the second of two chained
-  /// matmuls (attention). It is if it is an elementwise operator's result and the kernel is expected to be such a
+  /// matmuls (attention). This is expected of an elementwise operator's result if the kernel is expected to be such a
   /// chain.
   bool made(int tensor) const {
     return of_chain() && std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
@@ -101,7 +101,7 @@ class Estimate {
   /// Adds `slots` issue slots of elementwise work.
   void add_elementwise(double slots) { k_.slots += slots, elementwise_slots_ += slots; }
 
-  /// Adds the cost of a matmul whose first operand has shape `x` and whose result has shape `y`. It uses the
+  /// Adds the cost of a matmul whose first operand has shape `x` and whose result has shape `y`. The matmul uses the
   /// instruction that the planner is expected to select: wgmma, mma.sync, FMA outer products, or dot products.
   void product(const BlockOp& op, const Shape& x, const Shape& y) {
     const DType dtype = block_.tensors[op.inputs[0]].dtype;

@@ -18,7 +18,7 @@ struct Reach {
   bool far() const;
 };
 /// Returns the largest coordinates and the largest offset that a load, store or mask node computes in its tensor. The
-/// node must be an element of the plan's list of nodes, not a copy.
+/// node must be a reference into the plan's list of nodes.
 Reach reach(const KernelPlan&, const Node&, const graph::KernelTensor&);
 
 /// Sets KernelPlan::wide to the tensors whose element offsets need 64 bits, and KernelPlan::far to the loads, stores

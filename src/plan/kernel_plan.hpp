@@ -134,7 +134,7 @@ struct MaskedLoopBounds {
   int mask = -1;  // the mask's node
   /// Returns the first iteration that the block runs. `block` is its blockIdx along the axis that splits the rows.
   std::int64_t start(std::int64_t block) const;
-  /// Returns in how many of the block's first iterations the mask keeps every element, so that they can run without a
+  /// Returns the number of the block's first iterations in which the mask keeps every element; these run without the
   /// mask. `loop` is the full trip count.
   std::int64_t whole(std::int64_t block, std::int64_t loop) const;
   /// Returns the number of iterations that the block runs. `loop` is the full trip count.

@@ -10,12 +10,12 @@ namespace zellige::plan {
 /// Where a value is read, relative to the coordinate that is being evaluated: at the same coordinate (own), at the
 /// same place of the other matrix of a batch's pair (pair), in the only column of the same row (row), or elsewhere.
 enum class At : std::uint8_t { own, pair, row, elsewhere };
-/// Returns where an elementwise operator of shape `map` reads an operand of shape `operand`, which may broadcast. The
-/// first argument says where the operator itself is evaluated.
+/// Returns where, relative to the coordinate that is being evaluated, an elementwise operator of shape `map` reads an
+/// operand of shape `operand`, which may broadcast. The first argument says where the operator itself is evaluated.
 At narrowed(At, const Shape& operand, const Shape& map);
-/// Returns where the rotary embedding `rotate` reads its first operand, for the same element of a pair (`itself`) or
-/// for the other one. The first argument says where the embedding itself is evaluated. Returns At::elsewhere unless
-/// pairs are along the last batch dimension.
+/// Returns where, relative to the coordinate that is being evaluated, the rotary embedding `rotate` reads its first
+/// operand: the same element of a pair (`itself`) or the other one. The first argument says where the embedding
+/// itself is evaluated. Returns At::elsewhere unless pairs are along the last batch dimension.
 At rotated(At, const Node& rotate, bool itself);
 
 /// A value in memory or registers that an elementwise expression reads.

@@ -103,8 +103,8 @@ class Lowering {
   }
 
   /// Returns whether the operator is elementwise and needs no kernel of its own, because only one concatenation reads
-  /// its result. If so, keeps its program in `producers_`: the program that copies this operand of the concatenation
-  /// inlines it.
+  /// its result. If so, keeps the operator's program in `producers_`: the program that copies this operand of the
+  /// concatenation inlines it.
   bool is_made_by_its_reader(const graph::KernelOp& op) {
     const bool custom = op.kind == OpKind::custom;
     const int x = op.outputs[0];

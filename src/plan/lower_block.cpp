@@ -158,8 +158,8 @@ class BlockLowering {
     }
   }
 
-  /// Returns a node with the dimensions of block tensor `tile` in the tensor's own order. If value_[tile] has them in
-  /// another order, adds nodes that permute it.
+  /// Returns a node with the dimensions of block tensor `tile` in the tensor's own order. If the node that computes
+  /// the tensor has them in another order, adds nodes that permute it.
   int in_order(int tile) {
     if (order_[tile].empty()) return value_[tile];
     value_[tile] = permuted(value_[tile], order_[tile]);
@@ -465,8 +465,8 @@ class BlockLowering {
     return map(OpKind::sqrt, {mean}, shape, section);
   }
 
-  /// Replaces each accumulate node that adds up the results of a matmul over the loop: the matmul then accumulates by
-  /// itself (Node::carried). The matmul must have no other reader.
+  /// Replaces each accumulate node that adds up a matmul over the loop by the matmul itself, which then accumulates
+  /// over the loop (Node::carried). Does so only if the matmul has no other reader.
   void carry_matmuls() {
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const Node& sum = program_.nodes[i];

@@ -116,8 +116,8 @@ class KernelLowering {
     return permuted_view(program_, tensor, dims, target_);
   }
 
-  /// Returns the program of a matmul. If it pays, a program that copies operands to aligned rows comes before it.
-  /// Sets the member `tile` to the matmul's tile.
+  /// Returns the program of a matmul, preceded by a program that copies operands to aligned rows if that pays. Sets
+  /// the member `tile` to the matmul's tile.
   std::vector<BlockProgram> matmul() {
     const graph::Matrices of = graph::matrices(shape(op_.inputs[0]), shape(op_.inputs[1]));
     Shape out = of.product;

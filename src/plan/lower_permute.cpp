@@ -44,8 +44,8 @@ class Permuting {
   /// Returns whether a matmul's operands A and B change places: C^T = B^T A^T. They do if the permutation makes the
   /// rows of the result its last dimension.
   bool swaps() const { return dims_.back() + 2 == static_cast<int>(dims_.size()); }
-  /// Returns whether the permuted result of a matmul is a matmul of permuted operands. It is unless the permutation
-  /// moves the rows or columns to a batch dimension.
+  /// Returns whether the permuted result of a matmul is a matmul of permuted operands. This holds unless the
+  /// permutation moves the rows or columns to a batch dimension.
   bool multiplies() const {
     const std::size_t row = dims_.size() - 2;
     return std::min(dims_[row], dims_[row + 1]) == static_cast<int>(row);
