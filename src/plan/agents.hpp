@@ -4,8 +4,8 @@
 // - One agent that has all warps of the block. It copies tiles by cp.async. Each tile that the loop copies has a
 //   channel, which cp.async groups synchronise.
 // - A producer and a consumer, for matmuls on wgmma. The producer's TMA loads fill a ring that has full and empty
-//   mbarriers. The consumer's warps are the first of the block, so that threadIdx numbers its threads as the plan's
-//   layouts do.
+//   mbarriers. The consumer's warps are the first of the block, so that a consumer thread's threadIdx is its thread
+//   number in the plan's layouts.
 //
 // Later passes and the emitter take the order of execution from the schedule alone.
 #pragma once

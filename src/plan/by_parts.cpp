@@ -89,8 +89,9 @@ class ByParts {
     return split_.has_value();
   }
 
-  /// Returns whether `s`, the split of some tensor's dimension into tiles, is along the concatenated dimension. It is
-  /// if both are split by the same grid axis, or if neither is split and both have the same extent.
+  /// Returns whether the dimension that is split as `s` corresponds to the concatenated dimension: the same grid axis
+  /// splits both dimensions, or no grid axis splits the concatenated dimension or this one, and their extents are
+  /// equal.
   bool is_along(const Split& s) const {
     return split_->axis >= 0 ? s.axis == split_->axis
                              : s.axis < 0 && s.extent == split_->extent && s.extent > 1;

@@ -6,8 +6,8 @@
 //   p.kernels[0].dram      // of the first kernel if DRAM bandwidth were its only limit
 //
 // The time of a kernel is the sum of its launch, the latency of its first loads, the time of its slowest resource,
-// and a share of the time of all other resources. The share is there because resources do not overlap completely; it
-// is all of the time if a block has one iteration, because nothing overlaps then. The resources are
+// and a share of the time of all other resources, which do not overlap with it completely. In a block of one
+// iteration nothing overlaps, and the share is 1. The resources are
 //
 // - of the GPU: DRAM and L2;
 // - of the multiprocessor with the most blocks: shared memory, tensor cores, issue slots, and latency (of loads,

@@ -3,8 +3,9 @@
 //   Invariance invariant(plan, tasks);          // tasks with one thread-value layout, evaluated in one nest
 //   item.invariant = invariant(item, before);   // `before`: the nest's items so far, to which `item.in` refers
 //
-// The loop of a nest is along axis 0 of the thread-value layout. The coordinate along a dimension is fixed if axis 0
-// does not move along this dimension: the row number in a reduction along rows, and every dimension of extent 1.
+// The loop of a nest is along axis 0 of the thread-value layout. A coordinate is fixed if axis 0 does not move along
+// its dimension. Examples are the row number in a reduction along rows, and the coordinate in a dimension of extent
+// 1.
 //
 // - A read of a single element whose coordinates are all fixed is invariant, unless the nest itself writes the
 //   buffer.

@@ -10,12 +10,14 @@ namespace zellige::plan {
 /// Where a value is read, relative to the coordinate that is being evaluated: at the same coordinate (own), at the
 /// same place of the other matrix of a batch's pair (pair), in the only column of the same row (row), or elsewhere.
 enum class At : std::uint8_t { own, pair, row, elsewhere };
-/// Returns where, relative to the coordinate that is being evaluated, an elementwise operator of shape `map` reads an
-/// operand of shape `operand`, which may broadcast. The first argument says where the operator itself is evaluated.
+/// Returns at which coordinate an elementwise operator of shape `map` reads an operand of shape `operand`, which may
+/// broadcast. The first argument is the coordinate at which the operator itself is evaluated. Both coordinates (At)
+/// are relative to the element that is being computed.
 At narrowed(At, const Shape& operand, const Shape& map);
-/// Returns where, relative to the coordinate that is being evaluated, the rotary embedding `rotate` reads its first
-/// operand: the same element of a pair (`itself`) or the other one. The first argument says where the embedding
-/// itself is evaluated. Returns At::elsewhere unless pairs are along the last batch dimension.
+/// Returns at which coordinate the rotary embedding `rotate` reads its first operand: at the same element of a pair
+/// (if `itself`) or at the other one. The first argument is the coordinate at which the embedding itself is
+/// evaluated. Both coordinates (At) are relative to the element that is being computed. Returns At::elsewhere unless
+/// pairs are along the last batch dimension.
 At rotated(At, const Node& rotate, bool itself);
 
 /// A value in memory or registers that an elementwise expression reads.

@@ -2,10 +2,10 @@
 // after the last query of a causal attention tile.
 //
 //   if (std::optional<MaskedLoopBounds> t = masked_loop_bounds(plan))
-//     t->of(3, loop);   // how many of `loop` iterations block 3 runs; blocks are counted along the rows' grid axis
+//     t->of(3, loop);   // how many of the `loop` iterations block 3 of the grid axis along the rows runs
 //
-// Skipping is proved to be exact. The loop's body is evaluated abstractly: a value is minus infinity, 0, 1, or
-// anything. With minus infinity for every masked element, every loop state must be left unchanged.
+// Skipping is proved to be exact. An iteration is evaluated abstractly: every masked element is minus infinity, and
+// every other value is minus infinity, 0, 1, or anything. The iteration must leave every loop state unchanged.
 #pragma once
 #include <optional>
 
