@@ -116,8 +116,8 @@ class ByParts {
   }
 
   /// Returns the tile size for an operand of this extent. The maximum is the kernel's tile size or the extent,
-  /// whichever is less. Returns the largest divisor of the extent above half of the maximum, if there is one;
-  /// otherwise the size with which the tiles are equal except for a shorter last one.
+  /// whichever is less. Returns the largest divisor of the extent that is at most the maximum and more than half of
+  /// it, if there is one. Otherwise returns the size with which all tiles are equal but the last, which is shorter.
   std::int64_t tile_of(std::int64_t extent) const {
     const std::int64_t maximum = std::min(split_->tile, extent);
     for (std::int64_t t = maximum; 2 * t > maximum; --t)

@@ -28,8 +28,8 @@ bool combined_with_accumulators(const KernelPlan& plan, const Node& load, int gm
   });
 }
 
-/// Returns whether task `t` is a reduction of the tile that needs no copy in shared memory. In one case each element
-/// is read once, and adjacent threads read adjacent elements; in the other each thread has at most one element.
+/// Returns whether task `t` is a reduction of the tile that needs no copy in shared memory: each element is read once
+/// and adjacent threads read adjacent elements, or each thread has at most one element.
 bool summed_once(const KernelPlan& plan, const Node& load, const Task& t, int gmem_inner) {
   const Context& c = plan.contexts[t.context];
   const Node& sum = plan.program.nodes[t.node];

@@ -1,7 +1,7 @@
 // Decides which tiles are read directly from global memory by the threads that use them, because a copy into shared
 // memory would not improve the accesses or would not fit.
 //
-//   // reads: the tasks that read the tile; too_big: the kernel's tiles take more than half of the shared memory
+//   // load: a load node; reads: the tasks that read its tile; too_big: all tiles take over half of the shared memory
 //   plan.direct[load] = read_in_place(plan, program, target, load, reads, Loads::as_fits, too_big);
 #pragma once
 #include <optional>

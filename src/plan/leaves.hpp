@@ -1,5 +1,5 @@
-// Finds the stored values from which an elementwise expression is evaluated (loads, accumulators, reductions), and
-// at which coordinates it reads each of them.
+// Finds the stored values (loads, accumulators, reductions) from which an elementwise expression is evaluated, and
+// the coordinates at which the expression reads each of them.
 #pragma once
 #include <vector>
 
