@@ -256,8 +256,8 @@ SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, in
   return a;
 }
 
-/// Returns the counters of split-K's exchange of partial results through buffer `b`. Each thread receives (if `load`)
-/// or sends four accumulators per access, without bank conflicts.
+/// Returns the counters of shared-memory accesses of split-K's exchange of partial results through buffer `b`. Each
+/// thread receives (if `load`) or sends four accumulators per access, without bank conflicts.
 SharedCounts exchanged(const Buffer& b, bool load) {
   constexpr int bytes = 16, together = 128;
   const Counter wavefronts = load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;

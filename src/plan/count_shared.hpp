@@ -19,10 +19,11 @@ struct SharedCounts {
   bool ragged = false;
 };
 
-/// Returns the counters of one execution of `tasks` by one block. The tasks are evaluated together in one loop nest.
+/// Returns the counters of shared-memory accesses (executions by width, wavefronts) when one block executes `tasks`
+/// once. The tasks are evaluated together in one loop nest.
 SharedCounts count_shared(const KernelPlan&, const std::vector<int>& tasks);
-/// Returns the counters of initialising the loop state of `task` in shared memory. Returns no counters if the task
-/// has no loop state there.
+/// Returns the counters of the shared-memory stores that initialise the loop state of `task`. Returns no counters if
+/// the task has no loop state in shared memory.
 SharedCounts count_start(const KernelPlan&, int task);
 
 }  // namespace zellige::plan
