@@ -276,8 +276,8 @@ class KernelLowering {
   }
 
   /// Returns a view of `tensor` with the shape `as`. If no strides of the tensor's memory express this shape, returns
-  /// a view of a new dense tensor, and adds a program to `kernels` that copies `tensor` to the dense tensor (if
-  /// `read`) or the dense tensor to `tensor` (otherwise).
+  /// a view of a new dense tensor, and adds a copying program to `kernels`. It copies `tensor` to the dense tensor if
+  /// `read`, and the dense tensor to `tensor` otherwise.
   int flat(int tensor, const Shape& as, std::vector<BlockProgram>& kernels, bool read) const {
     if (shape(tensor) == as) return tensor;
     settle_strides(program_, tensor, true, target_);
