@@ -45,8 +45,8 @@ std::string place_name(const zellige_tensor& a) {
   return fmt::format("a device of DLPack's type {}", a.device_type);
 }
 
-/// Throws Error unless an array of `rank` extents or strides is aligned and readable. `untrusted`: nullptr if
-/// readability need not be checked.
+/// Throws Error unless an array of `rank` extents or strides is aligned and, if `untrusted` is not null,
+/// readable. `what` names the array in the message.
 void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const char* what,
                    const std::int64_t* numbers, std::size_t rank, ReadablePages* untrusted) {
   const void* const at = numbers;
@@ -57,7 +57,8 @@ void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const ch
     mistake(m, t, "expected {} of {} numbers, found memory at {:#x} that cannot be read", what, rank, *bad);
 }
 
-/// Throws Error unless one of the caller's tensors matches the manifest: dtype, shape, strides, address.
+/// Throws Error unless the caller's tensor `a` has the dtype, shape, strides and alignment of `t`, its
+/// description in the manifest. `untrusted`: see check_numbers().
 void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a,
                ReadablePages* untrusted) {
   if (!is(a, t.dtype)) mistake(m, t, "expected {}, found {}", graph::name(t.dtype), dtype_name(a));
@@ -99,7 +100,7 @@ struct Passed {
   std::uintptr_t end() const { return begin() + static_cast<std::uintptr_t>(place->bytes); }
 };
 
-/// Returns the caller's tensors: inputs, then outputs.
+/// Returns the caller's tensors, inputs before outputs, each with its description in the manifest.
 std::vector<Passed> passed(const emit::Manifest& m, const Signature& s,
                            std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs) {
   std::vector<Passed> all;
@@ -195,8 +196,8 @@ Where check_arguments(const emit::Manifest& m, const Signature& s, std::span<con
 void check_host_memory(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
                        std::span<const zellige_tensor> outputs) {
   const std::vector<Passed> all = passed(m, s, inputs, outputs);
-  // A range larger than the machine's memory is rejected without probing it page by page, which would
-  // allocate pages.
+  // Tensors larger than the machine's memory are rejected without probing each page, because probing would
+  // allocate the pages.
   const double machine =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   double total = 0;

@@ -1,6 +1,6 @@
-// Checks the caller's tensors against the program's manifest: dtype, shape, strides, device and alignment,
-// and that no output overlaps another tensor. A message is one sentence with the expected and the found
-// value.
+// Checks the caller's tensors against the program's manifest, which describes its inputs and outputs: dtype,
+// shape, strides, device and alignment, and that no output overlaps another tensor. An error message is one
+// sentence with the expected and the found value.
 #pragma once
 #include <span>
 #include <string>
@@ -47,11 +47,11 @@ void* address(const zellige_tensor&);
 /// Throws Error if the address is null or misaligned.
 void check_address(const emit::Manifest&, const emit::TensorPlace&, const void*);
 
-/// Throws Error because an output is not in the memory of the input that it updates in place.
+/// Throws the Error for an output that is not in the memory of the input that it updates in place.
 [[noreturn]] void other_memory(const emit::Manifest&, const emit::TensorPlace& output,
                                const emit::TensorPlace& input);
 
-/// Returns "input" or "output".
+/// Returns the tensor's role in words: "input" or "output".
 std::string_view role(const emit::TensorPlace&);
 /// Throws Error with the program and the tensor before the message: "program scaled, input X: ...".
 template <class... Args>

@@ -33,8 +33,9 @@ bool can_write(std::uintptr_t at) {
          errno != EFAULT;
 }
 
-/// Returns the first address of a page, or `from` itself, for which can(address) is false; nullopt if there
-/// is none.
+/// Calls can(address) for `from` and for the start of each further page of the `bytes` bytes at `from`.
+/// Returns the first address for which it is false, or nullopt if there is none. Returns `from` if the bytes
+/// exceed the address space.
 template <class Can>
 std::optional<std::uintptr_t> first_without(const void* from, std::size_t bytes, Can can) {
   const auto begin = reinterpret_cast<std::uintptr_t>(from);

@@ -1,8 +1,8 @@
 // Checks the caller's host memory before it is accessed: an address that is null, misaligned, unmapped or
 // read-only becomes an error message, not a signal.
 //
-//   const std::string json = text_at(text, "text");    // also detects a missing terminator
-//   zellige_graph*& made = place_for(graph, "graph");  // where a result is put
+//   const std::string json = text_at(text, "text");    // a copy of a string; "text" is its name in messages
+//   zellige_graph*& made = place_for(graph, "graph");  // the caller's variable, which can be written
 //   if (const auto bad = unwritable(tensor.data, bytes)) fail("{:#x} cannot be written", *bad);
 //
 // This does not protect against memory that another thread unmaps after the check.
@@ -17,18 +17,19 @@
 
 namespace zellige::api {
 
-/// Returns the first of `bytes` bytes, checked page by page, that the process cannot read; nullopt if it can
-/// read all. Changes nothing.
+/// Returns the address of the first of the `bytes` bytes at `at` that the process cannot read, or nullopt if
+/// it can read all. Tests one byte per page.
 std::optional<std::uintptr_t> unreadable(const void* at, std::size_t bytes);
-/// Returns the first of `bytes` bytes, checked page by page, that the process cannot write; nullopt if it can
-/// write all. Changes nothing, and concurrent writes are not lost.
+/// Returns the address of the first of the `bytes` bytes at `at` that the process cannot write, or nullopt if
+/// it can write all. Tests one byte per page, without changing it, and loses no concurrent write.
 std::optional<std::uintptr_t> unwritable(const void* at, std::size_t bytes);
 
 /// Checks whether memory is readable, and remembers a few readable pages for the duration of one call: the
 /// structures that describe tensors are usually close together.
 class ReadablePages {
  public:
-  /// Returns the first of `bytes` bytes, checked page by page, that the process cannot read, or nullopt.
+  /// Returns the address of the first of the `bytes` bytes at `at` that the process cannot read, or nullopt
+  /// if it can read all. Tests one byte per page, except in pages that are known to be readable.
   std::optional<std::uintptr_t> unreadable(const void* at, std::size_t bytes);
 
  private:
@@ -36,23 +37,24 @@ class ReadablePages {
   std::size_t next_ = 0;
 };
 
-/// Returns a copy of the caller's zero-terminated string. Throws Error if it is null or cannot be read.
-/// `parameter` names it in the message.
+/// Returns a copy of the caller's zero-terminated string. Throws Error if the string is null or cannot be
+/// read. `parameter` names the string in the message.
 std::string text_at(const char* text, std::string_view parameter);
 
 namespace detail {
 /// Throws Error if the address is null or misaligned.
 void check_address(const void* at, std::size_t alignment, std::string_view parameter);
-/// Throws Error unless `count` elements of `size` bytes from `at` on can be read. `parameter` names them in
-/// the message.
+/// Throws Error unless `count` elements of `size` bytes from `at` on can be read. `parameter` names the array
+/// in the message.
 void check_readable(ReadablePages&, const void* at, std::size_t count, std::size_t size,
                     std::string_view parameter);
-/// Throws Error unless the bytes from `at` on can be written. `parameter` names them in the message.
+/// Throws Error unless `bytes` bytes from `at` on can be written. `parameter` names the memory in the
+/// message.
 void check_writable(const void* at, std::size_t bytes, std::string_view parameter);
 }  // namespace detail
 
-/// Returns a span of `count` elements of the caller. Throws Error if they are misaligned or not readable.
-/// With a count of 0, any address is accepted. `parameter` names the array in the message.
+/// Returns the caller's array of `count` elements as a span. Throws Error if the array is misaligned or not
+/// readable. If `count` is 0, any address is accepted. `parameter` names the array in the message.
 template <class T>
 std::span<const T> array_at(ReadablePages& known, const T* first, std::size_t count,
                             std::string_view parameter) {
@@ -67,8 +69,8 @@ std::span<const T> array_at(const T* first, std::size_t count, std::string_view 
   return array_at(known, first, count, parameter);
 }
 
-/// Returns the place where the caller wants a result. Throws Error if it is null, misaligned or not writable.
-/// `parameter` names it in the message.
+/// Returns a reference to the caller's variable at `at`, for a result. Throws Error if the address is null or
+/// misaligned, or if the variable cannot be written. `parameter` names the variable in the message.
 template <class T>
 T& place_for(T* at, std::string_view parameter) {
   static_assert(alignof(T) >= 4);

@@ -1,5 +1,5 @@
-// Compiles a tensor graph to CUDA source code and a manifest. Used by the C API, and through it by C++ and
-// Python.
+// Compiles a tensor graph to CUDA source code and a manifest, which describes the kernels and tensors to a
+// caller. Used by the C API, and through it by C++ and Python.
 //
 //   const Compiled c = compile(graph, {.target = "sm_90a", .constants = {"W"}}, cache);
 //   c.program.source      // CUDA source code

@@ -2,9 +2,10 @@
 // host memory, freed memory, memory of an inaccessible GPU, and tensors that extend beyond their allocation.
 //
 //   DeviceMemory known;
-//   for (each tensor) known.check(manifest, place, address);  // one query per allocation
+//   for (each tensor) known.check(manifest, place, address);  // place: the tensor's description in the manifest
 //
-// An object is used for one launch: an allocation may be freed before the next.
+// Queries the driver once per allocation. Each launch needs a new object, because an allocation may be freed
+// between two launches.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace zellige::api {
 /// Memory that is known to be accessible during one launch.
 class DeviceMemory {
  public:
-  /// Throws Error unless kernels of the current context can access the whole tensor.
+  /// Throws Error unless kernels of the current context can access all bytes of the tensor, which begins at
+  /// `at`.
   void check(const emit::Manifest&, const emit::TensorPlace&, const void* at);
   /// Throws Error unless the workspace is aligned to 256 bytes and kernels of the current context can access
   /// all of it.
@@ -27,7 +29,8 @@ class DeviceMemory {
   struct Range {
     std::uint64_t begin = 0, end = 0;
   };
-  /// Describes what was found in place of `bytes` accessible bytes; "" if all are accessible.
+  /// Returns a description of the memory at `at`, for the message, if kernels cannot access all of its
+  /// `bytes` bytes; otherwise returns "".
   std::string found_instead(const void* at, std::int64_t bytes);
 
   std::array<Range, 8> ranges_{};  // allocations known to be accessible

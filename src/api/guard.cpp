@@ -24,7 +24,7 @@ zellige_status kept(zellige_status status, std::string_view why) noexcept {
   return status;
 }
 
-/// Stores a message about an exception that nothing should throw, and returns ZELLIGE_FAILED.
+/// Stores the message of an exception that only a bug of Zellige can cause, and returns ZELLIGE_FAILED.
 zellige_status ours(const char* what) noexcept {
   try {
     return kept(ZELLIGE_FAILED, fmt::format("Zellige's own fault: {}", what));

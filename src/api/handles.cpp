@@ -63,8 +63,8 @@ class Table {
     return slot(kind, handle, parameter).object;
   }
 
-  /// Removes a handle and returns its object. The caller destroys the object outside the lock, because that
-  /// may take time.
+  /// Removes a handle and returns its object. The caller destroys the object after the lock is released,
+  /// because destruction may take time.
   std::shared_ptr<void> remove(HandleKind kind, const void* handle, std::string_view parameter) {
     const std::lock_guard lock(mutex_);
     Slot& mine = slot(kind, handle, parameter);
@@ -99,7 +99,8 @@ class Table {
   std::vector<std::size_t> free_;  // slots without an object
 };
 
-/// Returns the process's table. It is never destroyed, because handles may be freed during process exit.
+/// Returns the process's table of handles. It is never destroyed, because handles may be freed during process
+/// exit.
 Table& table() {
   static Table& forever = *new Table;
   return forever;

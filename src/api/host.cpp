@@ -21,7 +21,7 @@ Bytes copied(const emit::TensorPlace& t, const void* from) {
   return bytes;
 }
 
-/// Replaces every NaN by the bit pattern `nan`. `infinity`: the bit pattern of infinity.
+/// Replaces every NaN of a tensor by the bit pattern `nan`. `infinity`: the bit pattern of infinity.
 template <class Bits>
 void canonicalize_nans(const emit::TensorPlace& t, Bytes& bytes, Bits infinity, Bits nan) {
   constexpr Bits magnitude = std::numeric_limits<Bits>::max() / 2;
@@ -34,8 +34,8 @@ void canonicalize_nans(const emit::TensorPlace& t, Bytes& bytes, Bits infinity, 
   });
 }
 
-/// Returns a copy of a caller's tensor for the emulator. NaNs get one bit pattern, because others mark
-/// unwritten memory there.
+/// Returns a copy of a caller's tensor for the emulator. Replaces every NaN of f16, bf16 and f32 by one bit
+/// pattern, because the emulator marks unwritten memory by another NaN.
 Bytes copied_to_emulator(const emit::TensorPlace& t, const void* from) {
   Bytes bytes = copied(t, from);
   if (t.dtype == graph::DType::f16) canonicalize_nans<std::uint16_t>(t, bytes, 0x7c00, 0x7e00);
@@ -44,7 +44,7 @@ Bytes copied_to_emulator(const emit::TensorPlace& t, const void* from) {
   return bytes;
 }
 
-/// Throws Error if a row index is out of range. Kernels would clamp it.
+/// Throws Error if a row index of a gather or scatter is out of range. Kernels would clamp the index.
 void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std::vector<Bytes>& storage) {
   const std::vector<graph::Numbers> numbers = graph::drawn_numbers(g);
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
@@ -55,7 +55,8 @@ void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std:
   }
 }
 
-/// Copies a tensor's elements to the caller. Gaps between them (strides larger than needed) are not written.
+/// Copies a tensor's elements to the caller's memory at `to`. Does not write the gaps between elements that
+/// strides leave.
 void give(const emit::TensorPlace& t, const Bytes& bytes, void* to) {
   run::each_element(t, [&](std::size_t at, std::size_t n) {
     std::memcpy(static_cast<std::byte*>(to) + at, bytes.data() + at, n);

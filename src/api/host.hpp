@@ -1,5 +1,5 @@
-// Runs a program on the host, on tensors in host memory: its kernels in the emulator, or its graph by the
-// float64 reference.
+// Runs a compiled program on the host, on tensors in host memory: either the program's kernels in the CUDA
+// emulator, or its tensor graph in float64 (graph/reference.hpp).
 #pragma once
 #include <vector>
 
@@ -16,11 +16,11 @@ struct HostMemory {
 };
 
 /// Runs the program's kernels in the emulator with `workers` threads (0: one per core). Returns why an
-/// entry of the kernel cache was not used, or "". Throws Fault with the emulator's first finding, and Error
-/// if a row index is out of range.
+/// invalid entry of the kernel cache was ignored, or "" if none was. Throws Fault with the emulator's first
+/// finding, such as a data race, and Error if a row index is out of range.
 std::string run_emulated(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&,
                          const run::Cache&, int workers);
-/// Computes the outputs by the float64 reference, without kernels.
+/// Computes the outputs in float64 from the graph (graph/reference.hpp), without kernels.
 void run_reference(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&);
 
 }  // namespace zellige::api

@@ -21,7 +21,7 @@ class RelaxedCapture {
   int mode_ = 2;  // relaxed; after the swap, the previous mode
 };
 
-/// Returns the id of the graph capture that a stream is in; 0 if it is in none.
+/// Returns the id of the CUDA graph capture that a stream is in; 0 if the stream is not being captured.
 std::uint64_t capture_of(void* stream) {
   int capturing = 0;
   std::uint64_t id = 0;

@@ -1,8 +1,8 @@
-// Launches a compiled program on GPUs, in the caller's memory. Loads its modules once per context; launches
-// on any stream from any thread.
+// Launches a compiled program on GPUs, on tensors in the caller's memory. Loads the program's modules once per
+// CUDA context. Any thread may launch, on any stream.
 //
-//   Launcher launcher(emitted, cubin);
-//   launcher.launch(address, nullptr, stream);        // in the current context; may be captured
+//   Launcher launcher(manifest, cubin);
+//   launcher.launch(inputs, outputs, /*workspace=*/nullptr, stream);   // device addresses; may be captured
 #pragma once
 #include <cstdint>
 #include <map>
@@ -53,16 +53,17 @@ class Launcher {
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  /// Launches the program in the thread's current context. `inputs`, `outputs`: addresses in the order of the
-  /// signature. `workspace`: null, or memory of manifest.buffer_size bytes that no concurrent launch uses. If
-  /// it is null, the launcher allocates a workspace per stream, and one per captured CUDA graph, because a
-  /// graph may be replayed on any stream. Memory and modules that a captured graph uses outlive the launcher.
-  /// Throws Error if a kernel could not access an address.
+  /// Launches the program in the thread's current context. `inputs`, `outputs`: device addresses in the order
+  /// of the graph's inputs and outputs. Throws Error if kernels cannot access one of them.
+  ///
+  /// `workspace`: memory of manifest.buffer_size bytes that no concurrent launch uses. If it is null, the
+  /// launcher allocates one workspace per stream, and one per captured CUDA graph, because a graph may be
+  /// replayed on any stream. Memory and modules that a captured graph uses outlive the launcher.
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
 
  private:
   struct Loaded;
-  /// Returns the modules in a context; loads them at the first call.
+  /// Returns the program's modules in a context; loads them at the first call. `capture`: see capture_of().
   Loaded& loaded(void* context, std::uint64_t capture);
   /// Returns the address of the workspace for a stream or captured graph; allocates it at the first call.
   /// Returns 0 if the program needs none.

@@ -32,8 +32,9 @@ Program::Program(emit::Manifest m, run::Cubin cubin)
   }
 }
 
-// Uses a mutex, not std::call_once: an exception that leaves call_once unwinds through glibc's pthread_once.
-// That aborts the process if libgcc is linked statically, as it is here.
+// Returns the launcher, which the first call makes. Uses a mutex, not std::call_once: an exception that
+// leaves call_once unwinds through glibc's pthread_once. That aborts the process if libgcc is linked
+// statically, as it is here.
 Launcher& Program::launcher() {
   const std::lock_guard lock(compiling_);
   if (!launcher_) {
@@ -117,7 +118,7 @@ double Program::time() const {
          emitted_.manifest.name);
   if (!gpu().why_not.empty()) fail("time: needs a GPU; {}", gpu().why_not);
   const KeptContext kept;
-  // The graph is fused and tiled already, so it compiles to the same program.
+  // Compiles and times emitted_.graph. That graph is fused and tiled already, so it compiles to this program.
   const run::RunResult r = run::run(emitted_.graph,
                                     {.on = run::Engine::gpu,
                                      .target = emitted_.manifest.target,

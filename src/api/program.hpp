@@ -29,11 +29,11 @@ class Program {
   /// Throws Error if the tensors do not match the manifest or the options.
   void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream,
             ReadablePages* untrusted);
-  /// Launches the program on the current GPU, with addresses in the order of the signature. `workspace` may
-  /// be null: see Launcher::launch().
+  /// Launches the program on the current GPU. `inputs`, `outputs`: device addresses in the order of the
+  /// graph's inputs and outputs. `workspace` may be null: see Launcher::launch().
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
-  /// Compiles the kernels for the GPU of the thread's current context, or for the default device, unless that
-  /// is done.
+  /// Compiles the kernels, unless that is done already, for the GPU of the thread's current context. Without
+  /// a context, compiles for the default device.
   void compile();
   double time() const;  // median time per run with a cold L2, in microseconds, on the default device
   /// Returns notes, one per line: limits of the search for operators to fuse, and, once the kernels are

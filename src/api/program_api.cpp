@@ -74,7 +74,8 @@ Options options(const zellige_options& o, std::size_t inputs) {
   return made;
 }
 
-/// Returns one of the program's texts. Throws Error if a program that was loaded from a manifest lacks it.
+/// Returns the text that `which` selects, such as the CUDA source code. Throws Error if a program that was
+/// loaded from a manifest lacks this text.
 std::string text_of(const Program& program, zellige_text which) {
   const emit::Program& p = program.emitted();
   if (p.source.empty() && which != ZELLIGE_MANIFEST && which != ZELLIGE_TARGET && which != ZELLIGE_NOTES &&
@@ -125,7 +126,8 @@ zellige_tensor_info info(const Program& p, bool input, int index) {
   return i;
 }
 
-/// Returns the caller's cubin. Throws Error if it is not an ELF file. `name` names it in the message.
+/// Returns the caller's cubin of `count` bytes. Throws Error if it is not an ELF file. `name` names the cubin
+/// in the message.
 std::string cubin_text(const std::string& name, const void* cubin, std::size_t count) {
   const std::span<const char> bytes = array_at(static_cast<const char*>(cubin), count, "cubin");
   std::string text(bytes.begin(), bytes.end());
@@ -143,7 +145,8 @@ struct Exchange {
   int (*current_stream)(int device_type, std::int32_t device, void** stream);
 };
 
-/// Returns the caller's framework objects as tensors. Throws Error if one cannot be read as a tensor.
+/// Returns the caller's framework objects, such as torch tensors, as descriptions for the C API. Throws Error
+/// if an object cannot be read as a tensor. `parameter` names the list of objects in the message.
 std::vector<zellige_tensor> viewed(const Exchange& x, std::span<void* const> objects, const char* parameter) {
   std::vector<zellige_tensor> tensors;
   tensors.reserve(objects.size());

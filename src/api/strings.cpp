@@ -32,7 +32,8 @@ class LiveTexts {
   std::unordered_map<const char*, std::unique_ptr<char[]>> texts_;
 };
 
-/// Returns the process's table. It is never destroyed, because strings may be freed during process exit.
+/// Returns the process's table of strings that callers have not freed. It is never destroyed, because strings
+/// may be freed during process exit.
 LiveTexts& live() {
   static LiveTexts& forever = *new LiveTexts;
   return forever;

@@ -34,7 +34,7 @@ struct Report {
   std::vector<view::Conflicts> conflicts;
   view::Remedies remedies;
 
-  /// Returns whether no access has a conflict.
+  /// Returns whether no access has a bank conflict.
   bool free() const {
     for (const view::Conflicts& c : conflicts) {
       if (c.degree > 1) return false;
@@ -45,7 +45,8 @@ struct Report {
 
 std::string plural(long long n, const char* one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
 
-/// Returns a line about one access, and a second one if the access is made at several places of the layout.
+/// Returns a line about the bank conflicts of one access. If the access is made several times, with different
+/// offsets in the layout, the line describes the worst one, and a second line gives the totals.
 std::string cost(const view::SharedAccess& a, const view::Conflicts& c) {
   std::string s = fmt::format("{}: {}, {} would do; by phase {}; conflict degree {}", a.name,
                               plural(c.worst.total, "wavefront"), c.worst.ideal,
@@ -56,7 +57,7 @@ std::string cost(const view::SharedAccess& a, const view::Conflicts& c) {
   return s;
 }
 
-/// Returns a line about one layout that removes or reduces conflicts.
+/// Returns a line about one layout that removes or reduces bank conflicts.
 std::string described(const view::Remedy& r) {
   std::string s = fmt::format("{}: {}", r.kind, to_text(r.layout));
   if (!r.hardware.empty()) s += fmt::format(" (the {})", r.hardware);

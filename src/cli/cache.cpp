@@ -25,7 +25,8 @@ struct Sum {
   std::uintmax_t bytes = 0;
 };
 
-/// Describes the cache entries whose file name ends in this suffix.
+/// Returns a description of the cache entries whose file name ends in `suffix`, such as "kernels that NVRTC
+/// compiled" for ".cubin".
 std::string_view what_is(const std::string& suffix) {
   static const std::map<std::string_view, std::string_view> known = {
       {".cubin", "kernels that NVRTC compiled"},

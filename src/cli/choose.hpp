@@ -8,11 +8,11 @@ namespace zellige::cli {
 
 constexpr int max_index = 2147483647;
 
-/// Returns graph `index` of a file, counted from 0. For -1 it returns the first, and if the file has others,
-/// prints on stderr how to select them. `all`: verb for that message, such as "runs". Throws Error if the
-/// file has no such graph.
+/// Returns graph `index` of a file, counted from 0. For -1, returns the first graph, and prints on stderr how
+/// to select another one if there are several. `all`: the verb in that message, such as "runs". Throws Error
+/// if the file has no such graph.
 graph::Loaded choose(graph::Candidates&, const std::string& file, int index, std::string_view all);
-/// Returns graph `index` of a file, counted from 0. Throws Error if there is none.
+/// Returns graph `index` of a file, counted from 0. Throws Error if the file has no such graph.
 graph::Loaded choose(const std::string& file, int index);
 
 }  // namespace zellige::cli

@@ -44,7 +44,7 @@ void print(const Arguments& a, const search::Equality& e, const std::string& in_
   std::fflush(stdout);
 }
 
-/// Writes the counterexample to the file that the user named, if there is one.
+/// Writes the counterexample, if there is one, to the file that the user named.
 void keep(const Arguments& a, const search::Equality& e, run::Outputs& outputs) {
   if (e.counterexample && !a.counterexample.empty())
     outputs.rewrite(a.counterexample, search::to_json(*e.counterexample));
@@ -54,8 +54,8 @@ int status(search::Answer answer) {
   return answer == Answer::equal ? success : answer == Answer::different ? wrong : undecided;
 }
 
-/// Compares every graph of file B with the program. Prints a line for each, also for one that is invalid or
-/// cannot be compared. Returns the exit status.
+/// Compares every graph of file B with the program. Prints a line per graph, including graphs that are
+/// invalid or cannot be compared. Returns the exit status.
 int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outputs& outputs) {
   int same = 0, different = 0, open = 0, refusals = 0;
   graph::Candidates others(a.b);

@@ -1,6 +1,6 @@
 // Lists the graphs that `zellige run` runs: the selected graphs of all files in order, read on demand.
 //
-//   Jobs jobs({"a.json", "-"}, -1, true);                  // all graphs of a file and of stdin
+//   Jobs jobs({"a.json", "-"}, /*index=*/-1, /*all=*/true);  // all graphs of a.json and of stdin
 //   while (std::optional<Job> job = jobs.next()) ...
 #pragma once
 #include <deque>

@@ -1,5 +1,5 @@
-// Implements `zellige layout`: evaluates and draws layout expressions, and answers records of operations in
-// JSON.
+// Implements `zellige layout`: evaluates and draws layout expressions. With --jsonl, reads layout operations
+// as JSON, one per line, and prints each result as JSON.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +28,8 @@ struct Arguments {
   bool table = false, list = false, force = false;
 };
 
-/// Answers the records of a stream, one per line. Returns the exit status.
+/// Evaluates the layout operations that a stream lists as JSON records, one per line, and prints each result
+/// as a line of JSON. Returns the exit status. `name` names the stream in messages.
 int answer(std::istream& in, const std::string& name) {
   bool all = true;
   for (std::string line; std::getline(in, line);) {

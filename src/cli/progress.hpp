@@ -14,8 +14,7 @@ class Progress {
   Progress();
   ~Progress() { clear(); }
 
-  /// Shows "[done/started] elapsed text", if enough time has passed since the last line. Does nothing
-  /// otherwise.
+  /// Shows "[done/started] elapsed text". Does nothing if too little time has passed since the last line.
   void show(int done, int started, const std::string& text);
   /// Removes the line from a terminal, so that other text can be printed.
   void clear();
@@ -26,11 +25,11 @@ class Progress {
   Clock::time_point start_, next_;
 };
 
-/// Returns a callback for the search for operators to fuse. It shows the search's progress and never stops
-/// the search. The Progress must outlive the callback.
+/// Returns a callback for the search for operators to fuse. The callback shows the search's progress and
+/// never stops the search. The Progress must outlive the callback. `graph`: the name that is shown.
 fuse::Watch watch(Progress&, const std::string& graph);
 
-/// Returns minutes and seconds, such as "0:07" or "12:34".
+/// Returns a duration as minutes and seconds, such as "0:07" or "12:34".
 std::string clock_time(std::chrono::steady_clock::duration);
 
 }  // namespace zellige::cli

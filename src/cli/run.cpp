@@ -98,7 +98,7 @@ run::Options options(const Arguments& a) {
   return o;
 }
 
-/// Returns the result of a graph before it is run.
+/// Returns a result with the graph's file, index and name and the options of the run, but no measurements.
 run::RunResult empty_result(const Job& job, const run::Options& o) {
   return {.file = job.file,
           .index = job.index,
@@ -108,8 +108,8 @@ run::RunResult empty_result(const Job& job, const run::Options& o) {
           .seed = o.seed};
 }
 
-// Runs a graph and returns its result. A graph that the loader rejected has a result, too: refused, with the
-// loader's message.
+// Runs a graph and returns its result. If the loader rejected the graph, returns a result with status refused
+// and the loader's message.
 run::RunResult result(const Job& job, run::Options o, const run::Cache& cache) {
   run::RunResult r = empty_result(job, o);
   if (job.loaded.error.empty()) {
@@ -123,8 +123,8 @@ run::RunResult result(const Job& job, run::Options o, const run::Cache& cache) {
   return r;
 }
 
-// Returns the result of a graph whose process ended without one. If it crashed in a kernel on the emulator,
-// the graph is wrong; any other end is not the graph's fault, and the result is failed.
+// Returns the result of a graph whose process ended without a result. The status is wrong if a signal such as
+// SIGSEGV ended the process, which a kernel on the emulator may cause; otherwise it is failed.
 run::RunResult crashed(const Job& job, const run::Options& o, const run::JobEnd& end) {
   constexpr int of_kernels[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
   run::RunResult r = empty_result(job, o);
@@ -218,7 +218,7 @@ int run(const Arguments& a) {
     tally.add(r);
   };
   auto idle = [&] {
-    // Shows the oldest running graph, because the user waits for it.
+    // Shows the graph that was started first among those that run, because the user waits for it.
     const auto oldest = running.begin();
     std::string text;
     if (oldest != running.end()) {

@@ -41,11 +41,11 @@ void add(Row& row, const run::RunResult& r) {
   for (const auto& [name, n] : r.counters) row.counters[name] += n;
 }
 
-/// Returns a percentage; NaN if the whole is 0.
+/// Returns `part` as a percentage of `whole`; NaN if `whole` is 0.
 double share(double part, double whole) { return whole > 0 ? 100 * part / whole : NAN; }
 
-// Returns how many percent of the bytes between global memory and the block moved in 16-byte accesses; NaN if
-// none moved.
+// Returns the percentage of bytes loaded from or stored to global memory that moved in 16-byte accesses; NaN
+// if there were no accesses.
 double wide_share(const Row& row) {
   double wide = 0, all = 0;
   for (const char* kind : {"global_load_", "global_store_", "cp_async_"}) {
@@ -59,7 +59,8 @@ double wide_share(const Row& row) {
   return share(wide, all);
 }
 
-// Returns how many percent more wavefronts ldmatrix took than without bank conflicts; NaN if there were none.
+// Returns how many percent more wavefronts ldmatrix took than it would have taken without bank conflicts; NaN
+// if no ldmatrix ran.
 double conflicts(const Row& row) {
   const auto took = row.counters.find("ldmatrix_wavefronts"),
              ideal = row.counters.find("ldmatrix_wavefronts_ideal");
@@ -70,7 +71,7 @@ double conflicts(const Row& row) {
 
 std::string percent(double v) { return std::isnan(v) ? "-" : fmt::format("{:.1f}%", v); }
 
-/// Returns a line of the table.
+/// Returns the line of the table for one file, or for all files.
 std::string text(const Row& row) {
   auto seconds = [](double v) { return std::isnan(v) ? std::string("-") : fmt::format("{:.2f}", v); };
   const std::uint64_t mma = row.counters.contains("mma") ? row.counters.at("mma") : 0;

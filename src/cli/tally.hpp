@@ -15,7 +15,8 @@ class Tally {
   Tally();
   ~Tally();
   void add(const run::RunResult&);
-  /// Returns the table: a row per file, in order of appearance, and a row for all files if there are several.
+  /// Returns the table: one row per file, in order of appearance. If there are several files, a last row has
+  /// the totals.
   std::string text() const;
 
  private:

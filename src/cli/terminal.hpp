@@ -10,8 +10,8 @@
 
 namespace zellige::cli {
 
-/// Remembers the command line's words, which messages may quote. printed() then escapes newlines inside these
-/// words.
+/// Stores the words of the command line, which messages may quote. After that, printed() also escapes
+/// newlines inside these words.
 void know_words(int argc, const char* const* argv);
 
 /// Returns a message with control characters escaped. Newlines and tabs are kept, except inside a word of the

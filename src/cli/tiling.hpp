@@ -1,6 +1,6 @@
 // Adds the option --tiling, which selects the tile sizes of custom operators (fused kernels): those of the
-// graph, those that the cost model chooses, or those of a file. By default the cost model chooses, if the
-// target's costs are measured; else the graph's are used. run/tiling_option.hpp interprets the value.
+// graph, those that the cost model chooses, or those of a file. The default is the cost model's choice if the
+// target's costs were measured, otherwise the sizes of the graph. run/tiling_option.hpp interprets the value.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
