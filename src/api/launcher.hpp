@@ -63,7 +63,8 @@ class Launcher {
 
  private:
   struct Loaded;
-  /// Returns the program's modules in a context; loads them at the first call. `capture`: see capture_of().
+  /// Returns the program's modules in a context; loads them at the first call. `capture`: id of the CUDA
+  /// graph capture that uses them; 0 for none.
   Loaded& loaded(void* context, std::uint64_t capture);
   /// Returns the address of the workspace for a stream or captured graph; allocates it at the first call.
   /// Returns 0 if the program needs none.

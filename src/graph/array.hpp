@@ -33,7 +33,7 @@ enum class Mask : std::uint8_t { none, nan, infinity };
 
 /// Returns the magnitude of `count` values. Skips non-finite values that may come from a mask (see Mask).
 Magnitude magnitude(const double* values, std::int64_t count, Mask = Mask::none);
-/// Returns the magnitude of the union of two sets of numbers.
+/// Returns the magnitude of the union of two sets of numbers, given the magnitude of each set.
 inline Magnitude join(const Magnitude& a, const Magnitude& b) {
   return {a.greatest > b.greatest ? a.greatest : b.greatest, a.finite && b.finite};
 }

@@ -65,14 +65,15 @@ struct LoadedBlas {
     if (!library) return ::dlerror();
     blas.dgemm_ = reinterpret_cast<Blas::Dgemm*>(::dlsym(library, "cblas_dgemm"));
     if (!blas.dgemm_) return file + " has no cblas_dgemm";
-    // The reference divides its work over threads of its own, so that results do not depend on their number.
+    // Sets the library to one thread: the reference has threads of its own, and its results do not depend on
+    // their number.
     using Threads = void(int);
     if (auto* threads = reinterpret_cast<Threads*>(::dlsym(library, "openblas_set_num_threads"))) threads(1);
     using Config = char*();
     auto* config = reinterpret_cast<Config*>(::dlsym(library, "openblas_get_config"));
     description = config ? config() : file;
-    // A single-threaded build takes its buffers from an unlocked table: two threads may be given the same
-    // buffer.
+    // A library that is built single-threaded allocates buffers without a lock, so concurrent calls could get
+    // the same buffer. multiply() then serializes the calls.
     using Parallel = int();
     auto* parallel = reinterpret_cast<Parallel*>(::dlsym(library, "openblas_get_parallel"));
     blas.one_at_a_time_ = parallel && parallel() == 0;

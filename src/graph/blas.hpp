@@ -1,11 +1,12 @@
 // Calls the machine's BLAS (OpenBLAS) for the matmuls of the float64 reference. It is two to three times as
 // fast as the built-in loop (gemm.cpp).
 //
-//   if (const Blas* b = blas()) b->multiply(m, n, k, a, lda, x, ldx, c, ldc);
+//   // c = a b, row-major: a is m x k, b is k x n
+//   if (const Blas* library = blas()) library->multiply(m, n, k, a, lda, b, ldb, c, ldc);
 //
-// The library is loaded at run time, so that one binary runs with and without it. Without a BLAS, matmuls are
-// slower and otherwise the same. A library is used only if it multiplies integer matrices exactly: some
-// versions compute wrong results on processors newer than they are.
+// The library is loaded at run time, so that one binary runs with and without it. If there is no BLAS, the
+// caller uses the built-in loop. A library is used only if it multiplies integer matrices exactly, because some
+// versions compute wrong results on processors that are newer than the library.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -29,9 +30,9 @@ class Blas {
   bool one_at_a_time_ = false;
 };
 
-/// Returns the library that $ZELLIGE_BLAS names, else libopenblas.so.0. Returns nullptr if the default
-/// library cannot be loaded, if a library multiplies integers wrongly, or if $ZELLIGE_BLAS is "none". Throws
-/// Error if the library that $ZELLIGE_BLAS names cannot be loaded.
+/// Returns the library that $ZELLIGE_BLAS names, or libopenblas.so.0 if it is unset. Returns nullptr if the
+/// default library cannot be loaded, if the library multiplies integers wrongly, or if $ZELLIGE_BLAS is
+/// "none". Throws Error if the library that $ZELLIGE_BLAS names cannot be loaded.
 const Blas* blas();
 
 /// Returns the library's version, such as "OpenBLAS 0.3.21 ... SkylakeX", or the reason why no BLAS is used,

@@ -54,8 +54,8 @@ Program make_program(const BlockGraph& block, const std::vector<const Array*>& i
   return p;
 }
 
-/// Calls copy(offset in the tensor, offset in the tile, count) for each row of a tile that begins at `origin`
-/// of a dense row-major tensor. Elements beyond the tensor's end are skipped.
+/// Calls copy(offset in the tensor, offset in the tile, count) for each row (last dimension) of a tile that
+/// begins at the coordinates `origin` of a dense row-major tensor. Skips elements beyond the tensor's end.
 template <class Copy>
 void copy_tile(const Shape& whole, const Shape& tile, const Shape& origin, const Copy& copy) {
   const Strides steps = row_major(whole);
@@ -122,8 +122,8 @@ class Worker {
   bool stopped() const { return stopped_; }
 
  private:
-  /// Returns whether the operator reads this operand rounded to its dtype. That is so for the two factors of
-  /// a matmul, if the block computes them.
+  /// Returns whether the operator reads this operand rounded to its dtype. True for A and B of a matmul if
+  /// the block computes them; a loaded tile is rounded already.
   bool rounds(const BlockOp& op, std::size_t operand) const {
     return op.kind == OpKind::matmul && operand < 2 && p_.operand[op.inputs[operand]];
   }
@@ -139,11 +139,11 @@ class Worker {
     std::vector<Array> tiles, states;
     std::vector<std::vector<double>> rounded;
   };
-  /// Returns a tile's values together with their errors.
+  /// Returns the values of tile `t` together with their errors in `e`.
   Uncertain uncertain(int t, const Side& e) const { return {operand(t), e.tiles[t].values.data()}; }
 
-  /// Changes an operator's results by random errors within the operator's own bound, as the rounding of a
-  /// right kernel might.
+  /// Changes the results of an operator by random errors, as the rounding of a right kernel might. The errors
+  /// are within the operator's own error bound.
   void perturb(const BlockOp& op) {
     if (jumps(op.kind)) {
       std::vector<double>& y = tiles_[op.outputs[0]].values;
@@ -162,7 +162,7 @@ class Worker {
     }
   }
 
-  /// Computes one operator that is not an accumulator, in one iteration of one block.
+  /// Computes an operator other than an accumulator or output, in one iteration of one block.
   void compute(const BlockOp& op, std::size_t index, const Dim3& block, std::int64_t iteration) {
     if (op.kind == OpKind::input) return load(op, block, iteration);
     if (op.kind == OpKind::mask) {  // bounds are in coordinates of the whole tensor
@@ -174,8 +174,8 @@ class Worker {
     computed(op, index, iteration);
   }
 
-  /// Computes an operator other than input and output, its errors if requested, and checks the magnitudes of
-  /// its results.
+  /// Computes the results of an operator other than input, output and accumulators, and their errors if
+  /// requested. Then checks the magnitudes of the results.
   void computed(const BlockOp& op, std::size_t index, std::int64_t iteration) {
     if (op.kind == OpKind::reduction_max) {
       running_max(op, index, iteration == 0);
@@ -201,7 +201,7 @@ class Worker {
     for (int t : op.outputs) made(t);
   }
 
-  /// Computes the errors of an operator's results from the errors of its operands, both in `e`.
+  /// Computes the errors of an operator's results in `e` from the errors of its operands in `e`.
   void propagate_errors(const BlockOp& op, Side& e) {
     std::vector<Uncertain> in;
     std::vector<Operand> out;
@@ -226,8 +226,9 @@ class Worker {
     stopped_ = true;
   }
 
-  /// Finishes a tile after its values are computed. A tile that a matmul reads is also stored rounded to its
-  /// dtype. Stops the run if a magnitude exceeds its limit.
+  /// Finishes tile `t` after its values are computed. If a matmul reads the tile, also stores the values
+  /// rounded to the tile's dtype. Stops the run if the tile's magnitude exceeds the limit for it in the
+  /// options.
   void made(int t) {
     if (!p_.operand[t]) {
       if (p_.options.tile_limit == std::numeric_limits<double>::infinity()) return;
@@ -255,8 +256,8 @@ class Worker {
     stopped_ = stopped_ || p_.options.stops_at(m);
   }
 
-  /// Copies one block's tile of a kernel-level tensor for one iteration. Elements beyond the tensor are
-  /// zeros.
+  /// Copies the tile that an input operator loads in one block and iteration from the kernel-level tensor.
+  /// Elements beyond the tensor become zeros.
   void load(const BlockOp& op, const Dim3& block, std::int64_t iteration) {
     const Array& whole = *p_.inputs[op.kernel_tensor];
     Array& tile = tiles_[op.outputs[0]];
@@ -273,7 +274,8 @@ class Worker {
     });
   }
 
-  /// Copies a tile into the kernel-level output. A block outside the stored slice stores nothing.
+  /// Copies the tile of an output operator in one block to the kernel-level output. Does nothing if the
+  /// operator stores a slice and the block's tile is outside of the slice.
   void store(const BlockOp& op, const Dim3& block) {
     Array& whole = *p_.outputs[op.kernel_tensor];
     const Array& tile = tiles_[op.inputs[0]];
@@ -287,8 +289,8 @@ class Worker {
     });
   }
 
-  /// Computes reduction_max in one iteration: the new running maximum, and the old maximum minus the new one.
-  /// The difference is 0 in the first iteration.
+  /// Computes both results of reduction_max in one iteration: the new running maximum, and the old maximum
+  /// minus the new one. The difference is 0 in the first iteration (`first`).
   void running_max(const BlockOp& op, std::size_t index, bool first) {
     Array &state = states_[index], &now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
     if (first) std::fill(state.values.begin(), state.values.end(), static_cast<double>(-FLT_MAX));
@@ -303,8 +305,8 @@ class Worker {
     state.values = now.values;
   }
 
-  /// Computes the errors of reduction_max. Must be called before the maximum is updated, while the state is
-  /// that of the previous iteration.
+  /// Computes the errors of both results of reduction_max. Must be called before the running maximum is
+  /// updated, because it reads the maximum of the previous iteration.
   void running_max_error(const BlockOp& op, std::size_t index, bool first) {
     std::vector<double>&state = bound_.states[index].values, &difference = bound_.tiles[op.outputs[1]].values;
     if (first) std::fill(state.begin(), state.end(), 0.0);
@@ -315,7 +317,8 @@ class Worker {
     for (std::size_t i = 0; i < state.size(); ++i) difference[i] = first ? 0 : difference[i] + state[i];
   }
 
-  /// Adds one iteration's tile to the state of an accumulator.
+  /// Adds one iteration's tile to the running value of an accumulator. `index`: the operator's index in the
+  /// block graph.
   void accumulate(const BlockOp& op, std::size_t index, bool first) {
     Array& state = states_[index];
     const Operand x = operand(op.inputs[0]);
@@ -344,8 +347,8 @@ class Worker {
     }
   }
 
-  /// Updates the errors of an accumulator by one iteration. Must be called before the accumulator's values
-  /// are updated: its errors depend on the values of the previous iteration.
+  /// Updates the errors in `e` of an accumulator's running value by one iteration. Must be called before the
+  /// value is updated, because the errors depend on the value of the previous iteration.
   void accumulate_error(const BlockOp& op, std::size_t index, bool first, Side& e) {
     const bool exact = is_integer(p_.block.tensors[op.inputs[0]].dtype);
     const Array& state = states_[index];
@@ -368,8 +371,8 @@ class Worker {
                  x.at.shape[last] / state.shape[last] * p_.block.loop, to);
   }
 
-  /// Computes the errors of an accumulator's result after the loop. `count`: the number of elements that a
-  /// mean divides by.
+  /// Computes the errors of an accumulator's result, after the loop. `count`: the number of elements by which
+  /// accum_red_mean and accum_red_rms divide.
   void finish_error(const BlockOp& op, std::size_t index, double count, Side& side) {
     const Array& state = states_[index];
     std::vector<double>& e = side.tiles[op.outputs[0]].values;
@@ -385,8 +388,8 @@ class Worker {
       mean_error({state.shape, state.values.data()}, count, op.kind == OpKind::accum_red_rms, e.data());
   }
 
-  /// Computes an accumulator's result after the loop, from its state: sums the last dimension or takes the
-  /// mean or root mean square, as the kind of accumulator requires.
+  /// Computes an accumulator's result from its running value, after the loop: the sum over the last
+  /// dimension, the mean, the root mean square or the value itself, as the kind of accumulator requires.
   void finish(const BlockOp& op, std::size_t index) {
     const Array& state = states_[index];
     Array& y = tiles_[op.outputs[0]];

@@ -18,7 +18,8 @@ struct Errors {
 /// - `inputs`, `outputs`: the operator's kernel-level operands and results. Outputs must be allocated; they
 ///   are not rounded to their dtype.
 /// - `masked`: per kernel-level tensor, which non-finite values a mask may have produced (masked.hpp).
-/// - `stopped`: set to whether a magnitude exceeded a limit of the options. The outputs are then incomplete.
+/// - `stopped`: set to true if a magnitude exceeded a limit of the options, and the outputs are incomplete;
+///   otherwise set to false.
 std::vector<BlockOperand> run_block_graph(const KernelGraph&, int op, const std::vector<const Array*>& inputs,
                                           const std::vector<Array*>& outputs, const Errors&,
                                           const ReferenceOptions&, const std::vector<Mask>& masked,

@@ -1,13 +1,13 @@
 // Appends operators to a block graph (the body of a custom operator) and inserts casts where dtypes differ.
 //
 //   BlockWriter w(block);
-//   const int bias = w.tile(DType::f16, "bias_tile");        // of an input, whose operator the caller adds
+//   const int bias = w.tile(DType::f16, "bias_tile");        // the caller adds the input operator that loads it
 //   const int sum = w.emit(OpKind::add, {acc, bias});        // acc is f32: bias is cast, the sum is f32
 //
 // Between the operators of a block every value is an unrounded float32, whatever its dtype; only a cast to a
 // narrower dtype rounds. So if one operand is f32, the other floating-point operands are cast to f32, and the
-// result is f32. Operands of a matmul are never cast here, because the cast decides how they are rounded: the
-// caller casts them.
+// result is f32. Operands of a matmul are not cast here: their dtype decides how the matmul rounds them, so the
+// caller inserts these casts.
 #pragma once
 #include <set>
 #include <string>
@@ -23,20 +23,24 @@ class BlockWriter {
   BlockWriter(const BlockWriter&) = delete;
 
   DType dtype(int tile) const { return block_.tensors[tile].dtype; }
-  /// Adds a tile without an operator and returns its index. The tile is unnamed if another tile has the name.
+  /// Adds a tile without an operator and returns its index. The tile is unnamed if this writer has given the
+  /// name to another tile.
   int tile(DType, const std::string& name = {});
-  /// Names an unnamed tile. Does nothing if the tile has a name, or if another tile has this one.
+  /// Names an unnamed tile. Does nothing if the tile has a name, or if this writer has given the name to
+  /// another tile.
   void name(int tile, const std::string&);
 
-  /// Appends an operator with one result and returns the index of the result tile. Operands are promoted.
+  /// Appends an operator with one result and returns the index of the result tile. The operands are cast as
+  /// promoted() says.
   int emit(OpKind, std::vector<int> in, const Attributes& = {});
-  /// Returns the result of an existing operator with the same kind, operands and attributes, else appends
-  /// one.
+  /// Returns the result tile of an operator with the same kind, operands and attributes if the block graph
+  /// has one; otherwise appends the operator with emit().
   int emit_once(OpKind, std::vector<int> in, const Attributes& = {});
-  /// Returns the tile in another dtype: the tile itself, or the result of a cast.
+  /// Returns the index of a tile with the values of `tile` in this dtype: `tile` itself, or the result of a
+  /// cast.
   int cast(int tile, DType);
-  /// Returns the operands with floating-point ones cast to f32, if one operand is f32. Integers, and the
-  /// operands of a matmul or cast, are returned unchanged.
+  /// Returns the operands, with the floating-point ones cast to f32 if one operand is f32. Returns integers,
+  /// and the operands of a matmul or cast, unchanged.
   std::vector<int> promoted(OpKind, std::vector<int> in);
 
  private:

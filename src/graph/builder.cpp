@@ -9,8 +9,8 @@
 namespace zellige::graph {
 namespace {
 
-/// Appends a tensor for each result of an operator and returns their indices. Shapes are inferred; the dtype
-/// follows from the first operand.
+/// Appends a tensor for each result of an operator and returns the tensors' indices. Infers the shapes and,
+/// from the first operand, the dtype.
 template <class T>
 std::vector<int> add_results(const Where& where, OpKind kind, const Attributes& attributes,
                              const std::vector<int>& operands, std::vector<T>& tensors) {

@@ -8,10 +8,11 @@
 //
 // With a block graph, which defines what one thread block does with its tiles:
 //
+//   // Blocks divide dimension 1 of W (axis x of the grid); the loop divides dimension 1 of X and 0 of W.
 //   Tensor Y = b.custom({.grid = {64}, .block = {128}, .loop = 4}, [&](BlockBuilder& t) {
 //     Tile x = t.load(X, {.loop = 1}), w = t.load(W, {.x = 1, .loop = 0});
-//     t.store(accum(matmul(x, w)), {.x = 1});
-//   }).at(0);
+//     t.store(accum(matmul(x, w)), {.x = 1});   // the blocks' results are concatenated along dimension 1
+//   }).at(0);                                   // the first result of the custom operator
 //
 // Functions are named after the operators of OpKind. A mistake throws Error at the call that makes it.
 // Strides, memory and dtypes are checked by build().
@@ -70,21 +71,21 @@ class Builder;
 /// Builds the block graph of one custom operator; passed to the function given to Builder::custom().
 class BlockBuilder : public Scope {
  public:
-  /// Returns the tile of a kernel-level tensor that one block loads in one iteration. Throws Error if the
-  /// grid or the loop does not divide the dimension that it splits.
+  /// Returns the tile of a kernel-level tensor that one block loads in one iteration. `Split` says which
+  /// dimension each grid axis and the loop divide. Throws Error if an extent is not divisible.
   Tile load(Tensor, Split = {}, std::string name = {});
-  /// Stores a tile as the next result of the custom operator; the blocks' tiles are concatenated as `Split`
-  /// says. Throws Error if the loop splits it, or if a grid axis of more than one block does not concatenate
-  /// along a dimension.
+  /// Stores a tile as the next result of the custom operator. The result is the concatenation of all blocks'
+  /// tiles along the dimensions in `Split`, or the part of it that `Slice` selects. Throws Error if
+  /// Split::loop is set, or if a grid axis with more than one block has no dimension.
   void store(Tile, Split = {}, std::string name = {}, Strides = {}, Slice = {});
   /// Masks a tile by element index: elements outside the bounds `Kept` (such as a causal mask) become
-  /// `value`. `Split` locates the tile in the whole tensor, as in load(). `dims` are the two dimensions that
-  /// the bounds compare (default: the last two).
+  /// `value`. `Split`, as given to load(), locates the tile in the whole tensor. `dims` are the two
+  /// dimensions whose indices the bounds compare (default: the last two).
   Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
-  /// Masks a tile by index and by lengths. `lengths` is an int32 tile that broadcasts to the first one.
-  /// Element j along the mask's second dimension is kept if j is below its length; other elements become
-  /// `value`.
+  /// Masks a tile by element index and by lengths: also sets elements to `value` whose index j along the
+  /// mask's second dimension is not below their length. `lengths` is an int32 tile that broadcasts to the
+  /// masked tile.
   Tile mask(Tile, Tile lengths, const Kept& = {}, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
 
@@ -116,7 +117,8 @@ class Builder : public Scope {
   /// Makes `y` share the memory of the input `x`, and returns it. `y` must be the result of a scatter or
   /// slice_scatter into `x`, or into a tensor that already shares x's memory; build() checks this.
   Tensor in_place(Tensor y, Tensor x);
-  /// Appends a custom operator, whose body is built by calling `body`. Returns one tensor per store().
+  /// Appends a custom operator, whose block graph `body` builds. Returns one tensor per call of
+  /// BlockBuilder::store().
   std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
   /// Returns the graph with all shapes inferred. Throws Error if it is not valid.
   KernelGraph build() const;
@@ -147,12 +149,14 @@ std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>&
   return results;
 }
 
-// One operator a line.
+// One operator per line.
 // clang-format off
+
+/// Returns the matrix product a b. If `tf32`, f32 operands are rounded to tf32.
 template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b, bool tf32 = false) {
   return append<L>(OpKind::matmul, {a, b}, {.tf32 = tf32})[0];
 }
-/// Returns a b + bias. The bias broadcasts to the shape of a b.
+/// Returns a b + bias. The bias broadcasts to the shape of a b. If `tf32`, f32 operands are rounded to tf32.
 template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b, Handle<L> bias, bool tf32 = false) {
   return append<L>(OpKind::matmul, {a, b, bias}, {.tf32 = tf32})[0];
 }
@@ -182,7 +186,9 @@ template <class L> Handle<L> cast(Handle<L> x, DType dtype, bool saturate = fals
   return append<L>(OpKind::cast, {x}, {.dtype = dtype, .saturate = saturate})[0];
 }
 
-// Views: they read the operand's memory with other shapes and strides.
+// Views: kernels read the operand's memory with another shape and other strides.
+
+/// Returns x with permuted dimensions: dimension d of the result is dimension dims[d] of x.
 template <class L> Handle<L> permute(Handle<L> x, std::vector<std::int64_t> dims) {
   return append<L>(OpKind::permute, {x}, {.sizes = std::move(dims)})[0];
 }
@@ -198,20 +204,21 @@ template <class L> Handle<L> slice(Handle<L> x, int dim, std::int64_t start, std
 }
 
 /// Masks a tensor by element index: elements outside the bounds `kept` (such as a causal mask) become
-/// `value`. `dims` are the two dimensions that the bounds compare (default: the last two). In a block graph
-/// use BlockBuilder::mask(), which also takes the tile's position.
+/// `value`. `dims` are the two dimensions whose indices the bounds compare (default: the last two). In a
+/// block graph use BlockBuilder::mask(), which needs the tile's position.
 inline Tensor mask(Tensor x, const Kept& kept, double value = Attributes{}.value, std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
-/// Masks a tensor by index and by lengths. `lengths` is an int32 tensor that broadcasts to `x`. Element j
-/// along the mask's second dimension is kept if j is below its length; other elements become `value`.
+/// Masks a tensor by element index and by lengths: also sets elements to `value` whose index j along the
+/// mask's second dimension is not below their length. `lengths` is an int32 tensor that broadcasts to `x`.
 inline Tensor mask(Tensor x, Tensor lengths, const Kept& kept = {}, double value = Attributes{}.value,
                    std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x, lengths}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
 // Elementwise operators on two tensors, or on a tensor and a scalar.
+
 template <class L> Handle<L> pow(Handle<L> x, Handle<L> y) { return append<L>(OpKind::pow, {x, y})[0]; }
 template <class L> Handle<L> pow(Handle<L> x, double s) { return append<L>(OpKind::pow, {x}, {.scalar = s})[0]; }
 template <class L> Handle<L> operator+(Handle<L> x, Handle<L> y) { return append<L>(OpKind::add, {x, y})[0]; }
@@ -240,7 +247,7 @@ template <class L> Handle<L> operator*(Handle<L> x, Handle<L> y) { return append
 template <class L> Handle<L> operator*(Handle<L> x, double s) { return mul_scalar(x, s); }
 template <class L> Handle<L> operator*(double s, Handle<L> x) { return mul_scalar(x, s); }
 template <class L> Handle<L> operator-(Handle<L> x) { return neg(x); }
-/// Returns x where the condition is not 0, else y.
+/// Returns x where the condition is not 0, otherwise y.
 template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, Handle<L> y) {
   return append<L>(OpKind::where, {condition, x, y})[0];
 }
@@ -253,7 +260,9 @@ template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, double s) {
 template <class L> Handle<L> reduction(Handle<L> x, int dim, std::int64_t to = 1) {
   return append<L>(OpKind::reduction, {x}, {.dim = dim, .to = to})[0];
 }
+
 // Reductions along one dimension or several.
+
 template <class L> Handle<L> sum(Handle<L> x, int dim, bool keepdim = false) {
   return append<L>(OpKind::sum, {x}, {.dim = dim, .keepdim = keepdim})[0];
 }
@@ -293,14 +302,16 @@ template <class L> Handle<L> log_softmax(Handle<L> x, int dim) {
   return append<L>(OpKind::log_softmax, {x}, {.dim = dim})[0];
 }
 
-/// Returns the normalized_shape of a norm with a weight of this shape, without leading ones. Empty means the
-/// last dimension alone.
+/// Returns the normalized shape of a norm whose weight has this shape: the weight's shape without leading
+/// ones, or an empty shape if that is one dimension (the norm is then over the last dimension).
 inline Shape lines_of(Shape weight) {
   while (weight.size() > 1 && weight.front() == 1) weight.erase(weight.begin());
   return weight.size() > 1 ? weight : Shape{};
 }
-// Norms over the last dimension, over the trailing dimensions that `shape` lists, or over those of the
+
+// Norms over the last dimension, over the trailing dimensions of extents `shape`, or over the dimensions of the
 // weight.
+
 template <class L> Handle<L> rms_norm(Handle<L> x, Shape shape, double eps) {
   return append<L>(OpKind::rms_norm, {x}, {.sizes = std::move(shape), .eps = eps})[0];
 }
@@ -318,13 +329,13 @@ template <class L> Handle<L> layer_norm(Handle<L> x, Handle<L> weight, Handle<L>
   return append<L>(OpKind::layer_norm, {x, weight, bias}, {.sizes = lines_of(weight.shape()), .eps = eps})[0];
 }
 
-/// Rotates pairs of elements by angles given as cos and sin (rotary position embedding). A pair is elements k
-/// and k + n/2 of the last dimension, of extent n. cos and sin broadcast.
+/// Rotates pairs of elements of x by angles given as cos and sin (rotary position embedding). A pair is
+/// elements k and k + n/2 of the last dimension, whose extent is n. cos and sin broadcast to x.
 template <class L> Handle<L> rotary(Handle<L> x, Handle<L> cos, Handle<L> sin) {
   return append<L>(OpKind::rotary, {x, cos, sin})[0];
 }
-/// Rotates pairs of elements by angles given as cos and sin (rotary position embedding). A pair is elements
-/// 2k and 2k + 1 of the last dimension. cos and sin broadcast.
+/// Rotates pairs of elements of x by angles given as cos and sin (rotary position embedding). A pair is
+/// elements 2k and 2k + 1 of the last dimension. cos and sin broadcast to x.
 template <class L> Handle<L> rotary_interleaved(Handle<L> x, Handle<L> cos, Handle<L> sin) {
   return append<L>(OpKind::rotary_interleaved, {x, cos, sin})[0];
 }
@@ -339,6 +350,8 @@ template <class L> std::vector<Handle<L>> split(Handle<L> x, int dim, std::vecto
 // clang-format on
 
 // Gather and scatter of rows by index; formulas are in rows.hpp. Scatters exist at the kernel level only.
+
+/// Returns the rows of x that `numbers` lists: y[i, ...] = x[numbers[i], ...].
 template <class L>
 Handle<L> gather(Handle<L> x, Handle<L> numbers) {
   return append<L>(OpKind::gather, {x, numbers})[0];
@@ -353,8 +366,8 @@ inline Tensor slice_scatter(Tensor x, Tensor part, int dim, Tensor start) {
   return append<KernelLevel>(OpKind::slice_scatter, {x, part, start}, {.dim = dim})[0];
 }
 
-/// Returns the running maximum along `dim` over the loop iterations, and its change: the old maximum minus
-/// the new one.
+/// Returns two tiles: the running maximum along `dim` over the loop iterations so far, and the maximum before
+/// this iteration minus the new one.
 inline std::pair<Tile, Tile> reduction_max(Tile x, int dim) {
   const std::vector<Tile> both = append<BlockLevel>(OpKind::reduction_max, {x}, {.dim = dim});
   return {both[0], both[1]};
@@ -367,9 +380,11 @@ inline Tile accum_redtox_sum(Tile x, std::int64_t to) {
   return append<BlockLevel>(OpKind::accum_redtox_sum, {x}, {.to = to})[0];
 }
 inline Tile accum_max(Tile x) { return append<BlockLevel>(OpKind::accum_max, {x})[0]; }
-/// Accumulates acc = acc * r + x over the loop iterations. `r` broadcasts to `x`.
+/// Accumulates acc = acc * r + x over the loop iterations and returns acc, computed after the loop. `r`
+/// broadcasts to `x`.
 inline Tile accum_rescale(Tile x, Tile r) { return append<BlockLevel>(OpKind::accum_rescale, {x, r})[0]; }
-/// Accumulates acc = acc * r + x over the loop iterations, then sums the last dimension.
+/// Accumulates acc = acc * r + x over the loop iterations, then sums acc along the last dimension and returns
+/// the sums. `r` broadcasts to `x`.
 inline Tile accum_red_sum_rescale(Tile x, Tile r) {
   return append<BlockLevel>(OpKind::accum_red_sum_rescale, {x, r})[0];
 }

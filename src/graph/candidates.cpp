@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t max_bytes = std::size_t{1} << 28;  // of one graph's JSON
 
-/// Returns the name of a file's graphs: the file's stem, with characters that a graph's name may not contain
-/// replaced by underscores.
+/// Returns the prefix of the names of a file's graphs: the stem of the path, with an underscore in place of
+/// each character that a graph's name may not contain.
 std::string graph_name(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string().substr(0, 150);
   for (char& c : name)
@@ -58,8 +58,8 @@ class Characters {
     while (blank(peek())) drop();
   }
 
-  /// Reads one JSON value without parsing it, by matching brackets and quotes. Appends its text to `into`,
-  /// unless `into` is nullptr. Throws Error if the value is larger than max_bytes.
+  /// Reads one JSON value without parsing it, by matching brackets and quotes. Appends the value's text to
+  /// `into`, unless `into` is nullptr. Throws Error if the text in `into` exceeds max_bytes.
   void value(std::string* into) {
     int depth = 0;
     bool quoted = false, escaped = false;
@@ -84,7 +84,7 @@ class Characters {
     }
   }
 
-  /// Appends the rest of the input to `into`. Throws Error if that exceeds max_bytes.
+  /// Appends the rest of the input to `into`. Throws Error if the text in `into` exceeds max_bytes.
   void all(std::string& into) {
     while (peek() >= 0) {
       if (into.size() + rest_.size() > max_bytes)
@@ -143,8 +143,8 @@ Candidates::~Candidates() = default;
 
 std::size_t Candidates::bytes_read() const { return in_->bytes; }
 
-// Finds out from the first characters what the file is: one graph in Zellige's JSON form, a list of graphs,
-// or one Mirage graph (a list of operators).
+// Reads the first graph and determines the form of the input: one graph in Zellige's JSON form, a list of
+// graphs, or one Mirage graph (a list of operators).
 void Candidates::begin() {
   std::string text;
   for (const int mark : {0xef, 0xbb, 0xbf}) {

@@ -28,10 +28,10 @@ class Candidates {
   Candidates(Candidates&&) noexcept;
   ~Candidates();
 
-  /// Returns the next graph, or the reason why it is invalid. Returns nullopt at the end. Throws Error if the
-  /// input is not JSON; after that, it returns nullopt.
+  /// Returns the next graph, or the reason why it is invalid. Returns nullopt at the end of the input. Throws
+  /// Error if the input is not JSON; later calls then return nullopt.
   std::optional<Loaded> next();
-  /// Skips the next graph without parsing it. Returns false at the end.
+  /// Skips the next graph without parsing it. Returns false at the end of the input.
   bool skip();
   /// Number of graphs returned or skipped so far.
   int count() const { return count_; }
@@ -39,7 +39,7 @@ class Candidates {
   const std::string& stem() const { return stem_; }
 
  private:
-  /// Reads the first graph and finds out the form of the file.
+  /// Reads the first graph and determines the form of the file: one graph, or a list of graphs.
   void begin();
   bool advance();  // moves to the next element of the list; false at the end
   Loaded load(const Json&);

@@ -58,8 +58,8 @@ double sum_of_squares(const double* a, const double* b, std::int64_t count) {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Returns error / scale, but 0 if the error is 0, and infinity instead of NaN, so that a comparison with
-/// `<=` suffices.
+/// Returns error / scale. If `error` is 0, returns 0; if both are infinite or one is NaN, returns infinity.
+/// So the result is never NaN.
 double ratio(double error, double scale) {
   if (error == 0) return 0;
   const double r = error / scale;

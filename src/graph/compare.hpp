@@ -15,15 +15,16 @@
 // expected| must not exceed the element's limit, whatever the tolerance allows. judge.hpp derives limits from
 // proved rounding errors (rounding.hpp).
 //
-// A fused program may omit intermediate roundings of the graph (omit_roundings.hpp). It is compared with the
-// unrounded values, and its tolerance grows by the effect of those roundings. In norm that is ||rounded -
-// expected||; per element it is `spread` times the rms of rounded - expected over the row. Elements where
-// only `rounded` overflowed add nothing.
+// A fused program may omit intermediate roundings of the graph (omit_roundings.hpp). Its results are compared
+// with `expected`, computed without them, and the tolerance grows by their effect. With `rounded` the reference
+// with all roundings, the norm may differ by a further ||rounded - expected||, and each element by a further
+// `spread` times the rms of rounded - expected over its row. Elements where only `rounded` overflowed add
+// nothing.
 //
-// A result outside the tolerance may be right nevertheless: if a formula cancels, or exp has a large
-// argument, rounding alone moves it further. Given error bounds (rounding.hpp), such a result is `explained`.
-// Then each |found - expected| is within the tolerance or the error bound, and the total excess over the
-// bounds is small.
+// A result outside the tolerance may be right nevertheless: if a formula cancels, or exp has a large argument,
+// rounding alone moves the result further. Given error bounds (rounding.hpp), such a result is `explained` if
+// each |found - expected| is within the tolerance or the element's error bound, and if the norm of all excesses
+// over the error bounds is small.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -58,26 +59,26 @@ struct Tolerance {
 Tolerance tolerance(DType);
 
 /// Returns the tolerance that a right result satisfies unless the formula is ill-conditioned. An element may
-/// be off by one step of the dtype; relative to the rms of its row, only by what f32 allows. Omitted
-/// roundings may add five standard deviations.
+/// deviate by one step of the dtype (at least 3e-5 of its value), or by 3e-5 times the rms of its row.
+/// Omitted roundings may add five standard deviations.
 Tolerance close_tolerance(DType);
 
-/// Returns how far each element may deviate under the tolerance. `rounded`: the reference with all roundings
-/// of the graph, if the program omits some; else nullptr.
+/// Returns how far each element may deviate from `expected` under the tolerance. `rounded`: the reference
+/// with all roundings of the graph if the program omits some; otherwise nullptr.
 Array allowances(const Array& expected, const Tolerance&, const Array* rounded = nullptr);
 
-/// Returns |a - b|. It is 0 if both are the same infinity or both are NaN, and infinite if only one of them
-/// is.
+/// Returns |a - b|; 0 if a and b are the same infinity or both NaN; infinity if only one of them is infinite
+/// or NaN.
 inline double distance(double a, double b) {
   if (a == b || (a != a && b != b)) return 0;
   const double d = std::fabs(a - b);
   return d == d ? d : std::numeric_limits<double>::infinity();
 }
 
-/// Returns the largest ||found - expected|| / ||expected|| allowed for a tensor of `count` elements. In a
-/// large tensor, Tolerance::norm is the effect of elements that float32 arithmetic puts on the other side of
-/// a rounding boundary. In a small one their share varies, so the bound adds three standard deviations of the
-/// effect, and one element.
+/// Returns the largest ||found - expected|| / ||expected|| allowed for a tensor of `count` elements. For
+/// large tensors it is Tolerance::norm, which covers the elements that float32 arithmetic puts on the other
+/// side of a rounding boundary. In small tensors the share of such elements varies, so their limit is larger:
+/// by three standard deviations of that effect, and by one element.
 double norm_allowed(const Tolerance&, std::int64_t count);
 
 /// Sums of squares over a tensor, or over a part of one. Adding the sums of all parts gives those of the

@@ -25,7 +25,8 @@ class Steps {
     for (int dim : dims_) x = add(OpKind::reduction, {x}, {.dim = dim});
     return x;
   }
-  /// Appends a slice that takes the first or second half of the last dimension.
+  /// Appends a slice of the first or second half of x along the last dimension. Returns the index of its
+  /// result. `shape`: the shape of x.
   int half(int x, const Shape& shape, bool second) {
     const std::int64_t n = shape.back() / 2;
     return add(
@@ -33,8 +34,9 @@ class Steps {
         {.dim = static_cast<int>(shape.size()) - 1, .start = second ? n : 0, .end = second ? 2 * n : n});
   }
   int joined(int x, int y) { return add(OpKind::concat, {x, y}, {.dim = dims_[0]}); }
-  /// Appends a mean that divides by n, as PyTorch does. Multiplying by a rounded 1/n would make a row of
-  /// equal numbers differ from its mean. If n is a power of two, 1/n is exact, and it multiplies.
+  /// Appends the mean of x along the dimensions and returns the index of its result. It divides the sum by n,
+  /// as PyTorch does, because multiplying by a rounded 1/n would make a row of equal numbers differ from its
+  /// mean. If n is a power of two, it multiplies by 1/n, which is exact.
   int mean(int x) {
     const auto n = static_cast<double>(count_);
     return std::has_single_bit(static_cast<std::uint64_t>(count_))
@@ -45,9 +47,9 @@ class Steps {
     for (int dim : dims_) x = add(OpKind::amax, {x}, {.dim = dim, .keepdim = true});
     return x;
   }
-  /// Appends a clamp to the range of finite float32.
+  /// Appends a clamp of x to the range of finite float32. Returns the index of its result.
   int bounded(int x) { return add(OpKind::clamp, {x}, {.lo = -FLT_MAX, .hi = FLT_MAX}); }
-  /// Appends an addition of eps, unless eps is 0.
+  /// Appends x + eps and returns the index of its result. If eps is 0, appends nothing and returns x.
   int shifted(int x, double eps) { return eps == 0 ? x : scalar(OpKind::add, {x}, eps); }
 
   std::vector<Step> take() { return std::move(steps_); }

@@ -1,13 +1,13 @@
 // Defines each composite operator, such as softmax, as a list of primitive operators. The reference, its
 // error analysis, `zellige equal` and the lowering to kernels all use this definition.
 //
-//   compose(OpKind::softmax, {.dim = 1}, {{4, 8}})   // amax, sub, exp, reduction, div
+//   compose(OpKind::softmax, {.dim = 1}, {{4, 8}})   // for shape (4, 8): amax, sub, exp, reduction, div
 //
-// amax along one dimension with keepdim is a primitive; every other amax is composed of it.
+// amax along one dimension with keepdim is a primitive; every other amax is composed of this primitive.
 //
-// Step inputs are numbered: first the composite operator's operands, then the results of the steps. The last
-// step computes the operator's result, with the reduced dimensions kept at extent 1. If `keepdim` is false,
-// they are dropped.
+// The inputs of a step are numbers: first the composite operator's operands are numbered, then the results of
+// the steps. The last step computes the operator's result, with extent 1 in the reduced dimensions. If `keepdim`
+// is false, the caller drops these dimensions.
 #pragma once
 #include "graph/graph.hpp"
 
@@ -20,22 +20,23 @@ struct Step {
   Attributes attributes{};
 };
 
-/// Returns whether the operator is composite. amax is included, although one form of it is a primitive.
+/// Returns whether the operator is composite. True for amax, although one form of amax is a primitive.
 bool is_composed(OpKind);
 
-/// Returns whether the operator is the primitive amax: over one dimension, which is kept.
+/// Returns whether the operator is the primitive amax: a maximum along one dimension, with keepdim.
 bool is_greatest(OpKind, const Attributes&);
 
 /// Returns the steps of a composite operator. `operands` are shapes that infer_shapes() accepts. Throws Error
 /// if the operator is not composite.
 std::vector<Step> compose(OpKind, const Attributes&, const std::vector<Shape>& operands);
 
-/// Returns the dimensions that a composite operator reduces or normalizes over, in descending order. They are
-/// the attribute `dim`, or those listed in `sizes`; for norms and rotary, the trailing ones.
+/// Returns the dimensions over which a composite operator reduces or normalizes, in descending order. Norms
+/// and rotary have the trailing dimensions of x; other operators have the attribute `dim` or the dimensions
+/// that `sizes` lists.
 std::vector<int> composed_dims(OpKind, const Attributes&, const Shape& x);
 
-/// Returns whether the operator is a reduction: its result has extent 1 along composed_dims(), or lacks these
-/// dimensions if the attribute `keepdim` is false.
+/// Returns whether the operator is a reduction, such as sum or amax. Its result has extent 1 along
+/// composed_dims(), or lacks these dimensions if the attribute `keepdim` is false.
 bool reduces(OpKind);
 
 /// Returns the shapes of the steps' results. The last shape has the reduced dimensions with extent 1.

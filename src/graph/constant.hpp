@@ -1,7 +1,7 @@
-// Marks graph inputs as constant by name, for the option --constant and its equivalent in the C API. No
-// earlier work on the stream writes a constant input, so a kernel may read it early.
+// Marks graph inputs as constant by name, for the option --constant and its equivalent in the C API. No earlier
+// work on the stream writes a constant input, so a kernel may read it before the preceding kernel has ended.
 //
-//   declare_constant(g, {"W"});  // no earlier work on the stream writes W: it is a weight
+//   declare_constant(g, {"W"});  // W is a weight
 #pragma once
 #include "graph/graph.hpp"
 

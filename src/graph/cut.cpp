@@ -13,8 +13,9 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns whether a block operator computes the same in a block of a smaller grid. That is not so if it
-/// handles partial tiles or stores a slice: it then depends on the block's position in the grid.
+/// Returns whether a block operator computes the same in a block of a smaller grid as in the corresponding
+/// block of the whole grid. False if the operator handles partial tiles or stores a slice, because its result
+/// then depends on the block's position in the grid.
 bool anywhere(const BlockOp& op) {
   switch (op.kind) {
     case OpKind::output:
@@ -67,8 +68,8 @@ class Cutter {
   }
 
  private:
-  /// Returns the index of the tensor in the subgraph that holds region `r` of tensor `t`. That is an input of
-  /// the subgraph if the tensor's values are known; else operators that compute the region are added.
+  /// Returns the index of the subgraph's tensor that holds region `r` of tensor `t`. If the values of `t` are
+  /// known, that tensor is an input of the subgraph; otherwise adds the operators that compute it.
   int need(int t, const Region& r) {
     const auto at = made_.find({t, r});
     if (at != made_.end()) return at->second;
@@ -83,15 +84,16 @@ class Cutter {
     return made_[{t, r}] = index;
   }
 
-  /// Adds a tensor for a region to the subgraph and returns its index.
+  /// Adds a tensor of the shape of region `r`, with the dtype and name of tensor `t`, to the subgraph.
+  /// Returns its index.
   int add(int t, const Region& r) {
     const KernelTensor& whole = g_.tensors[t];
     cut_.graph.tensors.push_back({whole.dtype, r.extent, row_major(r.extent), whole.name});
     return static_cast<int>(cut_.graph.tensors.size()) - 1;
   }
 
-  /// Adds the operators that compute region `r` of tensor `t`. Returns the index of the tensor in the
-  /// subgraph that holds the region.
+  /// Adds the operators that compute region `r` of tensor `t`. Returns the index of the subgraph's tensor
+  /// that holds the region.
   int computed(int t, const Region& r) {
     const KernelOp& op = g_.ops[producer_[t]];
     if (is_elementwise(op.kind) || op.kind == OpKind::mask) return same_part(op, t, r);
@@ -126,8 +128,8 @@ class Cutter {
     return everything(op, t, r);
   }
 
-  /// Returns the region of a broadcasting operand that an elementwise operator reads for region `r` of its
-  /// result.
+  /// Returns the region of `operand`, which broadcasts, that an elementwise operator reads to compute region
+  /// `r` of its result.
   Region broadcast(const Region& r, int operand) const {
     const Shape& shape = g_.tensors[operand].shape;
     Region part = whole(shape);
@@ -137,8 +139,8 @@ class Cutter {
     return part;
   }
 
-  /// Adds an operator whose one result is region `r` of tensor `t`. Returns the result's index in the
-  /// subgraph.
+  /// Adds an operator to the subgraph, with region `r` of tensor `t` as its one result. Returns the result's
+  /// index in the subgraph.
   int emit(KernelOp op, int t, const Region& r) {
     const int index = add(t, r);
     op.outputs = {index};
@@ -179,9 +181,9 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// Adds an operator such as softmax that reads and computes the dimensions `dims` as a whole, restricted to
-  /// region `r` of its result `t` along other dimensions. Then slices the result to `r` and returns the
-  /// slice's index in the subgraph.
+  /// Adds an operator such as softmax, which reads and computes the dimensions `dims` as a whole. Restricts
+  /// it to region `r` of its result `t` along the other dimensions, then slices the result to `r`. Returns
+  /// the slice's index in the subgraph.
   int along(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     Region given = r, read = r;
     for (int dim : dims) {
@@ -202,8 +204,8 @@ class Cutter {
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
-  /// Adds a reduction, restricted to region `r` of its result `t`. It reads the dimensions `dims` as a whole
-  /// and reduces them to one element, or drops them. Returns the restricted result's index in the subgraph.
+  /// Adds a reduction over the dimensions `dims`, which it reads as a whole, restricted to region `r` of its
+  /// result `t`. Returns the restricted result's index in the subgraph.
   int reduced(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     const Shape& shape = g_.tensors[op.inputs[0]].shape;
     Region read = whole(shape);
@@ -231,8 +233,8 @@ class Cutter {
         r);
   }
 
-  /// Adds a concat, restricted to region `r` of its result `t`, with the operands that overlap the region.
-  /// Returns the restricted result's index in the subgraph.
+  /// Adds a concat, restricted to region `r` of its result `t`: it concatenates the parts of operands that
+  /// lie in the region. Returns the restricted result's index in the subgraph.
   int joined(const KernelOp& op, int t, const Region& r) {
     const int dim = op.attributes.dim;
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
@@ -350,8 +352,8 @@ class Cutter {
     return slice(index, t, given, r);
   }
 
-  /// Adds an operator without restricting it, and slices its result `t` to region `r`. Returns the slice's
-  /// index in the subgraph. For operators whose structure is not known here.
+  /// Adds an operator without restricting it, for operators that no other function handles. Then slices its
+  /// result `t` to region `r` and returns the slice's index in the subgraph.
   int everything(const KernelOp& op, int t, const Region& r) {
     KernelOp same{op.kind, {}, {}, op.attributes, op.block};
     for (int operand : op.inputs) same.inputs.push_back(need(operand, whole(g_.tensors[operand].shape)));
@@ -365,7 +367,7 @@ class Cutter {
   }
 
   /// Slices tensor `from` of the subgraph, which holds the region `given` of tensor `t`, to the region `r`.
-  /// Adds one split per dimension and returns the slice's index in the subgraph.
+  /// Adds one split per dimension in which the regions differ. Returns the slice's index in the subgraph.
   int slice(int from, int t, Region given, const Region& r) {
     for (std::size_t d = 0; d < r.extent.size(); ++d) {
       if (given.extent[d] == r.extent[d]) continue;
@@ -398,7 +400,8 @@ class Cutter {
   Cut cut_;
 };
 
-/// Returns the number of operations of a matmul with left operand `a` and result `c`: 2 per multiply-add.
+/// Returns the number of floating-point operations of a matmul, 2 per multiply-add. `a`: shape of the left
+/// operand; `c`: shape of the result.
 double product_work(const Shape& a, const Shape& c) {
   return 2 * static_cast<double>(size(c)) * static_cast<double>(a.back());
 }

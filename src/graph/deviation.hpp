@@ -1,12 +1,13 @@
-// Measures the distance between two arrays per element, per row and in scale. The judge (judge.hpp) compares
-// each measure with a limit.
+// Measures the distance between two arrays per element, per row and in scale. The scale is the relative error of
+// the best common factor: 1/64 if found is (1 + 1/64) expected. The judge (judge.hpp) compares each measure with
+// a limit.
 //
 //   Deviation d = deviation(found, expected);
 //   Deviation most = close_by(expected, DType::bf16, nullptr);   // allowed without further evidence
-//   raise(most, deviation(sample, expected), 4);                 // allowed by a run with random rounding
+//   raise(most, deviation(sample, expected), 4);                 // or 4 times what random rounding causes
 //
-// An error may be within the limit of every element and yet show in the norm of a row, such as a row of zeros
-// in a coarse dtype. Or it may show in the scale of the tensor, such as a factor of 1 + 1/64.
+// Norms of rows and the scale detect errors that are within the limit of every element: for example a row of
+// zeros in a coarse dtype, or a factor of 1 + 1/64 in the whole tensor.
 #pragma once
 #include "graph/compare.hpp"
 
@@ -23,18 +24,19 @@ struct Deviation {
 /// Returns the distances between two arrays of the same shape.
 Deviation deviation(const Array& found, const Array& expected);
 
-/// Raises each number of `to` to at least `factor` times the number in `from`.
+/// Raises each number of `to` to at least `factor` times the corresponding number in `from`.
 void raise(Deviation& to, const Deviation& from, double factor);
 
-/// Returns the deviations that a right result is allowed without further evidence.
+/// Returns the largest deviations that a right result is allowed without further evidence. Does not set the
+/// member `norm`.
 ///
 /// - Elements: allowances() under close_tolerance().
-/// - Rows and scale: norm_allowed() for the number of elements of the row or of the tensor.
-/// - If the program omits roundings, rows and scale also allow their effect. A row allows twice the change
-///   that they make. The scale allows the change of scale that they make, plus five times their relative norm
-///   divided by the square root of the number of rows.
+/// - Rows: norm_allowed() for the length of a row, times the norm of the row.
+/// - Scale: norm_allowed() for the size of the tensor.
 ///
-/// `rounded` is the reference with all roundings, or nullptr if none is omitted. The norm is not set.
+/// `rounded` is the reference with all roundings if the program omits some; otherwise nullptr. With it, the
+/// omitted roundings add to the limits. To a row, twice the norm of their change. To the scale, their change
+/// of scale, plus five times their relative norm divided by the square root of the number of rows.
 Deviation close_by(const Array& expected, DType, const Array* rounded);
 
 }  // namespace zellige::graph

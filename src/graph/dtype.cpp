@@ -27,8 +27,8 @@ double from_half(std::uint32_t bits) {
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-/// Returns the bits of an e4m3 value, which must be representable. The smallest normal exponent is -6. The
-/// largest exponent has a NaN in place of infinity.
+/// Returns the bits of an e4m3 value; `x` must be representable. The smallest normal exponent of e4m3 is -6,
+/// and its largest exponent has a NaN in place of infinity.
 std::uint32_t e4m3_bits(double x) {
   const std::uint32_t sign = std::signbit(x) ? 0x80 : 0;
   const double magnitude = std::fabs(x);

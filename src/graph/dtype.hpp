@@ -45,14 +45,14 @@ constexpr Format format(DType dtype) {
   }
 }
 
-/// Returns the low `bits` bits of an integer, 8 or 32, interpreted in two's complement.
+/// Returns the low `bits` bits of an integer, interpreted in two's complement. `bits` is 8 or 32.
 inline double wrapped(std::int64_t x, int bits) {
   return bits == 8 ? static_cast<std::int8_t>(x) : static_cast<std::int32_t>(x);
 }
 
-/// Converts to an integer of 8 or 32 bits, rounding toward zero. Out of range, PyTorch leaves the result
-/// undefined; here it is what a GPU computes. The number saturates to int32, NaN becomes 0, and int8 takes
-/// the low 8 bits of the int32.
+/// Converts to an integer of 8 or 32 bits, rounding toward zero. For a number out of range, where PyTorch
+/// leaves the result undefined, returns what a GPU computes: int32 saturates, NaN becomes 0, and int8 is the
+/// low 8 bits of the int32.
 inline double to_integer(int bits, double x) {
   const double whole = x < 0 ? std::ceil(x) : std::floor(x);
   const double narrow = whole < -2147483648.0 ? -2147483648.0 : whole > 2147483647.0 ? 2147483647.0 : whole;
@@ -76,12 +76,12 @@ inline double round_to_float(const Format& f, double x) {
   return x == x ? y : x;
 }
 
-/// Rounds a number to a format; integers are truncated.
+/// Returns x rounded to a format: floating-point formats to nearest, integers toward zero.
 inline double round_to(const Format& f, double x) {
   return f.integer_bits ? to_integer(f.integer_bits, x) : round_to_float(f, x);
 }
 inline double round_to(DType dtype, double x) { return round_to(format(dtype), x); }
-/// Rounds `count` values in place.
+/// Rounds `count` values to the dtype, in place.
 void round_to(DType dtype, double* values, std::int64_t count);
 
 /// Rounds to tf32, as a matmul with `tf32` rounds its f32 operands: to 10 bits of mantissa, ties away from
@@ -92,15 +92,15 @@ inline double round_to_tf32(double x) {
   return std::bit_cast<float>((bits + 0x1000) & 0xffffe000);
 }
 
-/// Converts a floating-point number to the attributes' dtype, as the operator `cast` does. Saturates to the
-/// dtype's finite range if the attributes say so.
+/// Converts a floating-point number to the dtype in the attributes, as the operator `cast` does. Saturates to
+/// the dtype's finite range if the attribute `saturate` is set.
 double cast_number(double x, const Attributes&);
-/// Converts an integer to the attributes' dtype, as the operator `cast` does. Like PyTorch, it converts to
-/// float32 first, if the result is a floating-point type.
+/// Converts an integer to the dtype in the attributes, as the operator `cast` does. For a floating-point
+/// dtype, converts to float32 first, like PyTorch.
 double cast_integer(double x, const Attributes&);
 
-/// Returns the stored bits of a value, after rounding it to the dtype. A type of 8 or 16 bits uses the low
-/// bits.
+/// Returns the bits that store a value in memory, after rounding it to the dtype. They are in the low 8 or 16
+/// bits if the dtype has only so many.
 std::uint32_t to_bits(DType, double);
 /// Returns the value of stored bits; inverse of to_bits().
 double from_bits(DType, std::uint32_t);

@@ -9,7 +9,7 @@ namespace {
 constexpr auto table = std::apply(
     [](const auto&... row) { return std::array{static_cast<const Elementwise&>(row)...}; }, elementwise_rows);
 
-/// Returns whether the table is in the order of OpKind, without gaps.
+/// Returns whether the rows of the table are in the order of OpKind, without gaps.
 constexpr bool in_order() {
   for (std::size_t i = 0; i < table.size(); ++i)
     if (static_cast<std::size_t>(table[i].kind) != static_cast<std::size_t>(table[0].kind) + i) return false;

@@ -4,12 +4,12 @@
 //
 //   const Elementwise& row = elementwise(OpKind::silu);              // row.text == "zellige::silu({0})"
 //   double y = apply(OpKind::div, {}, std::array{1.0, 2.0}.data());  // 0.5, in float64
-//   // any number
+//   // z = exp(x[0]), in the numbers of `arithmetic`
 //   with_elementwise(OpKind::exp, [&](const auto& f, auto) { z = f(arithmetic, attributes, x); });
 //
-// A definition calls the operations of an arithmetic `m`: Doubles below, or the finite fields and the reals
-// with a proved error in src/search. So the reference and `zellige equal` cannot disagree. Some operators
-// have the attribute `scalar` as their last operand.
+// A definition calls the operations of an arithmetic `m`: Doubles below for the reference, or, for `zellige equal`,
+// finite fields and real numbers with a proved error bound (src/search). So the two cannot disagree. Some
+// operators accept the attribute `scalar` in place of a tensor as their last operand.
 #pragma once
 #include <cmath>
 #include <numbers>
@@ -39,8 +39,8 @@ struct Doubles {
   static double cos(double x) { return std::cos(x); }
   static double tanh(double x) { return std::tanh(x); }
   static double abs(double x) { return std::fabs(x); }
-  /// Returns the cumulative distribution function of the normal distribution. Uses erfc, because 1 + erf
-  /// would cancel.
+  /// Returns the standard normal distribution's cumulative probability at x. Uses erfc, because 1 + erf would
+  /// cancel for negative x.
   static double normal(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
   static double max(double x, double y) { return x > y || x != x ? x : y; }  // NaN if an operand is NaN
   static double min(double x, double y) { return x < y || x != x ? x : y; }
@@ -83,9 +83,9 @@ struct Elementwise {
   // source code in a kernel, with operands {0}, {1}, {2} and attributes {scalar}, {lo}, {hi}, {dtype}
   std::string_view text;
   Spread spread;
-  /// Returns the error that a kernel adds to y = f(x) in float32: that of CUDA's function, and that of
-  /// rounding an inner argument. `r` is half an ulp of y; `tiny` is the largest number that may be flushed to
-  /// zero.
+  /// Returns a bound of the error that a kernel's float32 arithmetic adds to y = f(x): the error of CUDA's
+  /// function, and of the rounding of an intermediate argument. `r` is half an ulp of y; `tiny` is the
+  /// largest number that may be flushed to zero.
   double (*own)(const double* x, double y, double r, double tiny);
   std::string_view integers;  // source code for int32 operands; empty: floating point only
 };
@@ -99,7 +99,7 @@ struct ElementwiseRow : Elementwise {
 
 namespace rows {
 
-/// Returns whether the source code mentions each of the operands {0} to {count - 1}.
+/// Returns whether the source code `text` mentions each of the operands {0}, {1}, ... {count - 1}.
 constexpr bool has_operands(std::string_view text, int count) {
   for (int i = 0; i < count; ++i)
     if (const char operand[] = {'{', static_cast<char>('0' + i), '}'};
@@ -108,7 +108,7 @@ constexpr bool has_operands(std::string_view text, int count) {
   return true;
 }
 
-/// Makes a row of the table. Does not compile if the source code lacks one of the operands.
+/// Returns a row of the table of operators. Does not compile if the source code omits one of the N operands.
 template <int N, class F>
 constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::string_view mirage, bool scalar,
                                    std::string_view text, Spread spread,
@@ -127,8 +127,9 @@ constexpr auto rounded = [](const double*, double, double r, double tiny) { retu
 constexpr auto few_units = [](const double*, double, double r, double tiny) { return 4 * r + tiny; };
 /// Returns the error of up to two roundings: that of the result, and that of a scalar to float32.
 constexpr auto with_scalar = [](const double*, double, double r, double tiny) { return 2 * r + tiny; };
-/// Returns the error of x e^-z in float32. z is rounded once, and again when it is multiplied by log2 e; that
-/// changes the result by 3 z half-ulps.
+/// Returns a bound of the float32 error of an activation y that is about x e^-z for negative x, such as silu
+/// with z = -x. Rounding z, and z log2 e, adds 3 z half-ulps of y. `units`: error of the other operations in
+/// half-ulps of y; `r`: half an ulp of y; `tiny`: largest number that may be flushed to zero.
 inline double by_exponent(double x, double z, double units, double r, double tiny) {
   return (units + (x < 0 ? 3 * z : 0)) * r + (1 + std::fabs(x)) * tiny;
 }
@@ -257,10 +258,10 @@ constexpr int max_operands = 3;  // largest number of operands of an elementwise
 
 bool is_elementwise(OpKind);
 const Elementwise& elementwise(OpKind);  // throws Error if the operator is not elementwise
-/// Returns whether the attribute `scalar` is the last operand of an operator that has `tensors` tensor
-/// operands.
+/// Returns whether an operator's last operand is its attribute `scalar`, if it has `tensors` tensor operands.
 bool takes_scalar(OpKind, std::size_t tensors);
-/// Returns the operator's scalar as an operand of this dtype: rounded to float32, or unchanged for integers.
+/// Returns the attribute `scalar` as an operand of this dtype: rounded to float32 for floating-point dtypes,
+/// unchanged for integers.
 inline double scalar_operand(const Attributes& a, DType dtype) {
   return is_integer(dtype) ? a.scalar : static_cast<double>(static_cast<float>(a.scalar));
 }
@@ -274,12 +275,13 @@ void with_arithmetic(DType operands, const Use& use) {
   use(integers);
 }
 
-/// Evaluates the operator on one number per operand. All operands have the given dtype.
+/// Returns the result of an elementwise operator for one number per operand. All operands have the given
+/// dtype.
 double apply(OpKind, const Attributes&, const double* operands, DType = DType::f32);
 
-/// Calls use(f, n) with the operator's definition, called as f(arithmetic, attributes, operands), and its
-/// number of operands n as an integral_constant. So a loop around f is compiled for each operator. Throws
-/// Error if the operator is not elementwise.
+/// Calls use(f, n) with the operator's definition f and its number of operands n (an integral_constant). f is
+/// called as f(arithmetic, attributes, operands). `use` is compiled once per operator, so that a loop around
+/// f is specialized. Throws Error if the operator is not elementwise.
 template <class Use>
 void with_elementwise(OpKind kind, const Use& use) {
   const bool found = std::apply(

@@ -90,7 +90,7 @@ struct Around {
   }
 };
 
-/// Evaluates a composite operator step by step.
+/// Evaluates a composite operator, such as softmax, step by step (compose.hpp).
 void composed(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
   const Evaluation e(kind, attributes, in);
   std::copy_n(e.values.back().values, size(y.shape), y.values);
@@ -115,7 +115,7 @@ void interleaved(const std::vector<Operand>& in, const Result& y) {
   pairs_of_halves(n, size(y.shape), e.values.back().values, y.values);
 }
 
-/// Evaluates a view by copying its elements.
+/// Evaluates a view, such as permute, by copying its elements.
 void view(OpKind kind, const Attributes& attributes, const Operand& x, const Result& y) {
   const Strides whole = row_major(x.shape);
   const Viewed v = *viewed(kind, attributes, x.shape, whole, y.shape);
@@ -131,7 +131,7 @@ void view(OpKind kind, const Attributes& attributes, const Operand& x, const Res
 }
 
 /// Calls copy(offset in the tensor, offset in the part, count) for each contiguous block of a part of a
-/// tensor. The part begins at element `offset` along `dim`.
+/// tensor. `whole`, `part`: shapes of the tensor and the part, which begins at index `offset` along `dim`.
 template <class Copy>
 void copy_part(const Shape& whole, const Shape& part, int dim, std::int64_t offset, const Copy& copy) {
   const Around w(whole, dim), p(part, dim);
@@ -164,7 +164,8 @@ void add_bias(const Operand& bias, const Result& y) {
 }
 
 Batches::Batches(const Matrices& m) {
-  // Batches broadcast like an elementwise operator's operands, with matrices as elements.
+  // Returns the batch dimensions of a matmul operand's shape. They broadcast like an elementwise operator's
+  // operands, with matrices as elements.
   const auto of = [](const Shape& s) { return Shape(s.begin(), s.end() - 2); };
   Shape batch = of(m.product);
   batch.push_back(1);
@@ -237,7 +238,7 @@ void fold_max(const Operand& x, int dim, const Result& y) {
 
 namespace {
 
-/// Wraps sums of integers to int32. A double holds such sums exactly up to 2^53.
+/// Wraps integer sums in y to int32, as two's complement. A double holds such sums exactly up to 2^53.
 void wrap(const Result& y) {
   const std::int64_t n = size(y.shape);
   for (std::int64_t i = 0; i < n; ++i) y.values[i] = wrapped(static_cast<std::int64_t>(y.values[i]), 32);

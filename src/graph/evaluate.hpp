@@ -22,18 +22,18 @@ struct Result {
   double* values;
 };
 
-/// Evaluates an operator and writes its results. `dtype` is that of the operands; values of an integer dtype
-/// must be integers. Throws Error for operators with a state or a boundary: input, output, custom,
-/// accumulators and reduction_max.
+/// Evaluates an operator and writes its results. `dtype` is the dtype of the operands; values of an integer
+/// dtype must be integers. Throws Error for operators that need a loop, a block or a caller's memory:
+/// accumulators, reduction_max, custom, input and output.
 void evaluate(OpKind, const Attributes&, const std::vector<Operand>&, const std::vector<Result>&,
               DType dtype = DType::f32);
 
-/// Adds terms to y along `dim`: y[..., j, ...] += the sum of f(x[..., j + k to, ...]) over k. `to` is y's
-/// extent along `dim`; f is the square if `squared`, else the identity.
+/// Reduces x along `dim` and adds the sums to y: y[..., j, ...] += the sum of f(x[..., j + k to, ...]) over
+/// k. `to` is y's extent along `dim`; f is the square if `squared`, otherwise the identity.
 void fold(const Operand& x, int dim, bool squared, const Result& y);
 
-/// Takes the maximum with y along `dim`: y[...] = max(y[...], maximum of x[...] along `dim`). If dim is -1,
-/// it is elementwise. A NaN makes the result NaN.
+/// Reduces x along `dim` and raises y to the maxima: y[...] = max(y[...], maximum of x[...] along `dim`). If
+/// `dim` is -1, compares x and y element by element. A NaN makes the result NaN.
 void fold_max(const Operand& x, int dim, const Result& y);
 
 /// Finds the operands' elements for each row of a result, by NumPy's broadcasting rules: dimensions count
@@ -44,10 +44,11 @@ class Broadcast {
 
   std::int64_t rows() const { return rows_; }
   std::int64_t row_length() const { return length_; }
-  /// Returns the offset in operand i of the element that belongs to the first element of a row of the result.
+  /// Returns the offset in operand i of the element that corresponds to the first element of row `row` of the
+  /// result.
   std::int64_t start(std::int64_t row, std::size_t i) const;
-  /// Returns the offset in operand i between adjacent elements of a row; 0 if the operand is repeated along
-  /// it.
+  /// Returns the distance in operand i between the elements for adjacent elements of a row of the result; 0
+  /// if the operand is broadcast along rows.
   std::int64_t step(std::size_t i) const { return steps_[i].back(); }
 
  private:
@@ -75,7 +76,7 @@ struct Batches {
   std::int64_t count() const { return static_cast<std::int64_t>(a.size()); }
 };
 
-/// Adds a bias that broadcasts to y: y += bias.
+/// Adds a bias to y, in place; the bias broadcasts to y.
 void add_bias(const Operand& bias, const Result& y);
 
 /// Returns an operand's values rounded to tf32, as a matmul with `tf32` reads them.
@@ -84,7 +85,7 @@ std::vector<double> in_tf32(const Operand&);
 /// Evaluates a composite operator and keeps the results of all steps, for the error analysis.
 struct Evaluation {
   Evaluation(OpKind, const Attributes&, const std::vector<Operand>& operands);
-  /// Returns the operands of one step.
+  /// Returns the operands of step number `step`, with their values.
   std::vector<Operand> inputs(std::size_t step) const;
 
   std::vector<Step> steps;
@@ -93,8 +94,8 @@ struct Evaluation {
   std::deque<std::vector<double>> storage;  // memory of the results
 };
 
-/// Returns the operands of an elementwise operator. If its attribute `scalar` replaces the last tensor, it is
-/// appended; `scalar` must outlive the result.
+/// Returns the operands of an elementwise operator: the tensors, and after them `scalar` if it replaces the
+/// last tensor. `scalar` must outlive the result.
 std::vector<Operand> with_scalar(OpKind, const std::vector<Operand>& tensors, const double& scalar);
 
 }  // namespace zellige::graph

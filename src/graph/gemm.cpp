@@ -21,7 +21,7 @@ typedef double Register __attribute__((vector_size(32)));
 [[gnu::always_inline]] inline void store(double* to, const Register& r) { std::memcpy(to, &r, sizeof r); }
 
 /// Adds the product of `rows` rows of A and a packed panel of B (k x nr) to a tile of C (rows x nr). If
-/// `first`, it overwrites C.
+/// `first`, overwrites C with the product.
 template <int rows>
 [[gnu::always_inline]] inline void tile(std::int64_t k, const double* a, std::int64_t lda,
                                         const double* panel, double* c, std::int64_t ldc, bool first) {
@@ -45,7 +45,8 @@ template <int rows>
     for (int j = 0; j < 3; ++j) store(c + i * ldc + 4 * j, sum[i][j]);
 }
 
-/// Adds the product of m rows of A and a packed panel of B to m rows of C. If `first`, it overwrites C.
+/// Adds the product of m rows of A and a packed panel of B (k x nr) to m rows of C. If `first`, overwrites C
+/// with the product.
 [[gnu::always_inline]] inline void tiles(std::int64_t m, std::int64_t k, const double* a, std::int64_t lda,
                                          const double* panel, double* c, std::int64_t ldc, bool first) {
   std::int64_t i = 0;
@@ -73,7 +74,7 @@ void tiles_scalar(std::int64_t m, std::int64_t k, const double* a, std::int64_t 
                                             const double* panel, double* c, std::int64_t ldc, bool first) {
   tiles(m, k, a, lda, panel, c, ldc, first);
 }
-/// Returns the version of the loop for this CPU's vector instructions.
+/// Returns the version of tiles() for the vector instructions of this CPU.
 Tiles* best() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_scalar;
 }

@@ -32,8 +32,9 @@ class Ordering {
   int size() const { return static_cast<int>(g_.ops.size()); }
   const std::string& name(int t) const { return g_.tensors[t].name; }
 
-  /// Checks that tensor `y`, the result of operator `producer`, may share its input's memory. Orders all
-  /// readers of the old value before `producer`. Throws Error if `y` may not.
+  /// Checks that tensor `y`, a result of operator `producer`, may share the memory of the input that it
+  /// names. Orders all readers of the old value before `producer`. Throws Error if `y` may not share that
+  /// memory.
   void take(int y, int producer) {
     const KernelTensor& t = g_.tensors[y];
     const Where top{g_.name};
@@ -70,7 +71,8 @@ class Ordering {
         before_[producer].insert(i);
   }
 
-  /// Returns a topological order: repeatedly takes the first operator whose predecessors are done.
+  /// Returns the operators in a topological order: repeatedly takes the first operator whose predecessors are
+  /// done.
   std::vector<int> sorted() const {
     std::vector<int> order;
     std::vector<bool> done(before_.size(), false);
@@ -86,8 +88,8 @@ class Ordering {
     return order;
   }
 
-  /// Throws the Error for operators that cannot be ordered, and names an operator that reads an overwritten
-  /// value.
+  /// Throws the Error for operators that cannot be ordered. The message names an operator that reads a value
+  /// after it is overwritten. `done`: the operators that could be ordered.
   [[noreturn]] void stuck(const std::vector<bool>& done) const {
     for (int i = 0; i < size(); ++i) {
       const KernelOp& op = g_.ops[i];

@@ -32,7 +32,7 @@ namespace {
 
 /// Returns the shape to which a and b broadcast. Throws Error if they do not broadcast.
 Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
-  // Dimensions count from the last; a missing one is 1.
+  // Aligns the shapes at their last dimensions; a missing dimension has extent 1.
   const std::size_t rank = std::max(a.size(), b.size());
   Shape c(rank);
   for (std::size_t d = 0; d < rank; ++d) {
@@ -55,7 +55,7 @@ Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
         "expected the last dimension of the left operand to equal the last but one of the right, found {} "
         "and {} in {} times {}",
         k, rows, to_string(a), to_string(b));
-  // The other dimensions are batches and broadcast.
+  // All dimensions before the last two are batch dimensions, which broadcast.
   const Matrices m = matrices(a, b);
   const std::size_t rank = m.product.size() - 2;
   for (std::size_t d = 0; d < rank; ++d) {
@@ -77,7 +77,8 @@ bool broadcasts_to(const Shape& x, const Shape& to) {
   return fits;
 }
 
-/// Returns the product's shape. Throws Error unless the bias broadcasts to it.
+/// Returns the shape of a product with a bias, which is that of the product. Throws Error unless the bias
+/// broadcasts to it.
 Shape biased(const Where& where, const Shape& product, const Shape& bias) {
   if (!broadcasts_to(bias, product))
     fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product),
@@ -91,8 +92,8 @@ void check_dim(const Where& where, int dim, const Shape& shape) {
             to_string(shape), dim);
 }
 
-/// Returns the shape after a reduction of dimension `dim` to `to` elements. Throws Error unless `to` divides
-/// the extent.
+/// Returns `shape` after a reduction of dimension `dim` to `to` elements. Throws Error unless `to` divides
+/// the dimension's extent.
 Shape reduced(const Where& where, Shape shape, std::size_t dim, std::int64_t to) {
   if (to < 1 || shape[dim] % to != 0)
     fail_at(where, "expected `to` to divide dimension {} of {}, found {}", dim, to_string(shape), to);
@@ -100,8 +101,8 @@ Shape reduced(const Where& where, Shape shape, std::size_t dim, std::int64_t to)
   return shape;
 }
 
-/// Returns the shape after a reduction along one dimension or several, which become 1 or are dropped. Throws
-/// Error if a dimension is out of range or listed twice.
+/// Returns the shape of x after a reduction along one dimension or several, which become 1, or are dropped if
+/// `keepdim` is false. Throws Error if a dimension is out of range or listed twice.
 Shape reduced_shape(const Where& where, OpKind kind, const Attributes& a, const Shape& x) {
   for (std::int64_t d : a.sizes) check_dim(where, static_cast<int>(d), x);
   if (a.sizes.empty()) check_dim(where, a.dim, x);
@@ -117,8 +118,8 @@ Shape reduced_shape(const Where& where, OpKind kind, const Attributes& a, const 
   return y.empty() ? Shape{1} : y;  // a full reduction leaves one element
 }
 
-/// Throws Error unless the normalized shape is that of the last dimensions of the operand, and the weight and
-/// bias have this shape.
+/// Throws Error unless a norm's normalized shape consists of the last extents of the operand, and the weight
+/// and bias have this shape.
 void check_norm(const Where& where, const Attributes& a, const std::vector<Shape>& operands) {
   const Shape& x = operands[0];
   const std::size_t count = std::max<std::size_t>(a.sizes.size(), 1);
@@ -137,8 +138,8 @@ void check_norm(const Where& where, const Attributes& a, const std::vector<Shape
   }
 }
 
-/// Throws Error unless cos and sin fit the operand of a rotary embedding. Their last dimension has one
-/// element per pair or one per element; the other dimensions broadcast.
+/// Throws Error unless cos and sin fit x, the operand of a rotary embedding. Their last dimension must have
+/// one element per pair of x or one per element; the other dimensions must broadcast.
 void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Shape& sin) {
   if (x.back() % 2 != 0)
     fail_at(where, "expected a last dimension of pairs, an even one, found {} of {}", x.back(), to_string(x));
@@ -157,8 +158,8 @@ void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Sh
             to_string(sin));
 }
 
-/// Throws Error unless a mask has two distinct dimensions i and j and at least one bound, and its lengths
-/// broadcast to the operand with extent 1 along j.
+/// Throws Error unless a mask has two distinct dimensions i and j and at least one bound. Its lengths, if
+/// any, must broadcast to the operand and have extent 1 along j.
 void check_mask(const Where& where, const Attributes& a, const std::vector<Shape>& operands) {
   const Shape& x = operands[0];
   const auto rank = static_cast<std::int64_t>(x.size());
@@ -186,7 +187,8 @@ void check_mask(const Where& where, const Attributes& a, const std::vector<Shape
             to_string(lengths));
 }
 
-/// Returns the shape after a permutation. Throws Error unless it names each dimension once.
+/// Returns the shape of x after the permutation in the attributes. Throws Error unless the permutation lists
+/// each dimension once.
 Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
   std::vector<std::int64_t> sorted = a.sizes;
   std::ranges::sort(sorted);
@@ -332,7 +334,7 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
 
 namespace {
 
-/// Returns whether the operator is a sum that is computed in int32 if its operands are integers.
+/// Returns whether the operator is a sum or matmul, which is computed in int32 if its operands are integers.
 bool adds_integers(OpKind kind) {
   return kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum ||
          kind == OpKind::accum || kind == OpKind::accum_red_sum || kind == OpKind::accum_redtox_sum;

@@ -4,8 +4,8 @@
 //   KernelGraph g = infer(std::move(sketch));   // every tensor has its shape, dtype, name and after_loop
 //
 // A shape that is already set must agree with the inferred one; a conflict throws Error with the operator's
-// name. Strides are not changed. A block operator runs after the loop if one of its operands does. Its other
-// operands must then not change with the iteration.
+// name. Strides are not changed. A block operator runs after the loop if one of its operands is computed after
+// the loop. Its other operands must then not change with the iteration.
 #pragma once
 #include <optional>
 
@@ -23,7 +23,7 @@ constexpr std::int64_t max_elements = std::int64_t{1} << 40;
 KernelGraph infer(KernelGraph);
 
 /// Returns the shapes of an operator's results, given the shapes of its operands. Throws Error if the
-/// operator cannot be applied to them. Not for input, output and custom.
+/// operator cannot be applied to them. The operator must not be input, output or custom.
 std::vector<Shape> infer_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
 
 /// Returns the dtype of an operator's result if its operands have the dtype `operands`. A matmul of e4m3 or
@@ -35,30 +35,31 @@ DType result_dtype(OpKind, const Attributes&, DType operands);
 /// tensor operands.
 void check_dtype(const Where&, OpKind, const Attributes&, DType operands, std::size_t count);
 
-/// Returns the shape of the tile that one block loads in one iteration, from a tensor of shape `whole`. If
-/// the operator names a larger shape, the tensor is padded to it with zeros. Throws Error if the grid or the
-/// loop does not divide a dimension that it splits.
+/// Returns the shape of the tile that an input operator loads in one block and iteration, from a tensor of
+/// shape `whole`. If the operator's attributes have a larger shape, the tensor is padded to that shape with
+/// zeros. Throws Error if the grid or the loop does not divide a dimension that it splits.
 Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& grid, std::int64_t loop);
 
-/// Returns the coordinates, in the whole tensor, of the first element of the tile of one block and iteration.
+/// Returns the coordinates, in the whole tensor, of the first element of the tile that belongs to one block
+/// and iteration. `tile`: shape of the tile.
 Shape tile_origin(const BlockOp&, const Shape& tile, const Dim3& block, std::int64_t iteration,
                   std::int64_t loop);
 
-/// Returns the shape of the kernel-level tensor that an output operator stores. It consists of the tiles of
-/// all blocks, or of the part of them that the operator's attributes select: a slice, or a smaller shape
-/// without padding. Throws Error if several blocks would write the same elements.
+/// Returns the shape of the kernel-level tensor that an output operator stores: the concatenation of the
+/// tiles of all blocks, or the part of it that the operator's attributes select (a slice, or a smaller shape
+/// without padding). Throws Error if several blocks would write the same elements.
 Shape output_whole(const Where&, const BlockOp&, const Shape& tile, const Dim3& grid);
 
 /// Returns the coordinates, in the stored tensor, of the first element of a block's tile. Returns nullopt if
-/// the operator stores a slice that does not contain the tile.
+/// the operator stores a slice and the tile is outside of it.
 std::optional<Shape> stored_at(const BlockOp&, const Shape& tile, const Dim3& block);
 
-/// Returns, per block tensor, whether its value changes from iteration to iteration. If the loop runs once,
-/// none does.
+/// Returns, per block tensor, whether its value changes from iteration to iteration; false for all if the
+/// loop runs once.
 std::vector<bool> varies(const BlockGraph&);
 
-/// Throws Error unless the rank is 1 to max_rank, each extent is 1 to max_extent, and there are at most
-/// max_elements elements. `what` names the tensor in the message.
+/// Throws Error unless a shape's rank is 1 to max_rank, each extent is 1 to max_extent, and the number of
+/// elements is at most max_elements. `what` names the tensor in the message.
 void check_shape(const Where&, std::string_view what, const Shape&);
 
 }  // namespace zellige::graph

@@ -18,7 +18,7 @@ constexpr std::int64_t min_threads = 32, max_threads = 1024;
 struct Walk {
   std::vector<bool> made;
 
-  /// Throws Error unless the tensor is computed already.
+  /// Throws Error unless an earlier operator has computed the tensor, which the operator at `where` reads.
   void read(const Where& where, int tensor) const {
     if (tensor < 0 || tensor >= static_cast<int>(made.size()))
       fail_at(where, "expected operands among the graph's {} tensors, found index {}", made.size(), tensor);
@@ -28,7 +28,7 @@ struct Walk {
               "made: the operators are out of order, cyclic, or lack its producer",
               tensor);
   }
-  /// Marks a tensor as computed. Throws Error if it is already.
+  /// Marks a tensor as computed by the operator at `where`. Throws Error if it is marked already.
   void make(const Where& where, int tensor) {
     if (tensor < 0 || tensor >= static_cast<int>(made.size()))
       fail_at(where, "expected results among the graph's {} tensors, found index {}", made.size(), tensor);
@@ -53,8 +53,8 @@ void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std:
   if (row.outputs < 0 && outputs == 0) fail_at(where, "expected at least 1 result, found 0");
 }
 
-/// Throws Error unless a norm's eps is finite and not negative: eps must not itself cause a division by zero
-/// or the root of a negative number.
+/// Throws Error unless a norm's eps is finite and not negative. Otherwise eps itself could cause a division
+/// by zero or the root of a negative number.
 void check_eps(const Where& where, OpKind kind, const Attributes& a) {
   const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
   if (norm && !(std::isfinite(a.eps) && a.eps >= 0))
@@ -102,9 +102,9 @@ void check_launch(const Where& where, const BlockGraph& b) {
     fail_at(where, "expected a loop of 1 to {} iterations, found {}", max_extent, b.loop);
 }
 
-/// Returns the dtype of an operator's operands. Throws Error if they differ, except for operands with a dtype
-/// of their own: row indices and a mask's lengths must be int32, a matmul's bias must have the result's
-/// dtype.
+/// Returns the common dtype of an operator's operands. Throws Error if the operands differ in dtype. Operands
+/// with a fixed dtype are not compared: row indices and a mask's lengths must be int32, a matmul's bias must
+/// have the result's dtype.
 template <class Tensor>
 DType common_dtype(const Where& where, OpKind kind, std::vector<int> operands,
                    const std::vector<Tensor>& tensors) {
@@ -248,8 +248,9 @@ class BlockInference {
     }
   }
 
-  /// Throws Error unless a mask's tile can be located in the whole tensor: its map and loop_dim must be
-  /// valid, as those of an input. Returns whether the mask changes with the iteration.
+  /// Returns whether the position of a mask's tile in the whole tensor changes with the loop iteration.
+  /// Throws Error unless the operator's `map` and `loop_dim` are valid for the tile, as those of an input
+  /// operator. `after`: the mask is computed after the loop.
   bool check_place(const Where& where, const BlockOp& op, const Shape& tile, bool after) const {
     const int rank = static_cast<int>(tile.size());
     for (int axis = 0; axis < 3; ++axis) {
@@ -273,8 +274,8 @@ class BlockInference {
     return vary;
   }
 
-  /// Throws Error if the tensor changes with the iteration. `what` says what it cannot do, such as "be
-  /// stored".
+  /// Throws Error if the tensor changes with the iteration. `what`: what the message says that the tensor
+  /// cannot do, such as "be stored".
   void refuse_varying(const Where& where, int tensor, std::string_view what) const {
     if (varies_[tensor])
       fail_at(where,

@@ -11,7 +11,7 @@ __extension__ using Wide = __int128;  // holds the product of two strides
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 
-/// Returns the inverse of a modulo m. a and m must be coprime.
+/// Returns the inverse of a modulo m; a and m must be coprime.
 std::int64_t inverse(std::int64_t a, std::int64_t m) {
   std::int64_t r = m, next = a % m, x = 0, x_next = 1;
   while (next != 0) {
@@ -34,7 +34,8 @@ class TwoModes {
         step_(b / g_),
         inverse_(step_ == 1 ? 0 : inverse(a / g_, step_)) {}
 
-  /// Returns a solution for c, or nullopt if there is none.
+  /// Returns a solution (x, y) of a x + b y = c within the bounds X and Y, other than (0, 0); nullopt if
+  /// there is none.
   std::optional<std::pair<std::int64_t, std::int64_t>> solve(std::int64_t c) const {
     if (c == 0) {
       if (step_ > X_ || a_ / g_ > Y_) return {};
@@ -74,8 +75,9 @@ class Walk {
       reach_[k] = reach_[k + 1] + (modes_[k].extent - 1) * modes_[k].stride;
   }
 
-  /// Returns whether differences along the dimensions from k on exist whose address is -sum; they are then in
-  /// d_. `zero`: all earlier differences are 0. Then the first that is not 0 can be assumed positive.
+  /// Searches for differences along dimensions k, k + 1, ... that change the address by -sum. Stores them in
+  /// d_ and returns true, or returns false if there are none. `zero`: all earlier differences are 0. The
+  /// differences found are then not all 0, and only positive values are tried for the first nonzero one.
   bool collides(std::size_t k = 0, std::int64_t sum = 0, bool zero = true) {
     if (k + 2 == modes_.size()) {
       const auto found = last_.solve(-sum);
@@ -93,7 +95,7 @@ class Walk {
     return false;
   }
 
-  /// Returns two coordinates whose difference is the one found.
+  /// Returns two coordinates of `rank` dimensions whose difference is d_, which collides() found.
   std::pair<Shape, Shape> coordinates(std::size_t rank) const {
     std::pair<Shape, Shape> both{Shape(rank, 0), Shape(rank, 0)};
     for (std::size_t k = 0; k < modes_.size(); ++k)
@@ -130,8 +132,8 @@ std::optional<std::pair<Shape, Shape>> shared_address(const Shape& shape, const 
       reach += (m.extent - 1) * m.stride;
     }
     if (nests) return {};
-    // If the largest stride exceeds the largest address of the other dimensions, two elements that collide
-    // are equal along its dimension.
+    // If the largest stride exceeds the largest address of the other dimensions, two elements with the same
+    // address have the same index along its dimension. The search can then omit this dimension.
     reach -= (modes.back().extent - 1) * modes.back().stride;
     if (modes.back().stride < reach) break;
     modes.pop_back();

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int min_exponent = -12;
 
-/// Returns a hash of a counter. Each row of an input hashes counters of its own, so that rows can be drawn in
-/// any order.
+/// Returns a hash of the counter x. Each row of an input has counters of its own, so that rows can be drawn
+/// in any order.
 std::uint64_t hash(std::uint64_t x) { return mix(x + mix_step); }
 
 /// Returns an approximately normal number from 64 random bits: the sum of four 16-bit uniforms, with mean 0,
@@ -32,8 +32,8 @@ std::uint64_t key_of(const InputChoice& c, int input) {
   return hash(c.seed) + static_cast<std::uint64_t>(input);
 }
 
-/// Draws `count` elements of a row, starting at element `from`. `exponent` scales them by a power of two;
-/// `positive` takes absolute values.
+/// Writes `count` random elements of row `row` of an input to `to`, starting at element `from` of the row.
+/// Scales them by 2^exponent; takes absolute values if `positive`. `key`: the input's seed.
 void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std::int64_t row,
                 std::int64_t from, std::int64_t count, double* to) {
   const Format f = format(dtype);
@@ -51,7 +51,7 @@ void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std
   }
 }
 
-/// Returns the constraints on an input's integers; a bound of 0 if there are none.
+/// Returns the constraints on an input's integers; their `bound` is 0 if there are none.
 Numbers numbers_of(const InputChoice& c, int input) {
   const auto at = static_cast<std::size_t>(input);
   return at < c.numbers.size() ? c.numbers[at] : Numbers{};
@@ -77,13 +77,13 @@ struct Stage {
   std::vector<int> filled = {};    // per array: a mark of the scale with which it was filled
   Reference reference = {};
 
-  /// Returns values for a region of this stage's tensor, as an operand of a later stage. Repeats rows and
-  /// columns of the computed part in a random order.
+  /// Returns values for region `r` of this stage's tensor, whose shape is `shape`, as an operand of a later
+  /// stage. They are rows and columns of the tile that the stage computed, repeated in a random order.
   Array spread(const Shape& shape, const Region& r) const {
     const Array& one = reference.tensors[graph.outputs[0]];
     const std::int64_t n = one.shape.back(), rows = size(one.shape) / n, m = r.extent.back();
-    // Rows and columns are chosen by independent hashes. Otherwise two such operands of a matmul would repeat
-    // in step.
+    // Returns a random index below `of` for row or column i. Rows and columns use hashes with different
+    // `way`: with the same hashes, two operands of a matmul would repeat in step.
     const auto pick = [](std::uint64_t way, std::int64_t i, std::int64_t of) {
       return static_cast<std::int64_t>(hash(way + static_cast<std::uint64_t>(i)) %
                                        static_cast<std::uint64_t>(of));
@@ -98,15 +98,16 @@ struct Stage {
   }
 };
 
-/// Returns one stage: the whole graph.
+/// Returns a list with one stage, which runs the whole graph.
 std::vector<Stage> whole_graph(const KernelGraph& g) {
   std::vector<Stage> one{{g, {}}};
   for (int t : g.inputs) one[0].parts.push_back({t, whole(g.tensors[t].shape)});
   return one;
 }
 
-/// Returns one stage per output, each for one tile of the output. If that costs too much, returns one stage
-/// per tensor that an operator computes; expensive ones take tiles of their operands from earlier stages.
+/// Returns one stage (a subgraph to run) per output, which computes one tile of the output. If that costs too
+/// much, returns one stage per tensor that an operator computes. An expensive one among these stages takes
+/// tiles of its operands from earlier stages.
 std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
   constexpr double maximum = 5e8;  // total work of all tiles
   constexpr std::int64_t side = 64;
@@ -161,7 +162,7 @@ class Search {
     }
   }
 
-  /// Finds the scales. Throws Error if no scale leaves finite values to compare.
+  /// Finds scales for the random inputs. Throws Error if no scale leaves finite values to compare.
   void run() {
     if (std::ranges::none_of(choice_.given, [](const auto& array) { return array == nullptr; })) {
       tries(false, std::numeric_limits<double>::infinity(), false);  // unscaled, without limits
@@ -203,8 +204,9 @@ class Search {
   static constexpr double float32_limit = 0x1p127;
   static constexpr int unfilled = 1;  // no exponent is 1
 
-  /// Finds scales within a magnitude limit. Prefers scales that also keep the arguments of exp within theirs.
-  /// Returns false if there are none.
+  /// Finds scales at which all magnitudes are at most `limit`. Prefers scales at which the arguments of exp
+  /// are at most exponent_limit, too. Returns false if there are no such scales. `positive`: random values
+  /// are absolute values.
   bool search(double limit, bool positive) {
     choice_.positive = positive, limit_ = limit;
     for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
@@ -215,14 +217,14 @@ class Search {
     return false;
   }
 
-  /// Runs the reference with all inputs at the smallest scale, or at scale 1. Returns whether all magnitudes
-  /// are within `limit`.
+  /// Runs the reference with all inputs at the smallest scale if `small`, otherwise at scale 1. Returns
+  /// whether all magnitudes are at most `limit`. `positive`: random values are absolute values.
   bool tries(bool small, double limit, bool positive) {
     choice_.positive = positive, limit_ = limit, exp_limit_ = std::numeric_limits<double>::infinity();
     return fits(std::vector<bool>(g_.inputs.size(), small), min_exponent);
   }
 
-  /// Returns the largest magnitude of the last run.
+  /// Returns the largest absolute value in any tensor of the last run.
   double greatest() const {
     double maximum = 0;
     for (const Stage& s : stages_) {
@@ -232,8 +234,8 @@ class Search {
     return maximum;
   }
 
-  /// Returns whether the last run can be compared: no NaN, unless the caller gives inputs, and a finite
-  /// element in every output.
+  /// Returns whether results can be compared with those of the last run: every output has a finite element,
+  /// and no tensor has a NaN, unless the caller gives some of the inputs.
   bool comparable() const {
     const bool given = std::ranges::any_of(choice_.given, [](const auto& array) { return array != nullptr; });
     return std::ranges::all_of(stages_, [&](const Stage& s) {
@@ -260,14 +262,14 @@ class Search {
     return false;
   }
 
-  /// Returns whether the input may be scaled: it is random, and floating-point.
+  /// Returns whether the input may be scaled: true if it is random and floating-point.
   bool scales(std::size_t input) const {
     return !choice_.given[input] && !is_integer(g_.tensors[g_.inputs[input]].dtype);
   }
 
   std::vector<bool> none() const { return std::vector<bool>(g_.inputs.size(), false); }
 
-  /// Fills a stage's inputs with the current scales. Keeps those whose scale has not changed.
+  /// Fills a stage's input arrays with the current scales. Keeps arrays whose scale has not changed.
   void fill_stage(Stage& s) {
     for (std::size_t p = 0; p < s.parts.size(); ++p) {
       const Cut::Part& from = s.parts[p];
@@ -315,8 +317,8 @@ class Search {
     return all;
   }
 
-  /// Finds, by bisection, the largest exponent of the selected inputs that fits. Returns false if not even
-  /// the smallest does.
+  /// Finds, by bisection, the largest exponent for the selected inputs at which fits() returns true. Returns
+  /// false if it does not even for min_exponent.
   bool bisect(const std::vector<bool>& selected) {
     if (!fits(selected, min_exponent)) return false;
     int good = min_exponent, bad = 0, last = good;
@@ -327,7 +329,7 @@ class Search {
     return last == good || fits(selected, good);
   }
 
-  /// Scales one input alone: the first for which an exponent fits. Returns false if there is none.
+  /// Scales one input alone: the first for which bisect() finds an exponent. Returns false if there is none.
   bool one_alone() {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
       if (!scales(i)) continue;
@@ -338,10 +340,11 @@ class Search {
     return false;
   }
 
-  /// Scales all random inputs by the same power of two. Returns false if none fits.
+  /// Scales all random inputs by the same power of two, which bisect() finds. Returns false if there is none.
   bool all_together() { return bisect(std::vector<bool>(g_.inputs.size(), true)); }
 
-  /// Returns which tensor of the last run exceeds the limit, for the message.
+  /// Returns a description, for the error message, of the first tensor of the last run that exceeds the
+  /// limit.
   std::string offender() const {
     const auto show = [](const Magnitude& m) {
       return m.finite ? fmt::format("reaches {:.3g}, beyond the range of float32", m.greatest)

@@ -1,18 +1,18 @@
 // Chooses random inputs that distinguish a wrong kernel from a right one: rows differ in magnitude, and
 // nothing overflows if a scale of the inputs can avoid it.
 //
-//   RandomInputs in = random_inputs(g, 1);      // the same for the same graph and seed, on any machine
-//   in.arrays[0], in.exponents[0]               // values rounded to the dtype; scaled by 2^exponent
-//   in.reference                                // the reference run on them, which the search ends with
-//   InputChoice c = choose_inputs(g, 1);        // the scales alone, found on parts of the graph
-//   input_part(g, c, 0, region)                 // and the values where they are needed
+//   RandomInputs in = random_inputs(g, /*seed=*/1);  // the same for the same graph and seed, on any machine
+//   in.arrays[0], in.exponents[0]                    // values rounded to the dtype; scaled by 2^exponent
+//   in.reference                                     // results of the float64 reference for these inputs
+//   InputChoice c = choose_inputs(g, /*seed=*/1);    // only the scales, found by running tiles of the graph
+//   input_part(g, c, /*input=*/0, region)            // the values of a region of input 0
 //
 // Elements are approximately normal with variance 1; each row is scaled by a random factor between 2^-2 and
 // 2^2. Inputs are scaled down by powers of two if a kernel-level tensor or an operand of a block-level matmul
 // is not finite or exceeds 2^13. One input is scaled if that is enough, else all. If no scale helps, as for
 // the logarithm of a negative number, absolute values are tried.
 //
-// The limit is a preference. If no scale satisfies it, as in a sum of exp over 16,384 columns, the smallest
+// The limit of 2^13 is a preference. If no scale satisfies it, as in a sum of exp over 16,384 columns, the smallest
 // finite magnitudes are accepted. If no scale makes every tensor finite, values without NaN and with a finite
 // element in every output are accepted.
 //
@@ -53,24 +53,26 @@ struct RandomInputs : InputChoice {
   Reference reference;
 };
 
-/// Returns random inputs for a valid graph, with the whole graph's reference. Throws Error if no scale of the
-/// inputs leaves finite values to compare; never if the caller gives all inputs.
+/// Returns random inputs for a valid graph, with the float64 reference's results for them. Throws Error if no
+/// scale of the inputs leaves finite values to compare, but not if the caller gives all inputs.
 RandomInputs random_inputs(const KernelGraph&, std::uint64_t seed, const GivenInputs& = {});
 
-/// Chooses scales like random_inputs(), but runs only parts of the graph: one tile of each output and
-/// everything that the tile depends on. If that costs too much, it runs one tile of each intermediate as
-/// well, each computed from tiles of its operands. Limits are halved, because the largest element may be
-/// outside the tiles.
+/// Chooses scales of the inputs like random_inputs(), but runs only parts of the graph: one tile of each
+/// output, with everything on which the tile depends. If that costs too much, runs one tile per intermediate
+/// tensor and output, computed from tiles of the operands. Magnitude limits are halved, because a tensor's
+/// largest element may be outside of the tile.
 InputChoice choose_inputs(const KernelGraph&, std::uint64_t seed, const GivenInputs& = {});
 
-/// Returns the values of a region of an input.
+/// Returns the values of a region of the graph's input number `input`.
 Array input_part(const KernelGraph&, const InputChoice&, int input, const Region&);
-/// Computes `count` elements of one row (last dimension) of an input, starting at element `from` of the row.
+/// Writes `count` elements of row `row` (last dimension) of an input to `to`, starting at element `from` of
+/// the row.
 void input_row(const KernelGraph&, const InputChoice&, int input, std::int64_t row, std::int64_t from,
                std::int64_t count, double* to);
 
-/// Draws row indices or lengths: elements `first` to `first + count - 1` of a random sequence. Each is in [0,
-/// bound). If they must be distinct, the sequence takes steps that are coprime to the bound.
+/// Writes `count` random row indices or lengths to `to`: elements `first`, `first` + 1, ... of the random
+/// sequence with the seed `key`. Each is in [0, bound). If they must be distinct, the sequence advances by a
+/// step that is coprime to the bound.
 void draw_numbers(const Numbers&, std::uint64_t key, std::int64_t first, std::int64_t count, double* to);
 
 /// Returns the scales of the inputs in one line, such as "X0 x 1, X1 x 2^-3, X2 given".

@@ -2,8 +2,8 @@
 // are referenced by name. Shapes of results are not written but inferred, so that each graph has exactly one
 // form.
 //
-//   std::string json = to_json(g);                 // g valid
-//   KernelGraph again = from_json(parse_json(json, "here"), "here");
+//   std::string json = to_json(g);                                       // g is valid
+//   KernelGraph again = from_json(parse_json(json, "a.json"), "a");      // "a": the name if the JSON has none
 #pragma once
 #include "graph/graph.hpp"
 #include "graph/json_text.hpp"

@@ -19,12 +19,12 @@ namespace {
 class Names {
  public:
   explicit Names(const Json* operators) : operators_(operators) {}
-  /// Adds a tensor. Throws Error if the name exists.
+  /// Adds a tensor. Throws Error if another tensor has the name.
   void make(const Where& where, const std::string& name, int index) {
     if (!index_.emplace(name, index).second)
       fail_at(where, "expected each tensor to have a name of its own, found {} twice", name);
   }
-  /// Returns the index of a tensor. Throws Error if it is not defined yet.
+  /// Returns the index of the tensor with this name. Throws Error if the tensor is not defined yet.
   int use(const Where& where, const std::string& name) const {
     const auto it = index_.find(name);
     if (it == index_.end())
@@ -84,15 +84,16 @@ int read_dim(const Where& where, const char* what, const Json& j, int min) {
   return static_cast<int>(integer(where, what, j, min, max_rank - 1));
 }
 
-/// Reads a scalar. JSON has no infinities, so "inf" and "-inf" are read as such.
+/// Returns the scalar in `j`, a number or the string "inf" or "-inf", because JSON has no infinities. Throws
+/// Error for other values.
 double read_scalar(const Where& where, const char* what, const Json& j) {
   if (j == "inf" || j == "-inf")
     return j == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
   return number(where, what, j);
 }
 
-/// Returns whether the operator has a scalar in place of its last operand. Throws Error unless either the
-/// scalar or the operand is present.
+/// Returns whether the operator has the key "scalar", in place of its last operand. Throws Error if it has
+/// both the scalar and the operand, or neither.
 bool has_scalar(const Where& where, OpKind kind, const Json& j) {
   const bool given = find(where, j, "scalar");
   const std::size_t tensors = list(where, "inputs", member(where, j, "inputs")).size();
@@ -110,7 +111,7 @@ bool read_flag(const Where& where, const char* what, const Json& j) {
   return j.get<bool>();
 }
 
-/// Reads the attributes that operators of this kind have.
+/// Returns the attributes that operators of this kind have, read from the JSON object `j`.
 Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
   Attributes a;
   for (const AttributeKey& key : attribute_keys(kind)) {
@@ -146,7 +147,8 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
   return a;
 }
 
-/// Throws Error if the operator has a key that its kind does not have. `block`: it is a block operator.
+/// Throws Error if the operator's JSON object has a key that operators of its kind do not have. `block`: the
+/// operator is a block operator.
 void only_operator_keys(const Where& where, OpKind kind, const Json& j, bool block) {
   if (kind == OpKind::input)
     return only_keys(where, j, {"op", "from", "map", "loop_dim", "shape", "outputs"});
@@ -175,7 +177,8 @@ std::array<int, 3> read_map(const Where& where, const Json& j) {
   return map;
 }
 
-/// Returns the name and kind of an operator. Throws Error, with the nearest known name, if it is unknown.
+/// Returns the name and kind of the operator that `j` describes. Throws Error, with the nearest known name,
+/// if the name is unknown.
 std::pair<std::string, OpKind> read_kind(const Where& where, const Json& j, bool block) {
   const std::string name = identifier(where, "op", member(where, j, "op"));
   const auto kind = find_op(name);
@@ -224,7 +227,8 @@ class Reader {
     g_.tensors.push_back(std::move(t));
   }
 
-  /// Adds a result of an operator: a name, or an object with a name, strides and memory. Returns its index.
+  /// Adds the tensor of an operator's result and returns its index. `j` is the tensor's name, or an object
+  /// with its name, strides and memory.
   int make_result(const Where& where, const Json& j) {
     KernelTensor t;
     if (j.is_object()) {
@@ -306,8 +310,8 @@ class Reader {
     b.ops.push_back(std::move(op));
   }
 
-  /// Returns the position, among a custom operator's operands or results, of the tensor that a block input or
-  /// output names.
+  /// Returns the position, in the list `arguments` of a custom operator's operands or results, of the tensor
+  /// that a block operator names under `key`. Throws Error if the list does not have that tensor.
   int argument(const Where& where, const char* key, const std::vector<int>& arguments, const Json& j) {
     const std::string name = identifier(where, key, member(where, j, key));
     for (std::size_t i = 0; i < arguments.size(); ++i)

@@ -53,7 +53,8 @@ class Reader : public nlohmann::json_sax<Json> {
   std::string error;  // why the input is not JSON; "" if it is
 
  private:
-  /// Stores a value in the innermost open list or object. Throws Error if it is nested too deep.
+  /// Stores a value in the innermost open list or object and returns a reference to it. Throws Error if the
+  /// value is nested too deep.
   Json& add(Json v) {
     if (static_cast<int>(open_.size()) + place_.depth > max_json_depth)
       fail("{}: expected JSON nested at most {} deep, found more", source_, max_json_depth);
@@ -75,7 +76,8 @@ class Reader : public nlohmann::json_sax<Json> {
     keys_.pop_back();
     return true;
   }
-  /// Returns " in " and the path of the innermost open object, or "" at the top.
+  /// Returns " in " and the path of the innermost open object, such as " in operators[3]"; "" at the top
+  /// level.
   std::string path() const {
     std::string path = place_.path;
     for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
@@ -100,7 +102,8 @@ Json parse_json(std::string_view text, std::string_view source, const TextPlace&
   if (Json::sax_parse(text.begin(), text.end(), &reader)) return std::move(reader.root);
   if (place.line == 1 && place.column == 1)
     fail("{}: expected JSON, found a {}", source, reason(reader.error.c_str()));
-  // Parses again with the original position, for the message's line and column.
+  // The text is not JSON. Parses it again after line breaks and blanks that put it at its original position,
+  // so that the message has the right line and column.
   std::string placed(place.line - 1, '\n');
   placed.append(place.column - 1, ' ').append(text);
   return parse_json(placed, source, {1, 1, place.depth, place.path});
@@ -141,7 +144,7 @@ const Json& member(const Where& where, const Json& object, const char* key) {
 
 std::int64_t integer(const Where& where, std::string_view what, const Json& j, std::int64_t min,
                      std::int64_t max) {
-  // Numbers beyond int64 are stored as unsigned, so they are compared before the conversion.
+  // Numbers beyond int64 are stored as unsigned, so the range is checked before the conversion.
   const bool fits = j.is_number_unsigned() ? j.get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX)
                                            : j.is_number_integer();
   if (!fits || j.get<std::int64_t>() < min || j.get<std::int64_t>() > max)

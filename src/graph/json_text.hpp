@@ -1,5 +1,5 @@
-// Reads untrusted JSON. Depth and size are limited, and a wrong type or range throws Error with the place.
-// Used for Zellige's JSON form (json.hpp) and for Mirage's (mirage.hpp).
+// Reads untrusted JSON. Depth and size are limited. A value of wrong type or out of range throws Error, which
+// names the graph and operator. Used for Zellige's JSON form (json.hpp) and for Mirage's (mirage.hpp).
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -20,34 +20,36 @@ struct TextPlace {
   std::string path = {};
 };
 
-/// Parses JSON text and returns its value. `source` names it in messages; the TextPlace is the position of
-/// `text` in a longer document. Throws Error if the text is not JSON, exceeds a limit, or has a duplicate
+/// Parses JSON text and returns its value. `source` names the text in messages; the TextPlace is the position
+/// of `text` in a longer document. Throws Error if `text` is not JSON, exceeds a limit, or has a duplicate
 /// key.
 Json parse_json(std::string_view text, std::string_view source, const TextPlace& = {});
 
-/// Describes an unexpected value for a message, such as "an object", "a list of 3", "\"exp\"" or "7".
+/// Returns a description of an unexpected value for a message, such as "an object", "a list of 3", "\"exp\""
+/// or "7".
 std::string describe(const Json&);
 
 const Json& member(const Where&, const Json& object, const char* key);  // throws Error if it is missing
 const Json* find(const Where&, const Json& object, const char* key);    // nullptr if it is missing
-/// Returns the integer. Throws Error unless the value is one, from `min` to `max`. `what` names the value in
-/// the message.
+/// Returns the JSON value as an integer. Throws Error unless it is an integer from `min` to `max`. `what`
+/// names the value in the message.
 std::int64_t integer(const Where&, std::string_view what, const Json&, std::int64_t min, std::int64_t max);
-/// Returns the number. Throws Error unless the value is a finite number.
+/// Returns the JSON value as a number. Throws Error unless it is a finite number.
 double number(const Where&, std::string_view what, const Json&);
-/// Returns the string. Throws Error unless the value is a string.
+/// Returns the JSON value as a string. Throws Error unless it is a string.
 std::string text(const Where&, std::string_view what, const Json&);
-/// Returns the string. Throws Error unless it is a valid name (is_identifier), which is safe to print in a
-/// message.
+/// Returns the JSON value as a string. Throws Error unless it is a valid name (is_identifier()), which is
+/// safe to print in a message.
 std::string identifier(const Where&, std::string_view what, const Json&);
 /// Returns whether the string is a valid name: 1 to 200 printable ASCII characters without blanks, quotes and
 /// backslashes.
 bool is_identifier(std::string_view);
 /// Returns whether a name may contain the character.
 bool is_of_a_name(char);
-/// Returns the value. Throws Error unless it is a list of at most max_json_operators elements.
+/// Returns the JSON value `j`. Throws Error unless it is a list of at most max_json_operators elements.
 const Json& list(const Where&, std::string_view what, const Json&);
-/// Returns the elements of a list of integers. Throws Error unless each is an integer from `min` to `max`.
+/// Returns the elements of a JSON list of integers. Throws Error unless each element is an integer from `min`
+/// to `max`.
 std::vector<std::int64_t> integers(const Where&, std::string_view what, const Json&, std::int64_t min,
                                    std::int64_t max);
 

@@ -9,7 +9,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns the list of the tensors' names.
+/// Returns the names of the tensors with these indices, as a JSON list.
 template <class Tensor>
 Json names(const std::vector<int>& indices, const std::vector<Tensor>& tensors) {
   Json list = Json::array();
@@ -17,8 +17,8 @@ Json names(const std::vector<int>& indices, const std::vector<Tensor>& tensors) 
   return list;
 }
 
-/// Returns the list of an operator's results. Each is a name, or an object if the graph sets the result's
-/// strides or the input whose memory it shares.
+/// Returns an operator's results as a JSON list. Each element is a name, or an object if the graph sets the
+/// result's strides or the input whose memory it shares.
 Json results(const KernelOp& op, const KernelGraph& g) {
   Json list = Json::array();
   for (int t : op.outputs) {
@@ -31,13 +31,14 @@ Json results(const KernelOp& op, const KernelGraph& g) {
   return list;
 }
 
-/// Returns the number. Infinities, which JSON lacks, become the strings "inf" and "-inf".
+/// Returns x as a JSON number. Infinities, which JSON lacks, become the strings "inf" and "-inf".
 Json scalar_text(double x) {
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
   return x;
 }
 
-/// Adds an operator's attributes to its JSON object, without those that have their default.
+/// Adds an operator's attributes to its JSON object, without optional ones that have their default.
+/// `operands`: number of tensor operands.
 void put_attributes(Json& j, OpKind kind, const Attributes& a, std::size_t operands) {
   for (const AttributeKey& key : attribute_keys(kind)) {
     const std::string name(key.name);
@@ -113,7 +114,7 @@ Json kernel_operator(const KernelOp& op, const KernelGraph& g) {
   return j;
 }
 
-/// Appends the elements of a list to `out`, one operator per line.
+/// Appends the elements of a JSON list to `out`, one operator per line, each line after `indent`.
 void put(std::string& out, const Json& list, std::string_view indent) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const bool last = i + 1 == list.size();

@@ -13,7 +13,8 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns the distance from a number to the next larger one of its format; 0 for integers and infinities.
+/// Returns the spacing of the format's numbers at |x|, which is the distance to the next larger number; 0 for
+/// integers and infinities.
 double step_at(const Format& f, double x) {
   if (f.integer_bits || !std::isfinite(x)) return 0;
   int exponent;
@@ -21,14 +22,15 @@ double step_at(const Format& f, double x) {
   return std::ldexp(1.0, exponent - 1 - f.mantissa);
 }
 
-/// Returns how many of `count` elements may be one step from the reference without further evidence, because
-/// float32 arithmetic puts them on the other side of a rounding boundary.
+/// Returns how many of `count` elements may deviate from the reference by one step of the format without
+/// further evidence, because float32 arithmetic puts them on the other side of a rounding boundary.
 std::int64_t may_be_next_to(const Format& f, std::int64_t count) {
   if (f.integer_bits) return 0;
   return static_cast<std::int64_t>(std::ldexp(static_cast<double>(count), std::min(f.mantissa - 19, -8)));
 }
 
-/// Describes the first element, row or scale that deviates by more than `allowed`; "" if there is none.
+/// Returns a description of the first element or row of `d`, or of its scale, that exceeds the limit in
+/// `allowed`; "" if there is none.
 std::string exceeded(const Deviation& d, const Deviation& allowed, const Shape& shape) {
   for (std::size_t i = 0; i < d.elements.size(); ++i)
     if (!(d.elements[i] <= allowed.elements[i]))
@@ -63,7 +65,7 @@ void Judge::sample() {
     const std::size_t rows = elements == 0 ? 0 : elements / static_cast<std::size_t>(a.shape.back());
     sampled_.push_back({std::vector<double>(elements), std::vector<double>(rows), 0, 0});
   }
-  // Runs as many samples in parallel as the memory allows: each keeps its tensors, its errors and the
+  // Runs as many samples in parallel as memory allows. Each sample stores its tensors, their errors and the
   // deviations.
   const double memory =
       static_cast<double>(::sysconf(_SC_PAGESIZE)) * static_cast<double>(::sysconf(_SC_PHYS_PAGES));
@@ -99,7 +101,8 @@ void Judge::find_bounds() {
 bool Judge::next_to(int tensor, const Array& found) const {
   const Array& expected = reference_.tensors[tensor];
   const Format f = format(graph_.tensors[tensor].dtype);
-  // Sums may differ from the reference by a step without further evidence.
+  // Results of a matmul or custom operator, which contain sums, may differ from the reference by a step
+  // without further evidence.
   const bool sums = std::ranges::any_of(graph_.ops, [&](const KernelOp& op) {
     return (op.kind == OpKind::matmul || op.kind == OpKind::custom) &&
            std::ranges::find(op.outputs, tensor) != op.outputs.end();

@@ -1,23 +1,26 @@
 // Decides whether a kernel's result is right, given the float64 reference. No other code decides that.
 //
 //   Judge judge(g, inputs, reference);
-//   const Comparison c = judge.compare(tensor, found);   // correct; explained: borderline; neither: wrong
+//   const Comparison c = judge.compare(tensor, found);
+//   c.correct                                            // else c.explained: borderline; else: wrong
 //
-// Each element has a limit of its own, whatever the tolerance is. A result that exceeds any limit is wrong.
-// Limits come from two sources:
+// Each element has a limit, whatever the tolerance is. A result with an element beyond its limit is wrong. An
+// element's limit comes from two sources:
 //
-//   bounds    How far rounding may move a right kernel (rounding.hpp), computed by one more run of the
-//             reference. Of n elements that are not exact, n * 2^(m - 19) and at most n / 256 may be outside
-//             their bound by one step of their dtype, where m is its number of mantissa bits: float32
-//             arithmetic puts them on the other side of a rounding boundary.
-//   samples   How far rounding moves runs of the reference in which it is random. Correlated errors cancel
-//             there (softmax, x - 0.999 x) and independent ones average out, which no bound can see. Elements
-//             outside the close tolerance (compare.hpp) may deviate by four times the largest sample.
+//   bounds    An error bound: how far rounding may move the element in a right kernel (rounding.hpp), computed
+//             by one more run of the reference. A few elements may instead be one step of the dtype from the
+//             reference, because float32 arithmetic puts them on the other side of a rounding boundary: of n
+//             elements at most n * 2^(m - 19) and at most n / 256, where m is the dtype's number of mantissa
+//             bits.
+//   samples   The results of reference runs with random rounding. In these runs correlated errors cancel
+//             (softmax, x - 0.999 x) and independent errors average out, which error bounds do not show. An
+//             element outside the close tolerance (compare.hpp) may deviate by four times its largest deviation
+//             in the samples.
 //
-// A result within its limits is correct if it agrees to the digits that the tolerance (compare.hpp) requires.
-// It is borderline if rounding explains why fewer digits agree. An element outside the tolerance may deviate
-// by four times the largest sample. If only the norm is outside, it may be twice the largest norm of the
-// samples.
+// A result within its limits is correct if it is within the tolerance (compare.hpp). It is borderline if random
+// rounding explains why it is not:
+//   - elements are outside the tolerance, each by at most four times its largest deviation in the samples, or
+//   - only the norm of the deviation is outside the tolerance, and at most twice the largest of the samples.
 #pragma once
 #include "graph/deviation.hpp"
 #include "graph/reference.hpp"
@@ -34,25 +37,26 @@ class Judge {
   Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference, int threads = 0,
         const KernelGraph* declared = nullptr, const Reference* rounded = nullptr);
 
-  /// Compares a kernel's result for `tensor`, a kernel-level tensor that an operator computes, under the
-  /// tolerance of the tensor's dtype.
+  /// Compares a kernel's result `found` for a kernel-level tensor that an operator computes with the
+  /// reference, under the tolerance of the tensor's dtype.
   Comparison compare(int tensor, const Array& found);
-  /// Compares a kernel's result for `tensor` under the tolerance of the dtype `checked_as`, such as a
-  /// narrower one.
+  /// Compares a kernel's result `found` for a kernel-level tensor with the reference, under the tolerance of
+  /// the dtype `checked_as`, such as a narrower one.
   Comparison compare(int tensor, const Array& found, DType checked_as);
 
   static constexpr int samples = 12;  // number of runs with random rounding
 
  private:
-  /// Computes the error bounds of all tensors, unless they are known.
+  /// Computes the error bounds of all tensors, unless that is done already.
   void find_bounds();
-  /// Runs the samples and keeps the largest deviations.
+  /// Runs the reference `samples` times with random rounding, and stores each tensor's largest deviations.
   void sample();
-  /// Returns whether `found` is so near the reference that no bound needs to be computed. That is so if it is
-  /// equal, or if it is the result of a matmul or custom operator of which few elements are one step away.
+  /// Returns whether `found` is so near the reference that no error bounds are needed. True if the two are
+  /// equal, or if a matmul or custom operator computes the tensor and only few elements deviate, each by one
+  /// step of the dtype.
   bool next_to(int tensor, const Array& found) const;
-  /// Returns the limit of each element: its error bound, raised to one step for as many elements as may
-  /// deviate by a step without further evidence.
+  /// Returns the limit of each element: its error bound, or one step of the dtype for as many elements of
+  /// `found` as may deviate by one step without further evidence.
   Array limits(int tensor, const Array& found) const;
 
   const KernelGraph& graph_;

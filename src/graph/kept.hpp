@@ -1,4 +1,5 @@
-// Applies masks by index: finds the elements of each row that a mask keeps.
+// Applies masks that depend on element indices, such as a causal mask: finds the elements of each row that the
+// mask keeps.
 //
 //   Attributes causal{.kept = {.tril = 0}};  // keeps j <= i, and puts -inf elsewhere
 //   each_row(causal, {2, 3, 3}, [](std::int64_t first, std::int64_t from, std::int64_t to) { ... });
@@ -11,13 +12,15 @@
 
 namespace zellige::graph {
 
-/// Returns a mask's dimensions i and j: those that its attributes list, or the last two.
+/// Returns a mask's dimensions i and j: the two that the attributes list, or the last two of `rank`
+/// dimensions.
 inline std::pair<std::size_t, std::size_t> mask_dims(const Attributes& a, std::size_t rank) {
   if (a.sizes.empty()) return {rank - 2, rank - 1};
   return {static_cast<std::size_t>(a.sizes[0]), static_cast<std::size_t>(a.sizes[1])};
 }
 
-/// Returns the mask of a region of a tensor that begins at `origin`, in the region's own coordinates.
+/// Returns the attributes of a mask for a region of the tensor that begins at `origin`: the bounds are
+/// shifted to the region's own coordinates.
 inline Attributes mask_from(Attributes a, const Shape& origin) {
   const auto [i, j] = mask_dims(a, origin.size());
   const std::int64_t by = origin[i] - origin[j];
@@ -62,7 +65,8 @@ void each_row(const Attributes& a, const Shape& shape, const Visit& visit) {
   }
 }
 
-/// Writes the masked tensor to y: `x` where the mask keeps an element, else `fill`. Ignores lengths.
+/// Writes the masked tensor to y: the element of `x` where the mask keeps it, otherwise `fill`. Ignores the
+/// mask's lengths.
 template <class Number>
 void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const Number& fill, Number* y) {
   each_row(a, shape, [&](std::int64_t first, std::int64_t from, std::int64_t to) {
@@ -72,8 +76,8 @@ void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const 
   });
 }
 
-/// Writes `fill` to y wherever index j is not below the mask's length. `lengths` has the shape `of`, which
-/// broadcasts to `shape`.
+/// Writes `fill` to each element of y whose index j, along the mask's second dimension, is not below its
+/// length. `lengths` has the shape `of`, which broadcasts to `shape`, the shape of y.
 template <class Number, class Length>
 void apply_lengths(const Attributes& a, const Shape& shape, const Shape& of, const Length* lengths,
                    const Number& fill, Number* y) {

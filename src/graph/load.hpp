@@ -15,14 +15,14 @@ struct Loaded {
   std::string error;  // why the graph is invalid; "" if it is valid
 };
 
-/// Returns all graphs of a file; an invalid one has an error in place of its graph. Throws Error if the file
-/// cannot be read, or if it is neither a graph nor a list of graphs.
+/// Returns all graphs of a file; for an invalid graph, an error in its place. Throws Error if the file cannot
+/// be read, or if it is neither a graph nor a list of graphs.
 std::vector<Loaded> load_each(const std::string& path);
 /// Returns all graphs of a file. Throws Error if one of them is invalid.
 std::vector<KernelGraph> load(const std::string& path);
 
-/// Returns all graphs in a string. `source` names the string in messages; `stem` is the prefix of the graphs'
-/// names.
+/// Returns all graphs in a string, like load_each(). `source` names the string in messages; `stem` is the
+/// prefix of the graphs' names.
 std::vector<Loaded> load_text(std::string_view text, std::string_view source, const std::string& stem);
 
 }  // namespace zellige::graph

@@ -1,5 +1,5 @@
-// Converts the operands of a matmul to matrices: a vector on the left becomes a row, a vector on the right a
-// column. The result lacks the dimension that was added.
+// Converts the operand shapes of a matmul to matrix shapes: a vector on the left becomes a row, a vector on the
+// right a column. Then removes the added dimensions from the shape of the product.
 //
 //   const Matrices m = matrices({8, 5}, {5});  // m.a (8, 5), m.b (5, 1), m.product (8, 1)
 //   without_vectors(m.product, {8, 5}, {5})    // (8)
@@ -13,7 +13,8 @@ struct Matrices {
   Shape a, b, product;  // batches broadcast
 };
 
-/// Returns the shapes as matrices. Precondition: infer_shapes() accepts the operands.
+/// Returns the shapes of a matmul's operands and product as matrices. Precondition: infer_shapes() accepts
+/// the operands.
 Matrices matrices(const Shape& a, const Shape& b);
 
 /// Returns the left operand's shape as a matrix: a vector becomes a row.
@@ -21,8 +22,8 @@ Shape as_left(const Shape& a);
 /// Returns the right operand's shape as a matrix: a vector becomes a column.
 Shape as_right(const Shape& b);
 
-/// Returns the result's shape without the dimensions that were added to vector operands `a` and `b`. For two
-/// vectors that is (1).
+/// Returns the product's shape without the dimensions that matrices() added to vector operands. `a`, `b`: the
+/// original shapes. For two vectors, returns (1).
 Shape without_vectors(Shape product, const Shape& a, const Shape& b);
 
 }  // namespace zellige::graph

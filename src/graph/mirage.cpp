@@ -68,7 +68,8 @@ class Table {
  public:
   explicit Table(std::vector<Entry>& tensors) : tensors_(tensors) {}
 
-  /// Adds the tensor that an operator computes. Throws Error if its guid exists.
+  /// Adds the tensor that an operator computes and returns its index. Throws Error if another tensor has its
+  /// guid.
   int make(const Where& where, const Json& j) {
     const Tensor t = read_tensor(where, j);
     if (!index_.emplace(t.guid, static_cast<int>(tensors_.size())).second)
@@ -80,8 +81,8 @@ class Table {
     return static_cast<int>(tensors_.size()) - 1;
   }
 
-  /// Returns the index of an operand. Throws Error if its guid is unknown, or if its shape or dtype differ
-  /// from before.
+  /// Returns the index of the tensor with an operand's guid. Throws Error if the guid is unknown, or if the
+  /// operand's shape or dtype differ from those of the tensor.
   int use(const Where& where, const Json& j) const {
     const Tensor t = read_tensor(where, j);
     const auto it = index_.find(t.guid);
@@ -155,8 +156,8 @@ Recognised recognise(const Where& where, std::string_view type, std::string_view
           known_names("operators", known, type));
 }
 
-/// Sets the attributes that follow from the op_type, from the block graph's reduction_dimx and from the
-/// results' shapes.
+/// Sets the attributes in `a` that follow from the op_type (`r`), from the block graph's reduction_dimx
+/// (`dimx`) and from the shapes of the results.
 void read_attributes(const Recognised& r, Attributes& a, std::int64_t dimx,
                      const std::vector<Shape>& results) {
   a.dim = r.dim;
@@ -204,7 +205,7 @@ class Importer {
     g_.ops.push_back(std::move(op));
   }
 
-  /// Returns the one tensor in a list. Throws Error if there are more or none.
+  /// Returns the one tensor in the list under `key`. Throws Error if the list has another number of tensors.
   const Json& only(const Where& where, const Json& j, const char* key) {
     const Json& tensors = list(where, key, member(where, j, key));
     if (tensors.size() != 1) fail_at(where, "expected {} to hold 1 tensor, found {}", key, tensors.size());
@@ -285,8 +286,8 @@ class Importer {
     block.ops.push_back(std::move(op));
   }
 
-  /// Names inputs X0, X1, ..., outputs Y0, Y1, ..., other tensors t0, t1, ..., and loaded tiles X0_tile,
-  /// X0_tile1, ...
+  /// Names the inputs X0, X1, ..., the outputs Y0, Y1, ..., the other tensors t0, t1, ..., and the tiles that
+  /// blocks load of X0 X0_tile, X0_tile1, ...
   void rename() {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) g_.tensors[g_.inputs[i]].name = fmt::format("X{}", i);
     for (std::size_t i = 0; i < g_.outputs.size(); ++i) {
@@ -322,8 +323,8 @@ bool is_mirage_candidate(const Json& j) {
 
 KernelGraph from_mirage(const Json& candidate, const std::string& name) {
   KernelGraph stored = Importer(candidate, name).take();
-  // infer() names unnamed tensors and rejects dimensions in the file that contradict it. validate() then
-  // compares the file's dtypes and after_accum with the inferred ones.
+  // infer() names unnamed tensors, and rejects shapes in the file that differ from the inferred ones.
+  // validate() then compares the file's dtypes and after_accum with the inferred ones.
   KernelGraph inferred = infer(stored);
   for (std::size_t i = 0; i < stored.ops.size(); ++i) {
     if (!stored.ops[i].block) continue;

@@ -1,10 +1,11 @@
-// Imports Mirage's muGraph JSON. A graph is a list of operators, which refer to tensors by guid.
+// Imports muGraph JSON files of Mirage, a superoptimizer of tensor programs. A graph is a list of operators,
+// which refer to tensors by guid.
 //
 //   KernelGraph g = from_mirage(json, "lora[0]");   // validated; throws Error
 //
 // Throws Error for unknown operators, all-reduce (more than one GPU), and mul_scalar and clamp (the file
-// lacks their constants). Also for a guid with two producers or two shapes, and for dimensions that
-// contradict inference. Inputs are named X0, X1, ..., outputs Y0, Y1, ..., and the tiles that a block loads
+// lacks their constants). Also throws Error for a guid with two producers or two shapes, and for dimensions
+// that contradict inference. Inputs are named X0, X1, ..., outputs Y0, Y1, ..., and the tiles that a block loads
 // of X0 are X0_tile, X0_tile1 and so on. Mirage's smem_offset and layout are ignored.
 #pragma once
 #include "graph/graph.hpp"
@@ -12,7 +13,8 @@
 
 namespace zellige::graph {
 
-/// Returns the graph, validated. Throws Error if it is invalid or not supported.
+/// Returns the validated graph that the JSON describes, with the given name. Throws Error if the graph is
+/// invalid or not supported.
 KernelGraph from_mirage(const Json& candidate, const std::string& name);
 
 /// Returns whether the JSON looks like a graph in Mirage's form: a list of objects with the key op_type.

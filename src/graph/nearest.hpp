@@ -13,8 +13,8 @@
 
 namespace zellige {
 
-/// Returns the edit distance: the number of letters to change, insert, delete or swap with a neighbour. Case
-/// is ignored.
+/// Returns the edit distance of two strings: the number of letters to change, insert, delete or swap with a
+/// neighbour. Ignores case.
 inline std::size_t distance(std::string_view a, std::string_view b) {
   const auto letter = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -33,8 +33,8 @@ inline std::size_t distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-/// Returns the nearest known name, or "" if more than about a third of the letters differ, or if the name is
-/// longer than 100 characters.
+/// Returns the known name that is nearest to `name`, or "" if more than about a third of the letters differ
+/// or `name` is longer than 100 characters.
 inline std::string nearest(std::string_view name, const std::vector<std::string>& known) {
   std::string best;
   std::size_t minimum = std::max<std::size_t>(1, name.size() / 3) + 1;

@@ -70,7 +70,7 @@ constexpr auto table = [] {
   return all;
 }();
 
-/// Returns whether the table is in the order of OpKind.
+/// Returns whether the rows of the table are in the order of OpKind.
 constexpr bool in_order() {
   for (std::size_t i = 0; i < std::size(table); ++i)
     if (static_cast<std::size_t>(table[i].kind) != i) return false;

@@ -51,7 +51,7 @@ struct AttributeKey {
 const OpInfo& info(OpKind);
 /// Returns the JSON keys of an operator's attributes.
 std::vector<AttributeKey> attribute_keys(OpKind);
-/// Returns the operator of this name, or nullopt.
+/// Returns the operator of this name, or nullopt if there is none.
 std::optional<OpKind> find_op(std::string_view name);
 /// Returns the end of a message about an unknown operator: "; known operators of the block level are matmul,
 /// ...; did you mean exp?".

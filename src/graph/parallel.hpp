@@ -22,8 +22,9 @@ inline int hardware_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// Calls body(index, worker) for every index below `count` on up to `threads` threads; `worker` is the
-/// thread's number. Rethrows the first exception; later indices are then skipped.
+/// Calls body(index, worker) for every index below `count`, on up to `threads` threads; `worker` is the
+/// number of the calling thread. If a call throws, the indices that have not started are skipped, and the
+/// first exception is rethrown.
 template <class Body>
 void parallel_for(std::int64_t count, int threads, const Body& body) {
   threads = static_cast<int>(std::min<std::int64_t>(threads, count));
@@ -54,7 +55,8 @@ void parallel_for(std::int64_t count, int threads, const Body& body) {
   if (error) std::rethrow_exception(error);
 }
 
-/// Calls body(index) for every index below `count`, on all cores. Rethrows the first exception.
+/// Calls body(index) for every index below `count`, on all cores. If a call throws, the indices that have not
+/// started are skipped, and the first exception is rethrown.
 template <class Body>
 void on_all_cores(std::size_t count, const Body& body) {
   parallel_for(static_cast<std::int64_t>(count), hardware_threads(),

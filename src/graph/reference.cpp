@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::int64_t chunk = 1 << 16;  // elements per parallel task
 
-/// Rounds a kernel-level tensor to its dtype and converts its error bounds to those after rounding. Returns
-/// its magnitude, which is 0 for integers: they are not scaled.
+/// Rounds a kernel-level tensor to its dtype (if `round`), and updates its error bounds to those after
+/// rounding. Returns the tensor's magnitude; 0 for integers, whose magnitude has no limit.
 Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
   if (noise)
     noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
@@ -79,7 +79,7 @@ struct Parts {
     std::vector<const Shape*> out;
     std::vector<std::int64_t> to;  // per result
   };
-  /// Writes the operands and offsets of part `p` to `part`.
+  /// Fills `part` with the operands and offsets of part number `p` of the operator.
   void part(std::int64_t p, Part& part) const {
     const auto of = [&](const Shape& shape, std::size_t rank) {
       const bool cut = count() > 1 && shape.size() == rank && shape[0] == extent;
@@ -109,7 +109,8 @@ std::vector<Operand> operands(const std::vector<const Array*>& in) {
   return all;
 }
 
-/// Calls body(part) for each independent part of an operator, on `threads` threads.
+/// Calls body(part) for each part of an operator that can be computed independently (see Parts), on `threads`
+/// threads.
 template <class Body>
 void each_part(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out,
                int threads, const Body& body) {
@@ -124,7 +125,7 @@ void each_part(const KernelOp& op, const std::vector<const Array*>& in, const st
   });
 }
 
-/// Evaluates a kernel-level operator, in parallel over its parts.
+/// Evaluates a kernel-level operator, in parallel over its independent parts.
 void evaluate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
               const std::vector<Array*>& out, int threads) {
   each_part(op, in, out, threads, [&](const Parts::Part& part) {
@@ -135,8 +136,8 @@ void evaluate(const KernelOp& op, DType dtype, const std::vector<const Array*>& 
   });
 }
 
-/// Propagates the errors `from` of the operands to the errors `to` of the results, in parallel over the
-/// operator's parts.
+/// Computes the errors `to` of an operator's results from the errors `from` of its operands, in parallel over
+/// the operator's independent parts.
 void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
                const std::vector<Array*>& out, const std::vector<const Array*>& from,
                const std::vector<Array*>& to, int threads) {
@@ -154,7 +155,7 @@ void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>&
   });
 }
 
-/// Returns the errors that an operator adds itself: those of its results if its operands were exact.
+/// Returns the errors of an operator's results that the operator itself adds, as if its operands were exact.
 std::vector<Array> own_errors(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
                               const std::vector<Array*>& out, int threads) {
   std::vector<Array> none, own;
@@ -168,7 +169,7 @@ std::vector<Array> own_errors(const KernelOp& op, DType dtype, const std::vector
   return own;
 }
 
-/// Throws Error unless there is one array of the right shape per graph input.
+/// Throws Error unless `inputs` has one array of the right shape per graph input.
 void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
   if (inputs.size() != g.inputs.size())
     fail_at({g.name}, "expected {} input arrays, found {}", g.inputs.size(), inputs.size());
@@ -180,8 +181,9 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
   }
 }
 
-/// Adds to each error the largest change by a rounding to this dtype that the program omits. A kernel may
-/// instead round x times a factor of its row, so the bound assumes the largest step at that magnitude.
+/// Adds to the error of each element of x the change that an omitted rounding to this dtype may make. Uses
+/// max_rounding(), not the rounding of x itself, because a kernel may round x times a factor of its row
+/// instead.
 void add_rounding(DType dtype, const Array& x, Array& error) {
   const Format f = format(dtype);
   for (std::size_t i = 0; i < x.values.size(); ++i)

@@ -3,7 +3,8 @@
 //
 //   std::vector<Array> inputs = ...;                          // one per graph input, in the caller's order
 //   std::vector<Array> outputs = run_reference(g, inputs);    // one per graph output
-//   Reference all = run(g, inputs);                           // every kernel-level tensor, and its magnitude
+//   Reference all = run(g, inputs);                           // all kernel-level tensors, with the largest
+//                                                             // absolute value of each
 //
 // Rounding is to nearest, ties to even, and happens in three places: in `cast`, in every kernel-level tensor,
 // and in the operands of a block-level matmul. Other consumers of such an operand read it unrounded. An
@@ -22,12 +23,15 @@ constexpr double finite_limit = 0x1p100;
 struct ReferenceOptions {
   bool round = true;  // false: float64 throughout, for comparison with closed formulas
   int threads = 0;    // 0: all cores
-  // if finite, the run stops at the first magnitude above it
+  // Limit of the magnitudes of kernel-level tensors and of the matmul operands that a block computes. If
+  // finite, the run stops at the first magnitude above it.
   double limit = std::numeric_limits<double>::infinity();
-  // likewise, for values that a block keeps in float32
+  // Limit of the magnitudes of all other block tensors, which stay in float32. If finite, the run stops at
+  // the first magnitude above it.
   double tile_limit = std::numeric_limits<double>::infinity();
-  // Limit of the arguments of exp; a larger one counts as a magnitude above `limit`. Above 4, one ulp of an
-  // f16 argument moves exp by more than the tolerance, and a comparison would judge the argument's rounding.
+  // Limit of the arguments of exp; the run treats a larger argument like a magnitude above `limit`. Above 4,
+  // one ulp of an f16 argument changes exp by more than the tolerance, so that a comparison would judge the
+  // rounding of the argument.
   double exp_limit = std::numeric_limits<double>::infinity();
   bool errors = false;       // also compute error bounds (rounding.hpp); takes a few times as long
   std::uint64_t sample = 0;  // with `errors`: if not 0, seed of a run with random rounding
@@ -69,12 +73,12 @@ struct Reference {
 /// Throws Error if the machine has too little memory for the graph's tensors in float64.
 void check_memory(const KernelGraph&);
 
-/// Computes a valid graph in float64, as the reference for results of kernels. Returns all kernel-level
-/// tensors. Inputs are rounded to their dtype first, unless the option `round` is false. Throws Error if the
-/// number or the shapes of the inputs are wrong, or if the memory is too small.
+/// Computes a valid graph in float64, as the reference for results of kernels. Returns the values of all
+/// kernel-level tensors. Inputs are rounded to their dtype first, unless the option `round` is false. Throws
+/// Error if the number or the shapes of the inputs are wrong, or if the machine has too little memory.
 Reference run(const KernelGraph&, const std::vector<Array>& inputs, const ReferenceOptions& = {});
-/// Computes a valid graph's outputs in float64, as the reference for results of kernels. Returns them in the
-/// graph's order. Arguments and errors are those of run().
+/// Computes a valid graph in float64, as the reference for results of kernels, and returns its outputs in the
+/// graph's order. Has the arguments and errors of run().
 std::vector<Array> run_reference(const KernelGraph&, const std::vector<Array>& inputs,
                                  const ReferenceOptions& = {});
 

@@ -9,11 +9,12 @@ struct Region {
   auto operator<=>(const Region&) const = default;
 };
 
-/// Returns the region that is the whole tensor.
+/// Returns the region that is a whole tensor of this shape.
 inline Region whole(const Shape& shape) { return {Shape(shape.size(), 0), shape}; }
 
-/// Calls visit(row of the tensor, row of the region) for each row of a region. A row runs along the last
-/// dimension; rows are numbered in row-major order.
+/// Calls visit(i, k) for each row of a region: i is the number of the row in the tensor, k its number in the
+/// region. Rows run along the last dimension and are numbered in row-major order. `tensor`: shape of the
+/// tensor.
 template <class Visit>
 void each_row(const Shape& tensor, const Region& r, const Visit& visit) {
   const std::size_t rank = tensor.size();
@@ -29,7 +30,7 @@ void each_row(const Shape& tensor, const Region& r, const Visit& visit) {
   }
 }
 
-/// Returns the elements of a region as an array of their own.
+/// Returns the elements of a region of an array as an array of their own.
 Array part(const Array&, const Region&);
 
 }  // namespace zellige::graph

@@ -9,8 +9,8 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-/// Computes, over the dimensions [first, last), the smallest box that contains a range of their linear index
-/// and is itself such a range. Writes the box's origin and extent, and returns its range.
+/// Returns the smallest range of the linear index over dimensions [first, last) that contains `range` and is
+/// a box. Writes the origin and extent of that box to `box`.
 Range box_around(const Shape& shape, std::size_t first, std::size_t last, const Range& range, Region& box) {
   std::int64_t below = 1;  // number of elements of the inner dimensions, from d on
   for (std::size_t d = first; d < last; ++d) below *= shape[d];

@@ -1,8 +1,10 @@
 // Maps a region of a reshaped tensor to the original shape: finds boxes of the two shapes that contain the
 // same elements.
 //
-//   regroup({{0, 1, 0}, {8, 2, 128}}, {8, 32, 128}, {8, 4096})  // heads 1, 2: columns 128 to 383 in both
-//   regroup({{0, 200}, {8, 100}}, {8, 4096}, {8, 32, 128})       // columns 200 to 299 lie in heads 1 and 2
+//   // Heads 1 and 2 of (8, 32, 128) are columns 128 to 383 of (8, 4096).
+//   regroup({{0, 1, 0}, {8, 2, 128}}, {8, 32, 128}, {8, 4096})
+//   // Columns 200 to 299 of (8, 4096) lie in heads 1 and 2, so both boxes are columns 128 to 383.
+//   regroup({{0, 200}, {8, 100}}, {8, 4096}, {8, 32, 128})
 #pragma once
 #include "graph/region.hpp"
 
@@ -13,8 +15,9 @@ struct Regrouped {
   Region seen, from;  // `seen` contains the requested region; `from` is in the other shape
 };
 
-/// Returns boxes of the shapes `seen` and `from` that contain the same elements in row-major order. The first
-/// contains the region, which has the shape `seen`. They are small, but not proved to be the smallest.
+/// Returns a box of a tensor of shape `seen` and a box of one of shape `from` that contain the same elements
+/// in row-major order. The first box contains the region. The boxes are small, but not proved to be the
+/// smallest.
 Regrouped regroup(const Region&, const Shape& seen, const Shape& from);
 
 }  // namespace zellige::graph

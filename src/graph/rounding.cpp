@@ -23,10 +23,11 @@ constexpr double u = 0x1p-24;      // half an ulp of 1 in float32
 constexpr double tiny = 0x1p-125;  // smaller numbers may be flushed to zero
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Returns the error bound `e`, or infinity if it is NaN: any result is possible then.
+/// Returns the error bound `e`, or infinity if `e` is NaN, because any result is possible then.
 double known(double e) { return e == e ? e : infinity; }
 
-/// Returns the largest distance from y to f at the corners of the box x[k] - e[k] to x[k] + e[k].
+/// Returns the largest distance from y = f(x) to the values of f at the corners x[k] - e[k], x[k] + e[k] of a
+/// box in n dimensions.
 template <class Numbers, class Meaning>
 double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* x, const double* e, int n,
                double y) {
@@ -39,12 +40,12 @@ double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* 
   return spread;
 }
 
-/// Returns how far errors `e` of the operands `x` move y = f(x), plus the float32 error of f itself. Integers
-/// are exact.
+/// Returns how far errors `e` of the operands `x` may move y = f(x), plus the float32 error of f itself,
+/// which is 0 for integers.
 template <int n, class Numbers, class Meaning>
 double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, const Attributes& a,
                          DType dtype, const double* x, const double* e, double y) {
-  // An infinite operand is a limit that every kernel evaluates exactly: exp(-inf) is 0.
+  // An infinite operand is a limit, which every kernel evaluates exactly: exp(-inf) is 0.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
   const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
   const double own = is_integer(dtype) ? 0 : limit ? 2 * r : row.own(x, y, r, tiny);
@@ -100,25 +101,25 @@ void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std
   });
 }
 
-/// Returns the float32 error of a sum. `share` is the error relative to the partial results, `maximum` the
-/// largest partial result in ascending order, `squares` the sum of the squared terms. Another order has
-/// partial results of about the same size, unless the terms are arranged to cancel late.
+/// Returns a bound of the float32 error of a sum. `share`: the error relative to the partial sums; `maximum`:
+/// the largest partial sum in ascending order; `squares`: the sum of the squared terms. Other orders have
+/// partial sums of about the same size, unless the terms are arranged to cancel late.
 double own_sum_error(double share, double maximum, double squares) {
   return share * (maximum + std::sqrt(squares));
 }
 
 /// Computes the error bounds of a matmul C = A B. With eA and eB the error bounds of A and B, they are |A| eB
-/// + eA (|B| + eB), plus the rounding of the accumulators. `repeats`: number of loop iterations that add to
-/// an accumulator.
+/// + eA (|B| + eB), plus the rounding of the accumulators. `repeats`: number of loop iterations whose
+/// products are added up.
 void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
             int threads) {
   const Matrices of = matrices(a.at.shape, b.at.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = a.at.shape.back(), n = of.product.back();
   const Batches batches(of);
   const std::int64_t terms = k * repeats;
-  // Where float32 arithmetic would round, tensor cores truncate, over eight terms or more at a time. That is
-  // a bias in one direction.
   const bool exact = is_integer(dtype);
+  // Tensor cores truncate where float32 arithmetic would round, once per eight or more terms. That is a bias in
+  // one direction.
   const double cut_off = dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8;
   const double share = exact ? 0 : sum_error(terms) + cut_off;
   const auto all = static_cast<std::size_t>(size(a.at.shape)),
@@ -161,8 +162,8 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   });
 }
 
-/// Adds to a matmul's error bounds those of a bias, and one rounding. `unit` is half an ulp of 1, or 0 for
-/// integers.
+/// Adds the error bounds of a bias, and of rounding the sum y once, to a matmul's error bounds `error`.
+/// `unit` is half an ulp of 1, or 0 for integers.
 void bias_error(const Uncertain& bias, const Operand& y, double unit, double* error) {
   const Broadcast walk(y.shape, {bias.at});
   for (std::int64_t row = 0; row < walk.rows(); ++row)
@@ -173,7 +174,7 @@ void bias_error(const Uncertain& bias, const Operand& y, double unit, double* er
     }
 }
 
-/// Returns the error bounds of a matmul's operand after it is rounded to tf32.
+/// Returns the error bounds of the matmul operand x after it is rounded to tf32.
 std::vector<double> tf32_error(const Uncertain& x) {
   std::vector<double> e(x.error, x.error + size(x.at.shape));
   for (std::size_t i = 0; i < e.size(); ++i) {
@@ -184,7 +185,8 @@ std::vector<double> tf32_error(const Uncertain& x) {
   return e;
 }
 
-/// Computes the error bounds of a composite operator's result, step by step, from those of its operands.
+/// Computes the error bounds of a composite operator's result from those of its operands, step by step
+/// (compose.hpp).
 void composed(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
               double* error) {
   std::vector<Operand> operands;
@@ -204,8 +206,8 @@ void composed(OpKind kind, const Attributes& attributes, DType dtype, const std:
   std::copy_n(errors.back(), size(e.shapes.back()), error);
 }
 
-/// Computes the error bounds of a rotary embedding with interleaved pairs. Reorders the pairs to halves, and
-/// the bounds back.
+/// Computes the error bounds of a rotary embedding with interleaved pairs: reorders the pairs to halves,
+/// computes the bounds for halves, and reorders the bounds back.
 void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, double* error) {
   const std::int64_t n = y.back(), count = size(y);
   std::deque<std::vector<double>> halves;
@@ -372,7 +374,8 @@ void Noise::store(DType dtype, double* x, const double* error, std::int64_t coun
       continue;
     }
     const double low = round_to(f, x[i] - error[i]), high = round_to(f, x[i] + error[i]);
-    // By one step at most: larger moves come from the value's own error.
+    // Moves the rounded value y by at most one step (ulp) of the dtype. A larger difference is an error of
+    // the value before rounding, which the noise of earlier operators represents.
     const double step =
         f.integer_bits ? 1 : std::max(std::fabs(y), f.min_normal) * std::ldexp(1.0, -f.mantissa);
     x[i] = side == 1 && low < y    ? round_to(f, std::max(low, y - step))

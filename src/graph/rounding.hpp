@@ -10,9 +10,9 @@
 //   sums              the sum of the terms' errors, plus a fraction of the partial results that grows with
 //                     the square root of the length, as float32 rounding errors do in any order (Higham and
 //                     Mary, 2019)
-//   storage           the distances between the roundings of x - e, x and x + e to the dtype: 0 if all three
-//                     are the same number. That keeps bounds tight: few f16 values are so near a rounding
-//                     boundary that float32 arithmetic decides their side.
+//   storage           the larger distance of round(x - e) and round(x + e) from round(x), where round is the
+//                     rounding to the dtype. It is 0 for most f16 values, because few are so near a rounding
+//                     boundary that float32 errors cross it.
 #pragma once
 #include <optional>
 
@@ -27,40 +27,42 @@ struct Uncertain {
   const double* error;
 };
 
-/// Computes the errors of an operator's results from those of its operands, for the operators that evaluate()
-/// accepts. `out`: the results' values. `errors`: where the errors are written. `repeats`: number of loop
-/// iterations that add to a matmul's or reduction's accumulator. A matmul uses `threads` threads.
+/// Computes the error bounds of an operator's results from those of its operands, for the operators that
+/// evaluate() accepts. `out`: values of the results. `errors`: where the error bounds of each result are
+/// written. `repeats`: number of loop iterations whose results an accumulator adds up. A matmul uses
+/// `threads` threads.
 void propagate(OpKind, const Attributes&, DType, const std::vector<Uncertain>& in,
                const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats = 1,
                int threads = 1);
 
-/// Adds to `error` the error of fold(x, dim, squared). `terms`: number of terms of the complete sum, of which
-/// this fold may be a part.
+/// Adds the error bound of fold(x, dim, squared) to `error`. `terms`: number of terms of the complete sum, of
+/// which this call may add only some.
 void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const Result& error);
 
-/// Computes the error of the maximum of `before` and x along `dim`, as fold_max() computes it. `error` is
-/// that of `before` on entry and that of the maximum on return.
+/// Computes the error bound of the maximum of `before` and x along `dim`, as fold_max() computes it. `error`
+/// is the bound of `before` on entry and that of the maximum on return.
 void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error);
 
-/// Computes the error of acc * r. `error` is that of `acc` on entry and that of the product on return.
+/// Computes the error bound of acc * r. `error` is the bound of `acc` on entry and that of the product on
+/// return.
 void rescale_error(const Operand& acc, const Uncertain& r, const Result& error);
 
-/// Computes the error of a mean, x / count, or of a root mean square, its root, if `root`. `x` is the sum.
-/// `error` is that of the sum on entry and that of the result on return.
+/// Computes the error bound of the mean x / count of a sum x, or, if `root`, of its square root (root mean
+/// square). `error` is the bound of x on entry and that of the result on return.
 void mean_error(const Operand& x, double count, bool root, double* error);
 
-/// Computes the error after rounding `x` to a dtype. `error` is that of `x` on entry and that of the rounded
-/// value on return.
+/// Computes the error bounds of `count` values x after rounding to a dtype. `error` has the bounds before
+/// rounding on entry, and those after rounding on return.
 void storage_error(DType, const double* x, double* error, std::int64_t count);
 
-/// Returns a bound of the change that rounding to nearest makes to numbers of the magnitude of x. With m bits
-/// of mantissa it is |x| 2^-(m + 1), which is one to two times half a step of the format.
+/// Returns a bound of the change that rounding to nearest makes to numbers of the magnitude of x: |x| 2^-(m +
+/// 1) for m bits of mantissa, which is one to two times half a step of the format.
 double max_rounding(const Format&, double x);
 
-/// Returns whether the operator is a comparison. Its result jumps from 0 to 1 where the operands are equal;
-/// it adds no error itself.
+/// Returns whether the operator is a comparison, whose result jumps from 0 to 1 where the operands are equal.
+/// A comparison adds no error itself.
 bool jumps(OpKind);
-/// Returns whether the operator is a cast to an integer. Its result jumps where the operand crosses an
+/// Returns whether the operator is a cast to an integer, whose result jumps where the operand crosses an
 /// integer.
 bool cuts(OpKind, const Attributes&);
 
@@ -71,43 +73,46 @@ class Noise {
   Noise() = default;
   Noise(std::uint64_t sample, int op, std::int64_t block);
 
-  /// Moves each x by a random amount between half of `own` and all of it, up or down. `own` bounds the
-  /// operator's own error. In some calls all elements move away from zero, or all toward it, as the bias of a
-  /// function or an order of summation would move them.
+  /// Moves each x, a result of an operator, by a random amount between half of `own` and all of `own`, up or
+  /// down. `own` bounds the operator's own error. In a quarter of the calls all elements move away from zero,
+  /// or all toward zero, as the bias of a function or an order of summation would move them.
   void move(double* x, const double* own, std::int64_t count);
 
-  /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). 0 remains 0.
+  /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). Elements that are 0
+  /// remain 0.
   void round(DType, double* x, std::int64_t count);
 
-  /// Perturbs a comparison's results where the operands' errors allow 0 as well as 1. After sample 4, a
-  /// random half of these results is flipped.
+  /// Perturbs the results x of a comparison where the operands' errors allow 0 as well as 1 (`error` is 1).
+  /// What it does to these results depends on the number of the sample:
   ///
-  /// - Samples 1 and 2 choose opposite results, so that each such element is 0 in one of them and 1 in the
-  ///   other. Chance alone would leave some of hundreds unchanged in all samples.
-  /// - In sample 3 all are 1, in sample 4 all are 0: a kernel that rounds less than the graph moves all of
-  ///   them in one direction.
+  /// - Samples 1 and 2: opposite random results, so that each result is 0 in one sample and 1 in the other.
+  ///   By chance alone, some of hundreds of results would be the same in all samples.
+  /// - Samples 3 and 4: all results are 1, then all are 0, because a kernel that rounds less than the graph
+  ///   may move all results in one direction.
+  /// - Later samples: flips a random half of the results.
   void perturb(double* x, const double* error, std::int64_t count);
 
-  /// Perturbs y = cast(x), a cast to an integer, where the error of x allows two results. Chooses between
-  /// them as perturb() chooses between 0 and 1.
+  /// Perturbs y = cast(x), where the cast is to an integer, in elements in which the error of x allows two
+  /// results. Chooses between the two as perturb() chooses between 0 and 1.
   void cut(const Attributes&, const double* x, const double* error, double* y, std::int64_t count);
 
-  /// Rounds each x to a dtype, in some samples to the other side of a boundary that is within its error. Of
-  /// three consecutive samples, an element is rounded down in one, up in one and to nearest in one.
+  /// Rounds each x to a dtype. If a rounding boundary is within the error of x, the side of the boundary
+  /// depends on the sample: of three consecutive samples, one rounds an element down, one up and one to
+  /// nearest.
   void store(DType, double* x, const double* error, std::int64_t count);
 
  private:
   /// Returns 64 random bits.
   std::uint64_t next();
-  /// Returns, in the first four samples, whether the next element that may have either of two values takes
-  /// the greater one. That is true in two of these samples and false in two. Returns nullopt in later
+  /// Returns whether the next element that may have either of two values has the greater one in this sample,
+  /// if it is one of the first four samples: true in two of them, false in two. Returns nullopt in later
   /// samples.
   std::optional<bool> first_side();
   std::uint64_t state_ = 0;
   std::uint64_t sample_ = 0, element_ = 0;  // element_: a counter that is the same in all samples
 };
 
-/// Returns the bound of the float32 error of a sum of n terms, relative to its partial results.
+/// Returns a bound of the float32 error of a sum of n terms, relative to the size of its partial sums.
 double sum_error(std::int64_t n);
 
 }  // namespace zellige::graph

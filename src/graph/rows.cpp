@@ -10,7 +10,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns row index i. Throws Error unless it is an integer in [0, bound).
+/// Returns element number i of `numbers` as a row index. Throws Error unless it is an integer in [0, bound).
 std::int64_t number_of(OpKind kind, const Operand& numbers, std::int64_t i, std::int64_t bound) {
   const double n = numbers.values[i];
   if (!(n >= 0 && n < static_cast<double>(bound)) || n != std::floor(n))
@@ -19,10 +19,10 @@ std::int64_t number_of(OpKind kind, const Operand& numbers, std::int64_t i, std:
   return static_cast<std::int64_t>(n);
 }
 
-/// Returns the shape of one row of a table.
+/// Returns the shape of one row of a table: the table's shape without its first dimension.
 Shape rest_of(const Shape& table) { return {table.begin() + 1, table.end()}; }
 
-/// Returns the shape of a gather's result: one row of the table per index.
+/// Returns the shape of a gather's result, which has one row of the table per index.
 Shape joined(const Shape& numbers, const Shape& table) {
   Shape all = numbers;
   const Shape rest = rest_of(table);
@@ -30,7 +30,8 @@ Shape joined(const Shape& numbers, const Shape& table) {
   return all;
 }
 
-/// Replaces elements of y along a dimension, from the attribute `start` or the third operand on.
+/// Replaces the elements of y from an index on, along dimension `a.dim`, by the tensor in[1]. The index is
+/// the third operand, if present, or `a.start`.
 void slice_scatter(const Attributes& a, const std::vector<Operand>& in, const Result& y) {
   const Operand& part = in[1];
   const auto dim = static_cast<std::size_t>(a.dim);
@@ -106,8 +107,9 @@ void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>&
 
 namespace {
 
-/// Limits the integers to draw for the graph inputs in `from` to [0, bound). Of several limits, the smallest
-/// applies.
+/// Limits the random integers of the graph inputs in `from` to [0, bound), or to a smaller limit that they
+/// have already. `distinct`: the integers must be distinct. `rows`: they are row indices, so that the limit
+/// applies to integers from the caller as well.
 void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from,
                 std::vector<Numbers>& drawn) {
   const auto bounded = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };
@@ -119,15 +121,15 @@ void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int
   }
 }
 
-/// Limits the integers to draw for the graph inputs in `from` to lengths of a mask: 0 to the extent of its
-/// second dimension.
+/// Limits the random integers of the graph inputs in `from`, which are a mask's lengths, to 0 up to the
+/// extent of the mask's second dimension. `whole`: shape of the masked tensor.
 void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& from,
                   std::vector<Numbers>& drawn) {
   draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);
 }
 
-/// Limits the inputs that a custom operator loads as row indices or lengths. `from`: per tensor, the graph
-/// inputs whose elements it holds.
+/// Limits the random integers of the graph inputs that a custom operator loads as row indices or lengths.
+/// `from`: per tensor, the graph inputs whose elements the tensor holds.
 void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& from,
                    std::vector<Numbers>& drawn) {
   const BlockGraph& b = *custom.block;

@@ -1,8 +1,9 @@
 // Defines the operators that address rows by integer index: embeddings, paged caches, and writes into a
 // cache.
 //
-//   gather: y[i, ...] = x[numbers[i], ...]       scatter: y is x, but y[numbers[i], ...] = updates[i, ...]
-//   slice_scatter: y is x with elements from `start` on along `dim` replaced by another tensor
+//   gather          y[i, ...] = x[numbers[i], ...], where `numbers` holds row indices
+//   scatter         y is x, except that y[numbers[i], ...] = updates[i, ...]
+//   slice_scatter   y is x, except that another tensor replaces the elements from `start` on along `dim`
 //
 // An index out of range throws Error here. Kernels clamp it to the nearest row, so that they never access
 // memory outside the tensor.
@@ -14,15 +15,15 @@ namespace zellige::graph {
 
 /// Returns whether the operator is gather, scatter or slice_scatter.
 bool names_rows(OpKind);
-/// Returns which operand holds integers: row indices, the start of slice_scatter, or a mask's lengths.
-/// Returns -1 if none does.
+/// Returns the position of the operand that holds integers: row indices, the start of slice_scatter, or a
+/// mask's lengths. Returns -1 for operators without such an operand.
 int number_operand(OpKind);
 
-/// Returns the shape of the result of gather, scatter or slice_scatter. Throws Error if the operands do not
-/// fit.
+/// Returns the shape of the one result of gather, scatter or slice_scatter. Throws Error if the operands do
+/// not fit.
 std::vector<Shape> rows_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
-/// Evaluates gather, scatter or slice_scatter on float64 arrays. Throws Error if an index is out of range, or
-/// if scatter writes a row twice.
+/// Evaluates gather, scatter or slice_scatter on float64 arrays and writes the result. Throws Error if an
+/// index is out of range, or if scatter writes a row twice.
 void evaluate_rows(OpKind, const Attributes&, const std::vector<Operand>&, const Result&);
 
 /// Constraints on a graph input's integers, if it holds row indices or lengths. Random integers must be in
@@ -32,8 +33,8 @@ struct Numbers {
   std::int64_t bound = 0, rows = 0;
   bool distinct = false;
 };
-/// Returns the constraints per graph input. They are traced through views, concat and split to the operators
-/// that read the integers.
+/// Returns the constraints on the integers of each graph input. They come from the operators that read the
+/// input as row indices or lengths, directly or through views, concat and split.
 std::vector<Numbers> drawn_numbers(const KernelGraph&);
 
 }  // namespace zellige::graph

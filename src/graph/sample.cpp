@@ -8,8 +8,8 @@
 namespace zellige::graph {
 namespace {
 
-/// Draws n distinct numbers from 0 to count - 1: the last one, and others with equal probability (Floyd's
-/// algorithm).
+/// Returns n distinct numbers from 0 to count - 1, ascending: count - 1 itself, and n - 1 others, drawn with
+/// equal probability (Floyd's algorithm).
 std::vector<std::int64_t> choose(std::int64_t n, std::int64_t count, std::uint64_t seed) {
   std::set<std::int64_t> selected;
   const std::int64_t others = count - 1;
@@ -21,7 +21,7 @@ std::vector<std::int64_t> choose(std::int64_t n, std::int64_t count, std::uint64
   return {selected.begin(), selected.end()};
 }
 
-/// Returns the tensors of the whole graph that a subgraph reads.
+/// Returns the indices of the whole graph's tensors of which the subgraph `c` reads regions.
 std::vector<int> operands(const Cut& c) {
   std::set<int> all;
   for (const Cut::Part& p : c.inputs) all.insert(p.tensor);

@@ -1,7 +1,8 @@
 // Chooses which tiles of a program's tensors are checked if checking all of them would take too long.
 //
-//   for (const Sample& s : sample(g, {t, y}, seed, {}))  // per tensor: random tiles and their sources
-//     for (std::int64_t i : s.tiles) cut(g, s.tensor, s.tiling.at(i), s.known)
+//   for (const Sample& s : sample(g, {t, y}, seed, {}))         // one Sample for tensor t, one for y
+//     for (std::int64_t i : s.tiles)                            // numbers of the tiles to check
+//       cut(g, s.tensor, s.tiling.at(i), s.known)               // the subgraph that computes tile i
 //
 // A tensor is divided into tiles of up to 128 x 128 elements. The last tile is always checked, because it may
 // be partial; other tiles are drawn with equal probability, as many as the work limit allows. The expected
@@ -22,8 +23,8 @@ struct Tiling {
   std::int64_t count() const;           // number of tiles
   Region at(std::int64_t index) const;  // region of one tile; the last along a dimension may be smaller
 };
-/// Returns the division of a shape into tiles of up to 128 x 128 in the last two dimensions, and 1 in the
-/// others.
+/// Returns the division of a shape into tiles of up to 128 x 128 elements in the last two dimensions, and of
+/// one element in the other dimensions.
 Tiling tiling(const Shape&);
 
 /// The tiles of one tensor that are checked.
@@ -42,8 +43,8 @@ struct SampleLimits {
   std::int64_t max_tiles = 256;  // per tensor
 };
 
-/// Returns the tiles to check, one Sample per tensor. `tensors`: the outputs and intermediates that the
-/// program stored.
+/// Returns the tiles to check, one Sample per tensor in `tensors`: the outputs and intermediates that the
+/// program stored. `seed` determines the random tiles.
 std::vector<Sample> sample(const KernelGraph&, const std::vector<int>& tensors, std::uint64_t seed,
                            const SampleLimits& = {});
 

@@ -11,7 +11,7 @@ struct Character {
   std::size_t bytes = 0;  // 0: the string does not begin with a valid character
 };
 
-/// Returns the first UTF-8 character of a string that is not empty.
+/// Returns the first UTF-8 character of `text`, which must not be empty.
 Character first(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);
@@ -29,8 +29,8 @@ Character first(std::string_view text) {
   return {code, bytes};
 }
 
-/// Returns whether a terminal may interpret the character: a control character, a bidirectional control or a
-/// line separator.
+/// Returns whether a terminal may interpret the character instead of showing it: a control character, a
+/// bidirectional control or a line separator.
 bool obeyed(char32_t c) {
   const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
   const bool bidirectional = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
@@ -38,8 +38,8 @@ bool obeyed(char32_t c) {
   return control || bidirectional || c == 0x2028 || c == 0x2029 || c == 0xfeff;
 }
 
-/// Returns the text with control characters and invalid bytes escaped, as shown() does. `lines`: newlines and
-/// tabs are kept.
+/// Returns the text with control characters and invalid bytes escaped, as shown() does. If `lines`, newlines
+/// and tabs are kept.
 std::string escaped(std::string_view text, bool lines) {
   std::string all;
   while (!text.empty()) {

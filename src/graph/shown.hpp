@@ -1,8 +1,8 @@
 // Escapes strings from outside for printing on a terminal. A file name, for example, may hold any byte except
 // zero, and a terminal would interpret some.
 //
-//   fail("{}: cannot be read", shown(path));     // a name: one line, whatever it is called
-//   print(shown_lines(message));                 // a message of several lines
+//   fail("{}: cannot be read", shown(path));     // newlines in the path are escaped, too
+//   print(shown_lines(message));                 // newlines in the message are kept
 #pragma once
 #include <string>
 #include <string_view>

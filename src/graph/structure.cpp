@@ -34,7 +34,7 @@ class Bytes {
   std::string text_;
 };
 
-/// Appends all attributes of an operator.
+/// Appends the serialized attributes of an operator.
 void put(Bytes& to, const Attributes& a) {
   to.put(a.scalar), to.put(a.lo), to.put(a.hi), to.put(a.eps), to.put(a.value);
   to.put(std::int64_t{a.dim}), to.put(a.to), to.put(a.start), to.put(a.end);
@@ -44,7 +44,7 @@ void put(Bytes& to, const Attributes& a) {
   to.put(a.kept.tril), to.put(a.kept.triu), to.put(a.kept.length);
 }
 
-/// Appends a block graph without its names.
+/// Appends a serialized block graph, without the names of its tensors.
 void put(Bytes& to, const BlockGraph& b) {
   to.put(b.grid), to.put(b.block), to.put(b.loop);
   to.put(std::ssize(b.tensors));

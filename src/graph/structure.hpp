@@ -11,7 +11,8 @@
 
 namespace zellige::graph {
 
-/// Returns the serialized graph, which is equal for graphs that differ in names only.
+/// Returns the graph as a string of bytes. Two graphs have equal strings if and only if they are equal except
+/// for names.
 std::string structure(const KernelGraph&);
 
 }  // namespace zellige::graph

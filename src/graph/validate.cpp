@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t max_stride = std::int64_t{1} << 40;
 
-/// Throws Error unless strides give every element an address of its own. A dimension of extent 1 may have any
-/// stride.
+/// Throws Error unless the tensor's strides give every element an address of its own. A dimension of extent 1
+/// may have any stride.
 void check_strides(const Where& where, const KernelTensor& t) {
   if (t.strides.size() != t.shape.size())
     fail_at(where, "expected tensor {} to have {} strides, one a dimension of {}, found {}", t.name,
@@ -50,7 +50,7 @@ void check_name(const Where& where, std::string_view what, const std::string& na
             what, name.size());
 }
 
-/// Throws Error unless a tensor has a valid name and its inferred shape and dtype.
+/// Throws Error unless the tensor `found` has a valid name and the shape and dtype of `inferred`.
 template <class Tensor>
 void check_tensor(const Where& where, const Tensor& found, const Tensor& inferred) {
   check_name(where, "each tensor", found.name);
@@ -62,7 +62,7 @@ void check_tensor(const Where& where, const Tensor& found, const Tensor& inferre
             name(found.dtype));
 }
 
-/// Throws Error unless the tensors of a block graph are as inferred.
+/// Throws Error unless the tensors of the block graph `found` are valid and equal to those of `inferred`.
 void check_block(const Where& where, const BlockGraph& found, const BlockGraph& inferred) {
   for (std::size_t i = 0; i < found.tensors.size(); ++i) {
     const BlockTensor &f = found.tensors[i], &e = inferred.tensors[i];

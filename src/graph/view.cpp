@@ -8,9 +8,9 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns the strides of a reshaped operand, or nullopt if the result needs a copy. Merges dimensions that
-/// are contiguous with each other, and splits them into the result's dimensions, both from the last dimension
-/// on.
+/// Returns the strides under which a tensor of shape `from` and these strides can be read as shape `to`, or
+/// nullopt if that needs a copy. Merges dimensions that are contiguous with each other, and splits them into
+/// dimensions of `to`, both from the last dimension on.
 std::optional<Strides> reshaped(const Shape& from, const Strides& strides, const Shape& to) {
   struct Run {
     std::int64_t extent, step;
@@ -36,9 +36,9 @@ std::optional<Strides> reshaped(const Shape& from, const Strides& strides, const
   return steps;
 }
 
-/// Expresses the operand's offset, given as `starts` per dimension of the operand, in dimensions of the
-/// result. Uses a dimension of extent 1, whose step is free, or one whose step divides the offset. Returns
-/// false if there is none.
+/// Sets v.starts so that the result begins at the operand's offset, which is `starts` in elements per
+/// dimension of the operand. Uses dimensions of extent 1, whose step is free, or dimensions whose step
+/// divides the offset. Returns false if no dimension is suitable.
 bool begin_at(Viewed& v, const Shape& result, const Shape& starts, const Strides& strides) {
   for (std::size_t d = 0; d < starts.size(); ++d) {
     const std::int64_t way = starts[d] * strides[d];

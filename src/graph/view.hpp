@@ -1,6 +1,7 @@
 // Computes strides of views: where each element of a view's result is in the memory of its operand.
 //
-//   viewed(OpKind::permute, {.sizes = {1, 0}}, {2, 3}, {3, 1}, {3, 2})   // steps (1, 3) from 0: a transpose
+//   // The transpose of a tensor of shape (2, 3) with strides (3, 1) has shape (3, 2): returns strides (1, 3).
+//   viewed(OpKind::permute, {.sizes = {1, 0}}, {2, 3}, {3, 1}, {3, 2})
 #pragma once
 #include <optional>
 
@@ -18,14 +19,15 @@ struct Viewed {
   Shape starts;
 };
 
-/// Returns the position of a view's result in memory. The operand has these strides and begins at `starts`,
-/// in elements per dimension (empty: 0). Returns nullopt if no strides express the result: a reshape of
-/// dimensions that are not contiguous, or an offset that is no multiple of a step of the result.
+/// Returns the position of a view's result in the operand's memory, given the operand's strides and its
+/// offset `starts` in elements per dimension (empty: 0). Returns nullopt if no strides express the result:
+/// for a reshape of dimensions that are not contiguous, or an offset that is no multiple of a step of the
+/// result.
 std::optional<Viewed> viewed(OpKind, const Attributes&, const Shape& operand, const Strides&,
                              const Shape& result, const Shape& starts = {});
 
-/// Returns the strides of the operand of a permute or reshape under which the result has these strides;
-/// nullopt if there are none.
+/// Returns the strides that the operand of a permute or reshape must have for the result to have the given
+/// strides; nullopt if there are none.
 std::optional<Strides> operand_strides(const KernelOp&, const Shape& operand, const Shape& result,
                                        const Strides&);
 
