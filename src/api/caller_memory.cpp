@@ -16,16 +16,16 @@ namespace {
 constexpr std::uintptr_t page = 4096;  // size of a page in bytes, or a divisor of it
 
 /// Returns whether the 8 aligned bytes around an address are readable, by a system call that reads a signal
-/// set and ignores it. Unlike process_vm_readv, the call uses the process's own page tables, so that a
-/// driver's pinned memory counts as readable.
+/// mask from these bytes and ignores it. Unlike process_vm_readv, that call uses the process's own page
+/// tables, so that a driver's pinned memory counts as readable.
 bool can_read(std::uintptr_t at) {
   constexpr int no_operation = -1;
   const std::uintptr_t around = std::max<std::uintptr_t>(at & ~std::uintptr_t(7), 8);  // 0 would mean no set
   return syscall(SYS_rt_sigprocmask, no_operation, around, nullptr, 8) == 0 || errno != EFAULT;
 }
 
-/// Returns whether the 4 aligned bytes around an address are writable. The kernel atomically ORs 0 into them,
-/// and wakes no waiter.
+/// Returns whether the 4 aligned bytes around an address are writable, by a futex call: the kernel atomically
+/// ORs 0 into these bytes, and wakes no waiter.
 bool can_write(std::uintptr_t at) {
   int none = 0;
   return syscall(SYS_futex, &none, FUTEX_WAKE_OP_PRIVATE, 0, nullptr, at & ~std::uintptr_t(3),
@@ -34,8 +34,8 @@ bool can_write(std::uintptr_t at) {
 }
 
 /// Calls can(address) for `from` and for the start of each further page of the `bytes` bytes at `from`.
-/// Returns the first address for which it is false, or nullopt if there is none. Returns `from` if the bytes
-/// exceed the address space.
+/// Returns the first address for which can() is false, or nullopt if it is true for all. Returns `from` if
+/// the bytes exceed the address space.
 template <class Can>
 std::optional<std::uintptr_t> first_without(const void* from, std::size_t bytes, Can can) {
   const auto begin = reinterpret_cast<std::uintptr_t>(from);

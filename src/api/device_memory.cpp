@@ -18,7 +18,7 @@ struct Allocation {
   std::size_t bytes = 0;
 };
 
-/// Returns the allocation that contains an address, or one with all members 0 if CUDA knows none.
+/// Returns the allocation that contains an address. All members are 0 if CUDA has not allocated this memory.
 Allocation allocation_at(std::uint64_t at) {
   enum { memory_type = 2, device_pointer = 3, device_ordinal = 9, range_start = 11, range_size = 12 };
   Allocation a;

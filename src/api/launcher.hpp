@@ -54,7 +54,7 @@ class Launcher {
   Launcher& operator=(const Launcher&) = delete;
 
   /// Launches the program in the thread's current context. `inputs`, `outputs`: device addresses in the order
-  /// of the graph's inputs and outputs. Throws Error if kernels cannot access one of them.
+  /// of the graph's inputs and outputs. Throws Error if kernels cannot access an address.
   ///
   /// `workspace`: memory of manifest.buffer_size bytes that no concurrent launch uses. If it is null, the
   /// launcher allocates one workspace per stream, and one per captured CUDA graph, because a graph may be

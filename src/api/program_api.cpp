@@ -50,8 +50,8 @@ zellige_options known(const zellige_options* given) {
 
 constexpr int max_workers = 1024;  // more threads than cores of any machine are a mistake
 
-/// Converts options of the C API. Throws Error if one is out of range. `inputs`: number of the graph's
-/// inputs.
+/// Returns the options of the C API, converted to those of compile(). Throws Error if one is out of range.
+/// `inputs`: number of the graph's inputs.
 Options options(const zellige_options& o, std::size_t inputs) {
   if (o.on < ZELLIGE_ON_AUTO || o.on > ZELLIGE_ON_REFERENCE) fail("on: expected 0 to 3, found {}", o.on);
   if (o.workers < 0 || o.workers > max_workers)
@@ -104,7 +104,8 @@ std::string text_of(const Program& program, zellige_text which) {
   fail("zellige_program_text: expected 0 to 8, found {}", static_cast<int>(which));
 }
 
-/// Describes one input or output of a program for the caller. Throws Error if the index is out of range.
+/// Returns a description of one input or output of a program for the caller. Throws Error if the index is out
+/// of range.
 zellige_tensor_info info(const Program& p, bool input, int index) {
   const Signature& s = p.signature();
   const std::size_t count = (input ? s.inputs : s.outputs).size();

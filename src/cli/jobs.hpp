@@ -27,9 +27,9 @@ class Jobs {
   /// Otherwise `index` selects one; -1 takes the first, and reports it if there are others.
   Jobs(std::vector<std::string> files, int index, bool all);
 
-  /// Returns the next job; nullopt at the end. A file that is not JSON gives a job with an error.
+  /// Returns the next job, or nullopt after the last one. A file that is not JSON gives a job with an error.
   std::optional<Job> next();
-  /// Reads jobs until `n` of them are queued or the files end. Returns the number of queued jobs.
+  /// Reads jobs until `n` jobs are queued or the files end. Returns the number of queued jobs.
   int peek(int n);
 
  private:

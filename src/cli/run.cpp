@@ -63,8 +63,8 @@ run::InputFiles input_files(const std::vector<std::string>& given) {
   return files;
 }
 
-/// Converts the arguments, and finds the GPU if one may be used. Throws Error if arguments contradict each
-/// other, or if they need a GPU and there is none.
+/// Returns the options of the run that the command-line arguments select; finds the GPU if one may be used.
+/// Throws Error if arguments contradict each other, or if they need a GPU and the machine has none.
 run::Options options(const Arguments& a) {
   run::Options o{.seed = a.seed, .constants = a.constants};
   for (const run::Check c : {run::Check::full, run::Check::sampled, run::Check::none})

@@ -216,7 +216,7 @@ class Worker {
               carried ? p_.block.loop : 1);
   }
 
-  /// Stops the run if an argument of this exp exceeds ReferenceOptions::exp_limit.
+  /// Stops the run if an argument of `op`, an exp, exceeds ReferenceOptions::exp_limit.
   void check_exponent(const BlockOp& op) {
     if (p_.options.exp_limit == std::numeric_limits<double>::infinity()) return;
     const std::vector<double>& x = tiles_[op.inputs[0]].values;

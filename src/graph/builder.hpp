@@ -83,9 +83,9 @@ class BlockBuilder : public Scope {
   /// dimensions whose indices the bounds compare (default: the last two).
   Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
-  /// Masks a tile by element index and by lengths: also sets elements to `value` whose index j along the
-  /// mask's second dimension is not below their length. `lengths` is an int32 tile that broadcasts to the
-  /// masked tile.
+  /// Masks a tile by element index, like the other mask(), and by lengths: an element whose index along the
+  /// mask's second dimension is not below its length becomes `value`, too. `lengths` is an int32 tile that
+  /// broadcasts to the masked tile.
   Tile mask(Tile, Tile lengths, const Kept& = {}, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
 
@@ -210,8 +210,9 @@ inline Tensor mask(Tensor x, const Kept& kept, double value = Attributes{}.value
   return append<KernelLevel>(OpKind::mask, {x}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
-/// Masks a tensor by element index and by lengths: also sets elements to `value` whose index j along the
-/// mask's second dimension is not below their length. `lengths` is an int32 tensor that broadcasts to `x`.
+/// Masks a tensor by element index, like mask(x, kept), and by lengths: an element whose index along the
+/// mask's second dimension is not below its length becomes `value`, too. `lengths` is an int32 tensor that
+/// broadcasts to `x`.
 inline Tensor mask(Tensor x, Tensor lengths, const Kept& kept = {}, double value = Attributes{}.value,
                    std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x, lengths}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];

@@ -67,8 +67,8 @@ Tolerance close_tolerance(DType);
 /// with all roundings of the graph if the program omits some; otherwise nullptr.
 Array allowances(const Array& expected, const Tolerance&, const Array* rounded = nullptr);
 
-/// Returns |a - b|; 0 if a and b are the same infinity or both NaN; infinity if only one of them is infinite
-/// or NaN.
+/// Returns |a - b|. Returns 0 if a and b are the same infinity or both NaN, and infinity if only one of the
+/// two numbers is infinite or NaN.
 inline double distance(double a, double b) {
   if (a == b || (a != a && b != b)) return 0;
   const double d = std::fabs(a - b);

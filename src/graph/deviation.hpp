@@ -30,13 +30,13 @@ void raise(Deviation& to, const Deviation& from, double factor);
 /// Returns the largest deviations that a right result is allowed without further evidence. Does not set the
 /// member `norm`.
 ///
-/// - Elements: allowances() under close_tolerance().
-/// - Rows: norm_allowed() for the length of a row, times the norm of the row.
-/// - Scale: norm_allowed() for the size of the tensor.
+/// - Element: as allowances() says under close_tolerance().
+/// - Row: norm_allowed() for the length of a row, times the norm of the row; plus twice the norm of the change
+///   that omitted roundings make in the row.
+/// - Scale: norm_allowed() for the size of the tensor; plus the change of scale by omitted roundings, and five
+///   times the relative norm of their change, divided by the square root of the number of rows.
 ///
-/// `rounded` is the reference with all roundings if the program omits some; otherwise nullptr. With it, the
-/// omitted roundings add to the limits. To a row, twice the norm of their change. To the scale, their change
-/// of scale, plus five times their relative norm divided by the square root of the number of rows.
+/// `rounded` is the reference with all roundings if the program omits some; otherwise nullptr.
 Deviation close_by(const Array& expected, DType, const Array* rounded);
 
 }  // namespace zellige::graph

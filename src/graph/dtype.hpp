@@ -99,8 +99,8 @@ double cast_number(double x, const Attributes&);
 /// dtype, converts to float32 first, like PyTorch.
 double cast_integer(double x, const Attributes&);
 
-/// Returns the bits that store a value in memory, after rounding it to the dtype. They are in the low 8 or 16
-/// bits if the dtype has only so many.
+/// Returns the bits that store a value in memory, after rounding it to the dtype. For a dtype of 8 or 16
+/// bits, they are the low bits of the result.
 std::uint32_t to_bits(DType, double);
 /// Returns the value of stored bits; inverse of to_bits().
 double from_bits(DType, std::uint32_t);

@@ -2,7 +2,7 @@
 // operators (fused kernels) contain a block graph, which says what one thread block does with its tiles.
 //
 //   KernelGraph g = ...;                  // from the builder, Zellige's JSON, or the muGraph importer
-//   validate(g);                          // throws Error: which operator of which graph, expected, found
+//   validate(g);                          // throws Error with the operator, what was expected and what was found
 //   for (const KernelOp& op : g.ops) ...  // operators in a topological order
 //
 // A kernel-level tensor is stored in device memory in its dtype. A block-level tensor is a tile of one thread

@@ -75,9 +75,10 @@ class Walk {
       reach_[k] = reach_[k + 1] + (modes_[k].extent - 1) * modes_[k].stride;
   }
 
-  /// Searches for differences along dimensions k, k + 1, ... that change the address by -sum. Stores them in
-  /// d_ and returns true, or returns false if there are none. `zero`: all earlier differences are 0. The
-  /// differences found are then not all 0, and only positive values are tried for the first nonzero one.
+  /// Searches for differences along dimensions k, k + 1, ... that change the address by -sum. Stores these in
+  /// d_ and returns true, or returns false if there are none. `zero`: all differences along earlier
+  /// dimensions are 0. The differences found are then not all 0, and only positive values are tried for the
+  /// first nonzero one.
   bool collides(std::size_t k = 0, std::int64_t sum = 0, bool zero = true) {
     if (k + 2 == modes_.size()) {
       const auto found = last_.solve(-sum);

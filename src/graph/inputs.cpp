@@ -33,7 +33,7 @@ std::uint64_t key_of(const InputChoice& c, int input) {
 }
 
 /// Writes `count` random elements of row `row` of an input to `to`, starting at element `from` of the row.
-/// Scales them by 2^exponent; takes absolute values if `positive`. `key`: the input's seed.
+/// Scales the elements by 2^exponent, and takes absolute values if `positive`. `key`: the input's seed.
 void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std::int64_t row,
                 std::int64_t from, std::int64_t count, double* to) {
   const Format f = format(dtype);
@@ -78,7 +78,7 @@ struct Stage {
   Reference reference = {};
 
   /// Returns values for region `r` of this stage's tensor, whose shape is `shape`, as an operand of a later
-  /// stage. They are rows and columns of the tile that the stage computed, repeated in a random order.
+  /// stage. The values are rows and columns of the tile that this stage computed, repeated in a random order.
   Array spread(const Shape& shape, const Region& r) const {
     const Array& one = reference.tensors[graph.outputs[0]];
     const std::int64_t n = one.shape.back(), rows = size(one.shape) / n, m = r.extent.back();
@@ -234,8 +234,8 @@ class Search {
     return maximum;
   }
 
-  /// Returns whether results can be compared with those of the last run: every output has a finite element,
-  /// and no tensor has a NaN, unless the caller gives some of the inputs.
+  /// Returns whether the results of the last run can be compared with a kernel's: every output has a finite
+  /// element, and no tensor has a NaN, unless the caller gives some of the inputs.
   bool comparable() const {
     const bool given = std::ranges::any_of(choice_.given, [](const auto& array) { return array != nullptr; });
     return std::ranges::all_of(stages_, [&](const Stage& s) {

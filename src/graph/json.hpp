@@ -14,8 +14,8 @@ constexpr int json_version = 1;
 
 /// Returns the JSON of a valid graph, one operator per line. Throws Error if the graph is not valid.
 std::string to_json(const KernelGraph&);
-/// Returns the graph that the JSON describes. `name` is its name if the JSON has none. Throws Error if the
-/// JSON is not a valid graph.
+/// Returns the graph that the JSON describes. `name`: the graph's name if the JSON has none. Throws Error if
+/// the JSON is not a valid graph.
 KernelGraph from_json(const Json&, const std::string& name);
 /// Returns whether the JSON is in Zellige's form, rather than Mirage's: an object with the key zellige_graph.
 bool is_own_form(const Json&);

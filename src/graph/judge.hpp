@@ -4,18 +4,18 @@
 //   const Comparison c = judge.compare(tensor, found);
 //   c.correct                                            // else c.explained: borderline; else: wrong
 //
-// Each element has a limit, whatever the tolerance is. A result with an element beyond its limit is wrong. An
-// element's limit comes from two sources:
+// A result is wrong if the deviation of an element exceeds the element's limit, whatever the tolerance is. The
+// limit is the smaller of two numbers:
 //
-//   bounds    An error bound: how far rounding may move the element in a right kernel (rounding.hpp), computed
-//             by one more run of the reference. A few elements may instead be one step of the dtype from the
-//             reference, because float32 arithmetic puts them on the other side of a rounding boundary: of n
-//             elements at most n * 2^(m - 19) and at most n / 256, where m is the dtype's number of mantissa
-//             bits.
-//   samples   The results of reference runs with random rounding. In these runs correlated errors cancel
-//             (softmax, x - 0.999 x) and independent errors average out, which error bounds do not show. An
-//             element outside the close tolerance (compare.hpp) may deviate by four times its largest deviation
-//             in the samples.
+//   bounds    The error bound: how far rounding may move the element in a right kernel (rounding.hpp), computed
+//             by one more run of the reference. For a few elements one step of the dtype is allowed instead,
+//             because float32 arithmetic puts them on the other side of a rounding boundary: of n elements, for
+//             at most n * 2^(m - 19) and at most n / 256, where m is the dtype's number of mantissa bits.
+//   samples   Four times the largest deviation of the element in reference runs with random rounding, but at
+//             least the close tolerance (compare.hpp). In these runs correlated errors cancel (softmax,
+//             x - 0.999 x) and independent errors average out, which error bounds do not show.
+//
+// The rows and the scale of a tensor (deviation.hpp) have limits of the second kind, too.
 //
 // A result within its limits is correct if it is within the tolerance (compare.hpp). It is borderline if random
 // rounding explains why it is not:

@@ -16,11 +16,11 @@ namespace zellige::graph {
 /// Returns which non-finite values (NaN, -inf) the array of a graph input contains.
 Mask mask_in(const Array&);
 
-/// Returns, per tensor of a kernel graph, which non-finite values masks may produce. `inputs`: the same for
-/// the graph's inputs.
+/// Returns, per tensor of a kernel graph, which non-finite values masks may produce. `inputs`: mask_in() of
+/// each graph input.
 std::vector<Mask> masked(const KernelGraph&, const std::vector<Mask>& inputs);
-/// Returns, per tensor of a block graph, which non-finite values masks may produce. `inputs`: the same for
-/// the custom operator's operands.
+/// Returns, per tensor of a block graph, which non-finite values masks may produce. `inputs`: which of these
+/// values each operand of the custom operator may have.
 std::vector<Mask> masked(const BlockGraph&, const std::vector<Mask>& inputs);
 
 }  // namespace zellige::graph

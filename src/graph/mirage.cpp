@@ -286,8 +286,8 @@ class Importer {
     block.ops.push_back(std::move(op));
   }
 
-  /// Names the inputs X0, X1, ..., the outputs Y0, Y1, ..., the other tensors t0, t1, ..., and the tiles that
-  /// blocks load of X0 X0_tile, X0_tile1, ...
+  /// Names inputs X0, X1, ...; outputs Y0, Y1, ...; other tensors t0, t1, ...; and the tiles that a block
+  /// loads from X0: X0_tile, X0_tile1, ...
   void rename() {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) g_.tensors[g_.inputs[i]].name = fmt::format("X{}", i);
     for (std::size_t i = 0; i < g_.outputs.size(); ++i) {

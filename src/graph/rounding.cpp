@@ -108,9 +108,9 @@ double own_sum_error(double share, double maximum, double squares) {
   return share * (maximum + std::sqrt(squares));
 }
 
-/// Computes the error bounds of a matmul C = A B. With eA and eB the error bounds of A and B, they are |A| eB
-/// + eA (|B| + eB), plus the rounding of the accumulators. `repeats`: number of loop iterations whose
-/// products are added up.
+/// Computes the error bounds of a matmul C = A B. With eA and eB the error bounds of A and B, the bounds of C
+/// are |A| eB + eA (|B| + eB), plus the rounding of the accumulators. `repeats`: number of loop iterations
+/// whose products are added up.
 void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
             int threads) {
   const Matrices of = matrices(a.at.shape, b.at.shape);

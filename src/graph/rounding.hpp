@@ -75,7 +75,7 @@ class Noise {
 
   /// Moves each x, a result of an operator, by a random amount between half of `own` and all of `own`, up or
   /// down. `own` bounds the operator's own error. In a quarter of the calls all elements move away from zero,
-  /// or all toward zero, as the bias of a function or an order of summation would move them.
+  /// or all toward zero, like under the bias of a function or an order of summation.
   void move(double* x, const double* own, std::int64_t count);
 
   /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). Elements that are 0
@@ -104,9 +104,9 @@ class Noise {
  private:
   /// Returns 64 random bits.
   std::uint64_t next();
-  /// Returns whether the next element that may have either of two values has the greater one in this sample,
-  /// if it is one of the first four samples: true in two of them, false in two. Returns nullopt in later
-  /// samples.
+  /// Returns, in the first four samples, whether the next element with two possible values has the greater
+  /// one. Over these four samples, the answer for an element is true twice and false twice. Returns nullopt
+  /// in later samples.
   std::optional<bool> first_side();
   std::uint64_t state_ = 0;
   std::uint64_t sample_ = 0, element_ = 0;  // element_: a counter that is the same in all samples

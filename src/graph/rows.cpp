@@ -107,9 +107,9 @@ void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>&
 
 namespace {
 
-/// Limits the random integers of the graph inputs in `from` to [0, bound), or to a smaller limit that they
-/// have already. `distinct`: the integers must be distinct. `rows`: they are row indices, so that the limit
-/// applies to integers from the caller as well.
+/// Limits the random integers of the graph inputs in `from` to [0, bound); an input with a smaller limit
+/// keeps that limit. `distinct`: the integers must be distinct. `rows`: the integers are row indices, so that
+/// the limit applies to integers from the caller as well.
 void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from,
                 std::vector<Numbers>& drawn) {
   const auto bounded = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };

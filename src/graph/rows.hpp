@@ -33,8 +33,8 @@ struct Numbers {
   std::int64_t bound = 0, rows = 0;
   bool distinct = false;
 };
-/// Returns the constraints on the integers of each graph input. They come from the operators that read the
-/// input as row indices or lengths, directly or through views, concat and split.
+/// Returns the constraints on the integers of each graph input. The constraints come from the operators that
+/// read the input as row indices or lengths, directly or through views, concat and split.
 std::vector<Numbers> drawn_numbers(const KernelGraph&);
 
 }  // namespace zellige::graph

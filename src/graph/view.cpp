@@ -9,8 +9,8 @@ namespace zellige::graph {
 namespace {
 
 /// Returns the strides under which a tensor of shape `from` and these strides can be read as shape `to`, or
-/// nullopt if that needs a copy. Merges dimensions that are contiguous with each other, and splits them into
-/// dimensions of `to`, both from the last dimension on.
+/// nullopt if that needs a copy. From the last dimension to the first, merges dimensions that are contiguous
+/// with each other and splits them into dimensions of `to`.
 std::optional<Strides> reshaped(const Shape& from, const Strides& strides, const Shape& to) {
   struct Run {
     std::int64_t extent, step;
