@@ -36,8 +36,8 @@ struct Compiled {
   std::vector<std::string> limits{};  // messages: limits at which the search for operators to fuse ended
 };
 
-/// Returns the program that computes a validated graph. Throws Error if the graph, the options or the machine
-/// is at fault.
+/// Returns the compiled program of a validated graph. Throws Error if the options, the graph or the machine
+/// do not allow the compilation.
 Compiled compile(graph::KernelGraph graph, const Options&, const run::Cache&);
 
 /// The GPU of this machine: its target, such as "sm_90a", or the reason why there is no usable GPU. The other
@@ -45,7 +45,8 @@ Compiled compile(graph::KernelGraph graph, const Options&, const run::Cache&);
 struct Gpu {
   std::string target, why_not;
 };
-/// Returns the GPU of this machine. The first call initializes the driver.
+/// Returns this machine's GPU, or the reason why there is no usable GPU. The first call initializes the
+/// driver.
 const Gpu& gpu();
 
 }  // namespace zellige::api

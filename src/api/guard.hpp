@@ -11,7 +11,7 @@ namespace zellige::api {
 /// called inside a catch block.
 zellige_status caught() noexcept;
 
-/// Runs `work` and returns ZELLIGE_OK, or the status of the exception that it throws.
+/// Runs `work`. Returns ZELLIGE_OK, or the status of an exception that `work` throws.
 template <class Work>
 zellige_status guarded(Work&& work) noexcept {
   try {
@@ -22,7 +22,7 @@ zellige_status guarded(Work&& work) noexcept {
   }
 }
 
-/// Returns the result of `work`, or `otherwise` if it throws. The exception's message is stored.
+/// Returns the result of `work`. If `work` throws, stores the exception's message and returns `otherwise`.
 template <class T, class Work>
 T guarded_or(T otherwise, Work&& work) noexcept {
   try {

@@ -76,8 +76,8 @@ class Table {
   }
 
  private:
-  /// Returns the slot of a valid handle. Throws Error if the handle is null, freed, of another kind, or no
-  /// handle.
+  /// Returns the slot of a valid handle in the table. Throws Error if `handle` is null, freed, of another
+  /// kind, or not a handle.
   Slot& slot(HandleKind kind, const void* handle, std::string_view parameter) {
     const char* const expected = names[static_cast<int>(kind)];
     if (!handle) fail("{}: expected a {}, found NULL", parameter, expected);

@@ -20,7 +20,7 @@ std::string graphs(int n) { return fmt::format("{} graph{}", n, n == 1 ? "" : "s
        graphs(count));
 }
 
-/// Skips `index` graphs. Throws Error if the file has fewer.
+/// Skips `index` graphs. Throws Error if the file has fewer graphs.
 void pass_over(graph::Candidates& from, const std::string& file, int index) {
   for (int i = 0; i < index; ++i) {
     if (!from.skip()) out_of_range(file, index, i);

@@ -1,4 +1,4 @@
-// Selects the graph of a file that a command works on, by the option --index.
+// Selects one graph of a file, for commands that have the option --index.
 #pragma once
 #include <string>
 

@@ -25,7 +25,7 @@ struct Arguments {
   bool json = false;
 };
 
-/// Returns the content of a file. Throws Error if it cannot be read.
+/// Returns the content of a file. Throws Error if the file cannot be read.
 std::string read(const std::string& name) {
   std::error_code none;
   if (std::filesystem::is_directory(name, none)) fail("{}: cannot be read: Is a directory", name);
@@ -36,7 +36,8 @@ std::string read(const std::string& name) {
   return all.str();
 }
 
-/// Says who has a header or name: Zellige, CUTLASS, or nobody, with the nearest known name.
+/// Returns in words where a header or name exists: in Zellige, in CUTLASS only, or nowhere, with the nearest
+/// known name.
 std::string verdict(const port::Use& u) {
   switch (u.is) {
     case port::Whose::ours:

@@ -1,4 +1,4 @@
-// Implements `zellige equal`: decides whether two graphs compute the same, ignoring rounding.
+// Implements `zellige equal`: decides whether two graphs compute the same results, ignoring rounding.
 #include "search/equal.hpp"
 
 #include <fmt/core.h>
@@ -30,7 +30,8 @@ struct Arguments {
   bool all = false, json = false, small = false, force = false;
 };
 
-/// Compares one pair of graphs. Throws Error if they cannot be compared.
+/// Returns whether the graphs `program` and `other` compute the same results. Throws Error if `other` is
+/// invalid or the two cannot be compared.
 search::Equality compare(const Arguments& a, const graph::KernelGraph& program, const graph::Loaded& other) {
   if (!other.error.empty()) throw Error(other.error);
   return search::equal(program, other.graph, {.seed = a.seed, .trials = a.trials, .given_sizes = !a.small});

@@ -1,5 +1,5 @@
-// Prints a progress line on stderr for runs longer than two seconds. On a terminal it is overwritten in
-// place; otherwise, a line is printed every ten seconds.
+// Prints progress on stderr for runs longer than two seconds: on a terminal as one line that is overwritten in
+// place, in a file or pipe as a new line every ten seconds.
 #pragma once
 #include <chrono>
 #include <string>

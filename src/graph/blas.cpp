@@ -59,7 +59,7 @@ struct LoadedBlas {
   }
 
  private:
-  /// Loads the library and its functions. Returns the reason if it cannot be used, else "".
+  /// Loads the library and its functions. Returns "", or the reason why the library cannot be used.
   std::string load(const std::string& file) {
     void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return ::dlerror();

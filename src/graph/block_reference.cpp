@@ -32,8 +32,8 @@ struct Program {
   std::vector<bool> operand;
 };
 
-/// Collects the data of a custom operator that all blocks share. `op` is its index in KernelGraph::ops;
-/// `masked_inputs` says, per operand, which non-finite values a mask may have produced.
+/// Returns the data of a custom operator that all its blocks share. `op` is the operator's index in
+/// KernelGraph::ops; `masked_inputs` says, per operand, which non-finite values a mask may have produced.
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
                      const std::vector<Array*>& outputs, const Errors& errors,
                      const ReferenceOptions& options, const std::vector<Mask>& masked_inputs, int op) {

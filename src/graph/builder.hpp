@@ -120,7 +120,7 @@ class Builder : public Scope {
   /// Appends a custom operator, whose block graph `body` builds. Returns one tensor per call of
   /// BlockBuilder::store().
   std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
-  /// Returns the graph with all shapes inferred. Throws Error if it is not valid.
+  /// Returns the graph with all shapes inferred. Throws Error if the graph is not valid.
   KernelGraph build() const;
 
   std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) override;
@@ -133,7 +133,7 @@ class Builder : public Scope {
 };
 
 /// Appends an operator whose operands are all tensors or all tiles of one builder, and returns its results.
-/// Throws Error if the operands differ in builder or level, or if there are none.
+/// Throws Error if operands belong to different builders or levels, or if there are no operands.
 template <class Level>
 std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>& operands,
                                   const Attributes& a = {}) {

@@ -54,8 +54,8 @@ struct Tolerance {
 ///   e5m2    1.6e-2   3/2^2
 ///   f32     3e-6     3e-5, with floor 1e-2
 ///
-/// Sums of terms as large as the tensor's elements are accurate to a few float32 ulps of that size, hence
-/// f32's floor.
+/// f32 has a larger floor than other dtypes, because a sum of terms as large as the tensor's elements is only
+/// accurate to a few float32 ulps of such an element.
 Tolerance tolerance(DType);
 
 /// Returns the tolerance that a right result satisfies unless the formula is ill-conditioned. An element may
@@ -117,8 +117,8 @@ struct Comparison {
   std::string as_a_whole{};  // says which row, or how far the scale is off; "" if neither
 };
 
-/// Compares a result with the reference. Throws Error if the shapes differ. Each optional array has the same
-/// shape, and nullptr means none:
+/// Compares a result with the reference. Throws Error if the shapes of `found` and `expected` differ. The other
+/// arrays are optional (nullptr) and have the same shape:
 ///
 /// - `errors`: how far rounding alone may move each element (rounding.hpp).
 /// - `rounded`: the reference with all roundings of the graph, if `expected` omits some.

@@ -7,7 +7,8 @@
 
 namespace zellige::graph {
 
-/// Marks the inputs with these names as constant. Throws Error if the graph has no input of one of the names.
+/// Marks the inputs with these names as constant. Throws Error if a name is not that of an input of the
+/// graph.
 void declare_constant(KernelGraph&, const std::vector<std::string>& names);
 
 }  // namespace zellige::graph

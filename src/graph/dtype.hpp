@@ -59,8 +59,8 @@ inline double to_integer(int bits, double x) {
   return x != x ? 0 : wrapped(static_cast<std::int64_t>(narrow), bits);
 }
 
-/// Returns the nearest value of a floating-point format, ties to even. Branch-free, so that loops over arrays
-/// vectorize.
+/// Returns the value of a floating-point format that is nearest to x, ties to even. Branch-free, so that
+/// loops over arrays vectorize.
 inline double round_to_float(const Format& f, double x) {
   const int drop = 52 - f.mantissa;
   const std::uint64_t half = (std::uint64_t{1} << (drop - 1)) - 1, bits = std::bit_cast<std::uint64_t>(x);
@@ -84,8 +84,8 @@ inline double round_to(DType dtype, double x) { return round_to(format(dtype), x
 /// Rounds `count` values to the dtype, in place.
 void round_to(DType dtype, double* values, std::int64_t count);
 
-/// Rounds to tf32, as a matmul with `tf32` rounds its f32 operands: to 10 bits of mantissa, ties away from
-/// zero (PTX cvt.rna).
+/// Returns x rounded to tf32, to 10 bits of mantissa, ties away from zero (PTX cvt.rna). A matmul with `tf32`
+/// rounds its f32 operands so.
 inline double round_to_tf32(double x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
   if ((bits & 0x7f800000) == 0x7f800000) return x;  // an infinity or a NaN

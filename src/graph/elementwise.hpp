@@ -1,6 +1,6 @@
-// Defines the elementwise operators in one table: what each computes in any arithmetic, its source code in a
-// kernel, and the error of its float32 arithmetic. All other code about elementwise operators reads this
-// table.
+// Defines the elementwise operators in one table: each operator's definition for any type of numbers, its source
+// code in a kernel, and the error of its float32 arithmetic. All other code about elementwise operators reads
+// this table.
 //
 //   const Elementwise& row = elementwise(OpKind::silu);              // row.text == "zellige::silu({0})"
 //   double y = apply(OpKind::div, {}, std::array{1.0, 2.0}.data());  // 0.5, in float64

@@ -57,7 +57,8 @@ Numbers numbers_of(const InputChoice& c, int input) {
   return at < c.numbers.size() ? c.numbers[at] : Numbers{};
 }
 
-/// Fills an input with random numbers, on all cores.
+/// Fills the array of an input with random numbers, on all cores. The other arguments are those of
+/// random_row().
 void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive) {
   const std::int64_t n = a.shape.back(), rows = size(a.shape) / n,
                      chunk = std::max<std::int64_t>(1, (1 << 16) / n);

@@ -2,7 +2,7 @@
 // nothing overflows if a scale of the inputs can avoid it.
 //
 //   RandomInputs in = random_inputs(g, /*seed=*/1);  // the same for the same graph and seed, on any machine
-//   in.arrays[0], in.exponents[0]                    // values rounded to the dtype; scaled by 2^exponent
+//   in.arrays[0], in.exponents[0]                    // input 0: values rounded to its dtype; scaled by 2^exponent
 //   in.reference                                     // results of the float64 reference for these inputs
 //   InputChoice c = choose_inputs(g, /*seed=*/1);    // only the scales, found by running tiles of the graph
 //   input_part(g, c, /*input=*/0, region)            // the values of a region of input 0
@@ -12,9 +12,9 @@
 // is not finite or exceeds 2^13. One input is scaled if that is enough, else all. If no scale helps, as for
 // the logarithm of a negative number, absolute values are tried.
 //
-// The limit of 2^13 is a preference. If no scale satisfies it, as in a sum of exp over 16,384 columns, the smallest
-// finite magnitudes are accepted. If no scale makes every tensor finite, values without NaN and with a finite
-// element in every output are accepted.
+// The limit of 2^13 is a preference. If no scale satisfies it, as in a sum of exp over 16,384 columns, scales
+// with the smallest finite magnitudes are accepted. If no scale makes every tensor finite, inputs are accepted
+// that cause no NaN and leave a finite element in every output.
 //
 // Integers have both signs and up to three digits, and are not scaled. Row indices are in range; if scatter
 // reads them, each occurs at most once. The caller may give some of the inputs: they are used unchanged.

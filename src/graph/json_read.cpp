@@ -34,7 +34,8 @@ class Names {
   }
 
  private:
-  /// Returns ", which operator N makes: ..." if a later operator defines the name, else "".
+  /// Returns ", which operator N makes: ...", for a message, if a later operator defines the name; otherwise
+  /// "".
   std::string producer(const std::string& name) const {
     for (std::size_t i = 0; i < operators_->size(); ++i) {
       const Json& j = (*operators_)[i];

@@ -9,8 +9,8 @@
 //
 //   bounds    The error bound: how far rounding may move the element in a right kernel (rounding.hpp), computed
 //             by one more run of the reference. For a few elements one step of the dtype is allowed instead,
-//             because float32 arithmetic puts them on the other side of a rounding boundary: of n elements, for
-//             at most n * 2^(m - 19) and at most n / 256, where m is the dtype's number of mantissa bits.
+//             because float32 arithmetic puts them on the other side of a rounding boundary: for at most
+//             min(n * 2^(m - 19), n / 256) of n elements, where m is the dtype's number of mantissa bits.
 //   samples   Four times the largest deviation of the element in reference runs with random rounding, but at
 //             least the close tolerance (compare.hpp). In these runs correlated errors cancel (softmax,
 //             x - 0.999 x) and independent errors average out, which error bounds do not show.
@@ -19,8 +19,8 @@
 //
 // A result within its limits is correct if it is within the tolerance (compare.hpp). It is borderline if random
 // rounding explains why it is not:
-//   - elements are outside the tolerance, each by at most four times its largest deviation in the samples, or
-//   - only the norm of the deviation is outside the tolerance, and at most twice the largest of the samples.
+//   - each element outside the tolerance deviates by at most four times its largest deviation in the samples, or
+//   - only the norm is outside the tolerance, and it is at most twice the largest norm in the samples.
 #pragma once
 #include "graph/deviation.hpp"
 #include "graph/reference.hpp"

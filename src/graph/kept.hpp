@@ -3,7 +3,8 @@
 //
 //   Attributes causal{.kept = {.tril = 0}};  // keeps j <= i, and puts -inf elsewhere
 //   each_row(causal, {2, 3, 3}, [](std::int64_t first, std::int64_t from, std::int64_t to) { ... });
-//   // (0, 0, 1), (3, 0, 2), (6, 0, 3), ...: elements [from, to) of the row that begins at element `first`
+//   // calls with (0, 0, 1), (3, 0, 2), (6, 0, 3), ...: the mask keeps elements [from, to) of the row that begins
+//   // at element `first` of the tensor
 #pragma once
 #include <algorithm>
 #include <utility>

@@ -6,7 +6,7 @@
 // Throws Error for unknown operators, all-reduce (more than one GPU), and mul_scalar and clamp (the file
 // lacks their constants). Also throws Error for a guid with two producers or two shapes, and for dimensions
 // that contradict inference. Inputs are named X0, X1, ..., outputs Y0, Y1, ..., and the tiles that a block loads
-// of X0 are X0_tile, X0_tile1 and so on. Mirage's smem_offset and layout are ignored.
+// from X0 are named X0_tile, X0_tile1, ... Mirage's smem_offset and layout are ignored.
 #pragma once
 #include "graph/graph.hpp"
 #include "graph/json_text.hpp"

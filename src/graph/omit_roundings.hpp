@@ -6,7 +6,7 @@
 //
 // A fused kernel keeps intermediates in float32. So the dtype of tensors that are not stored becomes f32
 // here; integers, inputs and outputs keep their dtype. A view has the dtype of its operand. Operators are
-// unchanged, and a cast rounds as before.
+// unchanged, so a cast rounds as it does in the original graph.
 #pragma once
 #include <vector>
 

@@ -3,7 +3,7 @@
 //
 //   // Heads 1 and 2 of (8, 32, 128) are columns 128 to 383 of (8, 4096).
 //   regroup({{0, 1, 0}, {8, 2, 128}}, {8, 32, 128}, {8, 4096})
-//   // Columns 200 to 299 of (8, 4096) lie in heads 1 and 2, so both boxes are columns 128 to 383.
+//   // Columns 200 to 299 of (8, 4096) lie in heads 1 and 2: the boxes are columns 128 to 383 and heads 1, 2.
 //   regroup({{0, 200}, {8, 100}}, {8, 4096}, {8, 32, 128})
 #pragma once
 #include "graph/region.hpp"

@@ -1,15 +1,15 @@
 // Computes error bounds: how far rounding may move each element of a right kernel's result from the
 // reference.
 //
-// This is a running error analysis. Each value x of the reference has an error e, and a right kernel has some
-// x' with |x' - x| <= e. The errors of an operator's results follow from those of its operands:
+// This is a running error analysis. Each value x of the reference has an error bound e: the value x' of a right
+// kernel satisfies |x' - x| <= e. The bounds of an operator's results follow from those of its operands:
 //
-//   inputs            0: they have the tensor's dtype
-//   f of one operand  the larger distance of f(x + e) and f(x - e) from f(x), and the rounding of f itself
-//   + - * / pow       the same over all corners x +- e of the operands
-//   sums              the sum of the terms' errors, plus a fraction of the partial results that grows with
-//                     the square root of the length, as float32 rounding errors do in any order (Higham and
-//                     Mary, 2019)
+//   inputs            0, because their values are given in their dtype
+//   f of one operand  the larger distance of f(x + e) and f(x - e) from f(x), plus the rounding of f itself
+//   + - * / pow       the largest distance over all corners x +- e of the operands, plus the operator's rounding
+//   sums              the sum of the terms' bounds, plus a fraction of the partial sums that grows with the
+//                     square root of the number of terms, as float32 rounding errors do in any order (Higham
+//                     and Mary, 2019)
 //   storage           the larger distance of round(x - e) and round(x + e) from round(x), where round is the
 //                     rounding to the dtype. It is 0 for most f16 values, because few are so near a rounding
 //                     boundary that float32 errors cross it.

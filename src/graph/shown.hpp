@@ -1,5 +1,5 @@
 // Escapes strings from outside for printing on a terminal. A file name, for example, may hold any byte except
-// zero, and a terminal would interpret some.
+// zero, and a terminal would interpret some bytes as commands.
 //
 //   fail("{}: cannot be read", shown(path));     // newlines in the path are escaped, too
 //   print(shown_lines(message));                 // newlines in the message are kept

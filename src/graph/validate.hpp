@@ -10,7 +10,7 @@
 
 namespace zellige::graph {
 
-/// Throws Error unless the graph is valid.
+/// Throws Error, which names the operator or tensor, unless the graph is valid.
 void validate(const KernelGraph&);
 
 }  // namespace zellige::graph
