@@ -37,8 +37,8 @@ void check_counts(const emit::Manifest&, const Signature&, int inputs, int outpu
 Where check_arguments(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                       std::span<const zellige_tensor> outputs, ReadablePages* untrusted);
 
-/// Throws Error unless the process can read all of every input and write all of every output. For tensors on
-/// the host.
+/// Throws Error unless the process can read all bytes of every input and write all bytes of every output.
+/// Precondition: the tensors are on the host.
 void check_host_memory(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                        std::span<const zellige_tensor> outputs);
 

@@ -1,5 +1,5 @@
-// A program compiled from a graph, callable on tensors in host or GPU memory. zellige_program of the C API is
-// a handle of it. Thread-safe.
+// Defines Program: a compiled graph that can be called on tensors in host or GPU memory. Thread-safe. A
+// zellige_program of the C API is a handle of a Program.
 #pragma once
 #include <memory>
 #include <mutex>

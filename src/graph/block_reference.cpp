@@ -256,8 +256,8 @@ class Worker {
     stopped_ = stopped_ || p_.options.stops_at(m);
   }
 
-  /// Copies the tile that an input operator loads in one block and iteration from the kernel-level tensor.
-  /// Elements beyond the tensor become zeros.
+  /// Copies an input operator's tile, for one block and iteration, from the kernel-level tensor. Elements
+  /// beyond the tensor become zeros.
   void load(const BlockOp& op, const Dim3& block, std::int64_t iteration) {
     const Array& whole = *p_.inputs[op.kernel_tensor];
     Array& tile = tiles_[op.outputs[0]];
@@ -274,8 +274,8 @@ class Worker {
     });
   }
 
-  /// Copies the tile of an output operator in one block to the kernel-level output. Does nothing if the
-  /// operator stores a slice and the block's tile is outside of the slice.
+  /// Copies an output operator's tile, for one block, to the kernel-level output. Does nothing if the
+  /// operator stores a slice and the tile is outside of the slice.
   void store(const BlockOp& op, const Dim3& block) {
     Array& whole = *p_.outputs[op.kernel_tensor];
     const Array& tile = tiles_[op.inputs[0]];

@@ -1,6 +1,6 @@
 // Measures the distance between two arrays per element, per row and in scale. The scale is the relative error
-// that all elements have in common: 1/64 if found is (1 + 1/64) expected. The judge (judge.hpp) compares each measure with
-// a limit.
+// that all elements have in common: 1/64 if found is (1 + 1/64) expected. The judge (judge.hpp) compares each
+// measure with a limit.
 //
 //   Deviation d = deviation(found, expected);
 //   Deviation most = close_by(expected, DType::bf16, nullptr);   // allowed without further evidence

@@ -44,11 +44,10 @@ class Broadcast {
 
   std::int64_t rows() const { return rows_; }
   std::int64_t row_length() const { return length_; }
-  /// Returns the offset in operand i of the element that corresponds to the first element of row `row` of the
-  /// result.
+  /// Returns the offset in operand i that corresponds to the first element of row `row` of the result.
   std::int64_t start(std::int64_t row, std::size_t i) const;
-  /// Returns the distance in operand i between the elements for adjacent elements of a row of the result; 0
-  /// if the operand is broadcast along rows.
+  /// Returns the stride in operand i for a step of one element along a row of the result; 0 if the operand is
+  /// broadcast along rows.
   std::int64_t step(std::size_t i) const { return steps_[i].back(); }
 
  private:

@@ -274,8 +274,8 @@ class BlockInference {
     return vary;
   }
 
-  /// Throws Error if the tensor changes with the iteration. `what`: what the message says that the tensor
-  /// cannot do, such as "be stored".
+  /// Throws Error if the tensor changes with the loop iteration. `what` completes the message: the tensor
+  /// "cannot" `what`, such as "be stored".
   void refuse_varying(const Where& where, int tensor, std::string_view what) const {
     if (varies_[tensor])
       fail_at(where,

@@ -134,7 +134,7 @@ std::optional<std::pair<Shape, Shape>> shared_address(const Shape& shape, const 
     }
     if (nests) return {};
     // If the largest stride exceeds the largest address of the other dimensions, two elements with the same
-    // address have the same index along its dimension. The search can then omit this dimension.
+    // address have the same index along the dimension with that stride. The search omits this dimension.
     reach -= (modes.back().extent - 1) * modes.back().stride;
     if (modes.back().stride < reach) break;
     modes.pop_back();

@@ -11,8 +11,8 @@ namespace {
 /// Returns whether -inf in an operand of this operator may remain -inf in the result.
 bool keeps(OpKind kind) { return kind != OpKind::matmul && kind != OpKind::exp && kind != OpKind::sigmoid; }
 
-/// Returns which non-finite values masks may produce in an operator's results. `mask` says the same of each
-/// tensor; it must be set for the operands.
+/// Returns which non-finite values masks may produce in an operator's results. `mask` has, per tensor, the
+/// values that masks may produce in that tensor; only those of the operands are used.
 template <class Op>
 Mask result(const Op& op, const std::vector<Mask>& mask) {
   Mask maximum = Mask::none;

@@ -155,7 +155,7 @@ void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>&
   });
 }
 
-/// Returns the errors of an operator's results that the operator itself adds, as if its operands were exact.
+/// Returns the error bounds that an operator itself adds to its results, as if its operands were exact.
 std::vector<Array> own_errors(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
                               const std::vector<Array*>& out, int threads) {
   std::vector<Array> none, own;

@@ -75,7 +75,7 @@ class Noise {
 
   /// Moves each x, a result of an operator, by a random amount between half of `own` and all of `own`, up or
   /// down. `own` bounds the operator's own error. In a quarter of the calls all elements move away from zero,
-  /// or all toward zero, like under the bias of a function or an order of summation.
+  /// or all toward zero, to imitate a bias of the function or of the order of summation.
   void move(double* x, const double* own, std::int64_t count);
 
   /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). Elements that are 0
