@@ -10,8 +10,8 @@ namespace {
 
 constexpr int tensor_alignment = 16, workspace_alignment = 256;  // bytes
 
-/// Returns the tensors that are arguments of the C function, in order: all inputs, then the outputs that
-/// have memory of their own.
+/// Returns the tensors that are arguments of the C function, in order: all inputs, then those outputs that do
+/// not overwrite an input.
 std::vector<const TensorPlace*> parameters(const Manifest& m) {
   std::vector<const TensorPlace*> list;
   for (const TensorPlace& t : m.tensors)
@@ -20,7 +20,7 @@ std::vector<const TensorPlace*> parameters(const Manifest& m) {
   return list;
 }
 
-/// Returns the output that overwrites this input; nullptr if there is none.
+/// Returns the output that overwrites the input `t`, or nullptr if there is none.
 const TensorPlace* becomes(const Manifest& m, const TensorPlace& t) {
   const auto at = std::ranges::find_if(m.tensors, [&](const TensorPlace& o) {
     return o.memory >= 0 && &m.tensors[static_cast<std::size_t>(o.memory)] == &t;
@@ -28,7 +28,7 @@ const TensorPlace* becomes(const Manifest& m, const TensorPlace& t) {
   return at == m.tensors.end() ? nullptr : &*at;
 }
 
-/// Returns the number of the program's inputs, or of its outputs.
+/// Returns the number of tensors with this role (input or output).
 int count(const Manifest& m, Role role) {
   int maximum = 0;
   for (const TensorPlace& t : m.tensors)
@@ -36,13 +36,14 @@ int count(const Manifest& m, Role role) {
   return maximum;
 }
 
-/// Returns whether a kernel may start before the preceding one has ended (programmatic dependent launch).
+/// Returns whether any kernel of the program may start before the preceding one has ended (programmatic
+/// dependent launch).
 bool overlaps(const Manifest& m) {
   return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return k.programmatic; });
 }
 
-/// Returns the initialiser of the array `inputs` or `outputs`, by position: the parameter, or 0 for an
-/// output that overwrites an input.
+/// Returns the initialisers of the generated array `inputs` or `outputs`, in order: the parameter of the C
+/// function, or 0 for an output that overwrites an input.
 std::string addresses(const Manifest& m, Role role) {
   Names names;
   std::vector<std::string> list(static_cast<std::size_t>(count(m, role)) + 1, "0");

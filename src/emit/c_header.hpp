@@ -23,8 +23,8 @@ std::string c_signature(const Manifest&);
 /// caller adds the launches, the return and the closing brace.
 std::string c_checks(const Manifest&);
 
-/// Returns the definition that NAME.cu has after its kernels. It checks the addresses and calls the host
-/// entry of the program.
+/// Returns the definition of the C function, which NAME.cu has after its kernels. The function checks the
+/// addresses and calls the host entry of the program.
 std::string cuda_definition(const Manifest&);
 
 }  // namespace zellige::emit

@@ -131,14 +131,14 @@ static const char* launch(const Loaded* l, unsigned k, char* const* at, void* st
 
 )";
 
-/// Returns the numbers of a list from index `from` on, separated by commas.
+/// Returns the numbers list[from], list[from + 1], ... as text, separated by commas.
 std::string numbers(const auto& list, std::size_t from = 0) {
   std::string text;
   for (std::size_t i = from; i < list.size(); ++i) text += fmt::format("{}{}", i > from ? ", " : "", list[i]);
   return text;
 }
 
-/// Returns the CUtensorMapDataType of an element type.
+/// Returns the number of the CUtensorMapDataType enumerator for an element type.
 int element(graph::DType d) { return d == graph::DType::f16 ? 6 : d == graph::DType::bf16 ? 9 : 7; }
 
 /// Emits the tables: the kernels with their grids, arguments and TMA descriptors.
@@ -195,8 +195,8 @@ std::string c_library(const Manifest& m, const std::string& cubin) {
   out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
            in_literal(in_assembler(cubin)));
   out.line("extern const char cubin[] __asm__(\"zellige_cubin\") __attribute__((visibility(\"hidden\")));");
-  // c_checks() ends within the function, so the fixed part, which also needs the helpers before the
-  // function, is inserted before the function's signature.
+  // The text of c_checks() ends inside the C function. The fixed part `launching` needs the helper functions
+  // at the beginning of that text, so it is inserted between them and the signature.
   const std::string checks = c_checks(m), signature = c_signature(m);
   const std::size_t at = checks.find(signature);
   out.raw(checks.substr(0, at));

@@ -28,15 +28,17 @@ Index KernelText::global_start(const plan::Split& s, bool far, const Index& give
   return index * s.tile + offset_of(s);
 }
 
-/// Returns the offset of a split dimension of a tensor. If one launch runs several block programs, each of
-/// which writes a part of a concatenation, the begin of the part is an argument instead of a number.
-/// Programs with equal parts then have the same source.
+/// Returns the expression for the offset at which a split dimension (one that blocks or iterations divide
+/// into tiles) begins in its tensor. If one launch runs several block programs that each write one operand of
+/// a concatenation, the expression contains the operand's begin as a variable, part_begin. Programs with
+/// operands of one shape then have the same source.
 Index KernelText::offset_of(const plan::Split& s) const {
   if (!s.of_part) return s.offset;
   return Index::named("part_begin") + (s.offset - block_.part_begin);
 }
 
-/// Returns the coordinate in the tensor of the element at coordinate `at` of the tile of a load or store.
+/// Returns the coordinate, in the tensor that node `n` (a load or store) accesses, of the element at
+/// coordinate `at` of its tile.
 std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
                                         const std::vector<Index>& at) const {
   std::vector<Index> global_at;
@@ -62,8 +64,9 @@ std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
 
 namespace {
 
-/// Returns how many of `trip_count` loads per thread are in flight together: all, if they are few, else a
-/// divisor of their number if there is one that is large enough.
+/// Returns how many of a thread's `trip_count` loads are in flight together: all of them if they do not
+/// exceed `limit`; otherwise the largest divisor of `trip_count` in (limit / 2, limit], or `limit` if there
+/// is none.
 int batch_of(std::int64_t trip_count) {
   constexpr int limit = plan::loads_at_a_time;
   if (trip_count <= limit) return static_cast<int>(trip_count);
@@ -74,8 +77,8 @@ int batch_of(std::int64_t trip_count) {
 
 }  // namespace
 
-/// Returns the offset, in elements, of the last element of the tensor that any block loads in this
-/// iteration.
+/// Returns an upper bound of the offsets, in elements, that any block loads from the tensor of load `n` in
+/// this iteration.
 std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const {
   const graph::KernelTensor& tensor = program_.tensors[n.tensor];
   const bool shifted =
@@ -91,9 +94,9 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   return last;
 }
 
-/// Returns the end of the tensor in memory, as a further argument (", address") of word loads that may
-/// cross it, so that they read nothing beyond. Returns an empty string if no load of this iteration comes
-/// within 16 bytes of the end.
+/// Returns ", address" with the address at which the tensor ends: a further argument for loads of complete
+/// words, so that they read nothing beyond the end. Returns an empty string if no load of this iteration
+/// comes within 16 bytes of the end.
 std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   const std::int64_t size = last_read(n, Index::named("any")) + 1;
   if ((size - 1 - last_read(n, iteration)) * graph::bytes(n.dtype) >= 16) return "";
@@ -101,8 +104,9 @@ std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   return fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
 }
 
-/// Returns the number of elements to load of the chunk at coordinate `at` of a load's tile, which is `from`
-/// in the tensor. It is less than a chunk at the edge of the tile or tensor; the rest is filled with zeros.
+/// Returns the expression for the number of elements to load of one chunk (the elements of one copy). The
+/// chunk begins at coordinate `at` of the tile and at coordinate `from` of the tensor. At the edge of the
+/// tile or tensor fewer elements than a chunk are loaded; the rest is filled with zeros.
 KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padded, const Context& c,
                                           const std::vector<Index>& at,
                                           const std::vector<Index>& from) const {
@@ -126,8 +130,8 @@ KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padd
   return {std::move(valid), whole};
 }
 
-/// Emits the start of the loads of a tile's chunks into registers, by the threads that later store the
-/// chunks (align's copy).
+/// Emits loads of a tile's chunks from global memory into registers. The same threads store the chunks in a
+/// later task (the copies to padded rows of plan/align.hpp).
 void KernelText::fetch(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
@@ -142,7 +146,8 @@ void KernelText::fetch(const Task& task) {
   close(share);
 }
 
-/// Emits the copy of a tile from global to shared memory, into this stage, for this iteration.
+/// Emits the copy of a tile from global to shared memory by task `t`, for the given iteration, into the given
+/// stage of the buffer.
 void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Task& task = plan_.tasks[t];
   const Node& n = block_.nodes[task.node];

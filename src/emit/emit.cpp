@@ -33,7 +33,7 @@ KernelLaunch launch_of(std::span<const plan::KernelPlan> programs) {
   return launch;
 }
 
-/// Returns the manifest of a plan, without the tilings.
+/// Returns the manifest of a plan; the caller sets its tilings and the names of its kernels' functions.
 Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
   Manifest m;
   m.name = plan.program.name;
@@ -81,8 +81,8 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
   return m;
 }
 
-/// Returns the headers that the source of the kernels needs. Others are omitted, because parsing headers is
-/// half of NVRTC's time for a small program.
+/// Returns only the headers that the source of the kernels needs, because parsing headers is half of NVRTC's
+/// time for a small program.
 std::vector<const char*> headers_of(std::string_view kernels) {
   const auto calls = [&](std::string_view name) { return kernels.find(name) != kernels.npos; };
   std::vector<const char*> headers{"block/tile.hpp"};
@@ -98,7 +98,7 @@ std::vector<const char*> headers_of(std::string_view kernels) {
   return headers;
 }
 
-/// Plans the graph and returns the program, as transpile() does.
+/// Plans and emits the graph like transpile(), which also handles std::bad_alloc.
 Program written(const graph::KernelGraph& graph, const target::Target& target,
                 const plan::PlanOptions& options) {
   Program program;

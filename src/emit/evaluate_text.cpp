@@ -13,9 +13,9 @@ using plan::TaskKind;
 
 namespace {
 
-/// Returns whether a loop nest only reads memory and writes other memory, without conditions. Its stores
-/// can then be delayed after the loads of several iterations. `items` are the nest's loads, computations
-/// and stores.
+/// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions.
+/// The stores of several iterations can then follow the loads of all of them. `items` are the nest's loads,
+/// computations and stores.
 bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items) {
   std::set<int> read, written;  // buffers read or written; -1: global memory
   for (const Item& item : items) {
@@ -30,7 +30,7 @@ bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& ite
   return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
 }
 
-/// Returns the name of the register array that holds a store's values until they are stored.
+/// Returns the name of the register array that contains the values of a delayed store.
 std::string buffer_name(const Item& leave) { return fmt::format("left{}", leave.node); }
 
 }  // namespace
@@ -50,12 +50,12 @@ std::string KernelText::fragment_type(const Context& c) const {
                                                : "");
 }
 
-/// Returns the name of Fragment's accessor for adjacent elements of a thread: pairs of mma accumulators,
-/// runs of FMA accumulators.
+/// Returns the name of the accessor of class Fragment for adjacent elements of a thread: "pair" for mma.sync
+/// and wgmma accumulators, "run" for FMA accumulators.
 std::string KernelText::runs(const Context& c) { return plan::by_threads(c.row) ? "run" : "pair"; }
 
-/// Returns the expression for a thread's number among the `lanes` lanes that share an accumulator's row or
-/// hold the same value.
+/// Returns the expression for a thread's number, from 0 to lanes - 1, among the `lanes` lanes that share one
+/// row of the accumulators or that all have the same value.
 std::string KernelText::lane_among(const Context& c, int lanes) {
   const int step = c.lane_step();
   return step == 1 ? fmt::format("lane % {}", lanes) : fmt::format("lane / {} % {}", step, lanes);
@@ -66,8 +66,8 @@ std::string KernelText::lanes_of(const Context& c) {
   return c.lane_step() == 1 ? fmt::format("{}", c.lanes()) : fmt::format("{}, {}", c.lanes(), c.lane_step());
 }
 
-/// Opens a condition for the threads of a layout. Returns false, without a condition, if these are all
-/// threads of the block.
+/// Opens a condition for the threads that have elements of the layout, and returns true. Returns false,
+/// without a condition, if all threads of the block have some.
 bool KernelText::open_threads(const Context& c) {
   if (c.threads() >= threads()) return false;
   if (c.row)
@@ -77,7 +77,7 @@ bool KernelText::open_threads(const Context& c) {
   return true;
 }
 
-/// Returns the expression for a buffer at the loop's current stage.
+/// Returns the expression for a buffer's tile at the current stage of the pipelined loop.
 std::string KernelText::tile_at_stage(int buffer) const {
   const Buffer& b = plan_.buffers[buffer];
   if (b.stages == 1) return tile(buffer);
@@ -160,8 +160,8 @@ void KernelText::operand_declaration(const Task& t) {
             fragment_type(plan_.contexts[t.context]), t.node, plan::guards(plan_, t).empty() ? "" : "{}");
 }
 
-/// Emits tasks (the work of steps) with the same thread-value layout as one loop nest, with the
-/// declarations of their results.
+/// Emits one loop nest for tasks (the work of steps) that have the same thread-value layout, and before it
+/// the declarations of their results.
 void KernelText::nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
   for (int t : tasks)
@@ -183,8 +183,8 @@ void KernelText::nest(const std::vector<int>& tasks) {
   if (!within.empty()) out_.close();
 }
 
-/// Returns the condition that the block stores its tile of the task's output; only some blocks do
-/// (plan/sliced.hpp).
+/// Returns the condition under which a block stores its tile of the task's output. It is empty if all blocks
+/// do (plan/sliced.hpp).
 Condition KernelText::in_slices(const Task& task) const {
   Condition all;
   for (const plan::Slice& slice : plan::slices(plan_, task)) {
@@ -239,7 +239,8 @@ void KernelText::blocked_nest(const std::vector<int>& tasks) {
   if (lines) close(*lines);
 }
 
-/// Emits the coordinate of fragment register i and returns the position.
+/// Emits the coordinate of the accumulator register with number i, the nest's loop variable. Returns the
+/// position of the nest that has this coordinate.
 NestAt KernelText::fragment_at(const Context& c) {
   const int rank = static_cast<int>(c.domain.size());
   out_.line("const FragmentAt at = {}::{}(i, warp, lane);", fragment_type(c), c.row ? "at" : "line_at");
@@ -253,7 +254,7 @@ NestAt KernelText::fragment_at(const Context& c) {
   return nest;
 }
 
-/// Emits a loop nest over the registers of accumulators, or over their rows.
+/// Emits a loop nest over a thread's accumulator registers, or over its rows of the accumulators.
 void KernelText::fragment_nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
   const std::vector<Item> items = plan::evaluate(plan_, tasks);
@@ -282,10 +283,10 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   if (some) out_.close();
 }
 
-/// Emits the computation of `many` iterations of a nest, with results in registers, and then their stores.
-/// Otherwise the compiler could not move a load before an earlier store that may alias it, and each
-/// iteration would wait for the latency of the preceding one. `each` opens a loop over the iterations and
-/// returns the position in the nest; `close` closes the loop.
+/// Emits the computation of `many` iterations of a nest with results in registers, and then the stores of all
+/// these iterations. If each iteration stored its results at once, the compiler could not move a load before
+/// an earlier store that may alias it, and each iteration would wait for the latency of the preceding one.
+/// `each` opens a loop over the iterations and returns the position in the nest; `close` closes the loop.
 void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c, const char* counter,
                                int many, const std::function<NestAt()>& each,
                                const std::function<void()>& close) {
@@ -307,7 +308,7 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
   close();
 }
 
-/// Emits what a task does with the value that it computed at a position of the nest: a store, an
+/// Emits what a task does with the value that `item` names, at a position of the nest: a store, an
 /// accumulation, or the assignment to a matmul operand.
 void KernelText::leave(const Item& item, const NestAt& nest) {
   if (keeps_) {
@@ -346,8 +347,8 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
   }
 }
 
-/// Emits the addition of a value to the thread's own partial result of a reduction, or of a matmul without
-/// an instruction.
+/// Emits the addition of a value (or the maximum) to the thread's partial result of a reduction, or the
+/// addition of a product to that of a matmul without an instruction.
 void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const Context& c = *nest.context;
@@ -375,9 +376,9 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
     out_.line("{}{} += {};", head, sum, x.text);
 }
 
-/// Emits stores of a value's elements in pieces of `piece` elements. `to` is the beginning of the address
-/// expression, `at` the coordinate of the first element. Elements at or beyond `limit` along the contiguous
-/// dimension are omitted.
+/// Emits stores of the elements of a vector `value`, with `piece` elements per store. `to` is the beginning
+/// of the address expression, `at` the coordinate of the first element. Elements whose coordinate along the
+/// contiguous dimension is at least `limit` are not stored.
 void KernelText::write_pieces(const std::string& value, const NestAt& nest, int piece, const std::string& to,
                               const std::vector<Index>& at, const std::optional<Index>& limit) {
   const int inner = nest.context->inner(), vector = nest.context->vector();
@@ -397,8 +398,8 @@ void KernelText::write_pieces(const std::string& value, const NestAt& nest, int 
   }
 }
 
-/// Emits the store of a value to a buffer. If several threads hold the value, one of them stores it;
-/// partial results go to the warp's own part.
+/// Emits the store of a value to a buffer in shared memory. If several threads have the value, one of them
+/// stores it. If warps share K, each warp stores its partial result to a part of the buffer of its own.
 void KernelText::to_shared(const Item& item, const NestAt& nest) {
   const Buffer& b = plan_.buffers[item.buffer];
   const int inner = nest.context->inner(), vector = nest.context->vector();
@@ -443,7 +444,8 @@ void KernelText::to_global(const Item& item, const NestAt& nest) {
   write_pieces(r, nest, w, global(n.tensor) + "(", position(n, iteration_, nest.at), limit);
 }
 
-/// Emits the update of a loop state with a value.
+/// Emits the update of a loop state (a value that is carried from iteration to iteration, such as a running
+/// maximum) with a new value.
 void KernelText::accumulate(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const int vector = nest.context->vector();

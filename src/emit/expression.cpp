@@ -23,8 +23,8 @@ std::vector<Index> NestAt::index(const std::vector<plan::Place>& places) const {
   return all;
 }
 
-/// Emits, before the loop of a nest, the values that are invariant along the loop. Invariant divisors are
-/// inverted once, there. `items` are the nest's loads, computations and stores.
+/// Emits, before the loop of a nest, the values that are invariant along the loop, and the inverses of
+/// invariant divisors. `items` are the nest's loads, computations and stores.
 void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
   values_.assign(items.size(), {});
   of_rows_.assign(items.size(), false);
@@ -110,14 +110,15 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
   }
 }
 
-/// Emits the inversion of a divisor and returns the name of the inverse.
+/// Emits a variable with the inverse of the divisor `text`, an expression. Returns the name of the variable.
 std::string KernelText::divisor(const std::string& text) {
   const std::string name = fresh("d");
   out_.line("const Divisor {}({});", name, text);
   return name;
 }
 
-/// Returns a value that is a variable: the value itself, or a new variable that it is assigned to.
+/// Returns `v` if its expression is a variable or a number. Otherwise emits a variable that is set to the
+/// expression, and returns the variable as a value.
 Value KernelText::named(const Value& v) {
   if (std::ranges::all_of(v.text, [](unsigned char c) { return std::isalnum(c) || c == '_'; })) return v;
   const std::string name = fresh("r");
@@ -125,9 +126,9 @@ Value KernelText::named(const Value& v) {
   return {name, false, "", v.type};
 }
 
-/// Returns the condition under which the elements at a position of the nest exist, as the guard states it:
-/// in the fragment, if its tiles extend beyond the result, and in the tensor, if the block's tile is
-/// partial.
+/// Returns the condition of a bounds check (`guard`) at a position of the nest. The elements must be within
+/// the matmul's result, if its instruction tiles extend beyond it, and within the tensor, if the block's tile
+/// is partial.
 Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   Condition all;
   for (const plan::Guard& g : guard.guards)
@@ -142,7 +143,8 @@ Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   return all;
 }
 
-/// Emits a Vec with the value's `vector` elements, unless there is one, and returns its name.
+/// Returns the name of the Vec variable that has the value's `vector` elements. Emits the variable if there
+/// is none.
 std::string KernelText::store_value(const Value& v, int vector) {
   if (!v.name.empty()) return v.name;
   const std::string name = fresh("r");
@@ -156,7 +158,8 @@ std::string KernelText::store_value(const Value& v, int vector) {
   return name;
 }
 
-/// Returns the value of an elementwise node or of a rotation.
+/// Returns the value of an elementwise operator or of a rotation (RoPE). Emits a variable for it if the
+/// expression is long or used several times.
 Value KernelText::apply(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   if (whole_ && item.node == plan_.loop_bounds->mask) return values_[item.in[0]];
@@ -198,8 +201,9 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
   return named(result);
 }
 
-/// Records the terms of x * scale - y (y a value per row), and replaces exp of these by exp_below(), which
-/// takes two instructions. Only over accumulators; the difference in rounding is below the rounding of the
+/// Applies only to values in the layout of accumulators. If `item` computes x * scale or x * scale - y, with
+/// one y per row, records x, scale and y in result.terms. If `item` computes exp(x * scale - y), makes it a
+/// call of exp_below(), which takes two instructions. The difference in rounding is below the rounding of the
 /// matmul that reads the result.
 void KernelText::terms(const Item& item, const std::vector<std::string>& in, const NestAt& nest,
                        Value& result) const {
@@ -216,8 +220,8 @@ void KernelText::terms(const Item& item, const std::vector<std::string>& in, con
   }
 }
 
-/// Returns the expression of a rotated element: the element times the cosine, plus the other element of its
-/// pair times the sine, negated for the first element of the pair.
+/// Returns the expression of an element after rotary embedding (RoPE). With x and y the two elements of a
+/// pair, this is x * cos - y * sin for the first and y * cos + x * sin for the second.
 std::string KernelText::rotated(const Item& item, const std::vector<std::string>& in, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   if (in.size() == 4)
@@ -232,9 +236,9 @@ std::string KernelText::rotated(const Item& item, const std::vector<std::string>
                      sin, table);
 }
 
-/// Returns the expression of a masked value: the operand if the mask keeps the element, else the mask's
-/// constant. The element is given by its coordinates in the complete tensor. A second operand is a length:
-/// elements beyond it are masked.
+/// Returns the expression of a masked value: the operand in[0] if the mask keeps the element, else the mask's
+/// constant. The mask tests the element's coordinates in the complete tensor. If there is an operand in[1],
+/// it is a length, and elements at or beyond it are masked.
 std::string KernelText::masked(const Item& item, const std::vector<std::string>& in,
                                const NestAt& nest) const {
   const Node& n = block_.nodes[item.node];
@@ -253,7 +257,8 @@ std::string KernelText::masked(const Item& item, const std::vector<std::string>&
   return fmt::format("({} ? {} : {})", kept, in[0], float_literal(n.scalar));
 }
 
-/// Emits a variable that joins the results of several accesses into one value.
+/// Emits a variable of `vector` elements, the concatenation of the results `parts` of several accesses.
+/// Returns the variable as a value.
 Value KernelText::joined(const std::vector<std::string>& parts, int vector, const std::string& type) {
   const std::string name = fresh("x");
   if (vector == 1) {
@@ -266,7 +271,8 @@ Value KernelText::joined(const std::vector<std::string>& parts, int vector, cons
   return value_named(name, vector, type);
 }
 
-/// Emits the read of a buffer's elements. Partial results are added, or their maximum is taken.
+/// Emits a read from a buffer in shared memory. If the buffer has several partial results per element, their
+/// sum or maximum is read.
 Value KernelText::read_shared(const Item& item, const NestAt& nest) {
   const Buffer& b = plan_.buffers[item.buffer];
   const std::string tile = tile_at_stage(item.buffer);
@@ -301,8 +307,8 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
   return joined(parts, item.vector, register_type(n.dtype));
 }
 
-/// Returns the expression of the accumulator of operator `node` at a position of the nest. `other`: of the
-/// other matrix of a batch's pair.
+/// Returns the expression of operator `node`'s accumulator at a position of the nest. With `other`, it is the
+/// accumulator at the same position of the other matrix of a pair; a pair is batch indices 2 i and 2 i + 1.
 std::string KernelText::accumulator(int node, const NestAt& nest, int vector, bool other) const {
   const std::string chunk = other ? fmt::format("{}::other({})", fragment_type(*nest.context), nest.chunk)
                                   : fmt::format("{}", nest.chunk);

@@ -1,4 +1,4 @@
-// Returns the C++ expressions of elementwise operators, from the table in graph/elementwise.hpp.
+// Formats elementwise operators as C++ expressions, from the table in graph/elementwise.hpp.
 #pragma once
 #include <string>
 #include <vector>

@@ -8,25 +8,25 @@ namespace zellige::emit {
 
 namespace {
 
-// Returns whether a kernel, or any kernel of a program, needs the attribute for more than 48 KB of dynamic
-// shared memory.
+// Return whether a kernel, or any kernel of the program, uses more than 48 KB of dynamic shared memory, which
+// needs cudaFuncSetAttribute.
 bool asks(const KernelLaunch& k) { return k.shared_bytes > 48 * 1024; }
 bool asks(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(), [](const KernelLaunch& k) { return asks(k); });
 }
 
-/// Returns whether this is the first launch of its function.
+/// Returns whether `k` is the program's first launch of its __global__ function.
 bool is_first(const Manifest& m, const KernelLaunch& k) {
   return &*std::ranges::find(m.kernels, k.name, &KernelLaunch::name) == &k;
 }
 
-/// Returns whether a kernel has a TMA descriptor.
+/// Returns whether any kernel of the program has a TMA descriptor.
 bool maps(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(),
                      [](const KernelLaunch& k) { return !k.maps.empty(); });
 }
 
-/// Returns the arguments of make_tma_descriptor as text.
+/// Returns the source text of the arguments of make_tma_descriptor() for a tensor.
 std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
   return fmt::format(
       "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
@@ -36,8 +36,9 @@ std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
       fmt::join(map.stride, ", "), fmt::join(map.box, ", "), map.swizzle_bytes ? "b128" : "none");
 }
 
-// Emits the code that sets the shared-memory attribute. The attribute is per function and device, so the
-// first launch on each device sets it, in any thread.
+// Emits the code that allows more than 48 KB of dynamic shared memory (cudaFuncSetAttribute). This is needed
+// once per function and device, so the code runs at the first launch on each device, whichever thread
+// launches.
 void ask(const Manifest& m, Text& out) {
   out.line("static std::atomic<bool> prepared[64];  // by device");
   out.line("int device = 0;");
@@ -58,7 +59,8 @@ void ask(const Manifest& m, Text& out) {
 constexpr const char* parameters_text =
     "void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream";
 
-/// Returns whether a kernel may start before the preceding one has ended (programmatic dependent launch).
+/// Returns whether any kernel of the program may start before the preceding one has ended (programmatic
+/// dependent launch).
 bool programmatic(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(),
                      [](const KernelLaunch& k) { return k.programmatic; });

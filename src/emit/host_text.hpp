@@ -6,8 +6,8 @@
 
 namespace zellige::emit {
 
-/// Emits the host entry launch_NAME, which launches the program's kernels on a stream with the CUDA
-/// runtime, and the entries by which the emulator runs each kernel. Under NVRTC all of this is skipped.
+/// Emits the host entry launch_NAME, which launches the program's kernels on a stream with the CUDA runtime,
+/// and the entries by which the emulator runs each kernel. NVRTC skips this code.
 void host_entry(const Manifest&, Text&);
 
 }  // namespace zellige::emit

@@ -3,7 +3,7 @@
 //
 //   const Index c = Index::named("c");
 //   (c * 4 + 3).str(), ((c + 1) * 8).str(), (5 - c).str()  // c * 4 + 3, (c + 1) * 8, 5 - c
-//   digit(c, 8, 4, false) * 2                              // (c / 8 % 4) * 2
+//   digit(c, /*below=*/8, /*extent=*/4, /*top=*/false) * 2   // (c / 8 % 4) * 2
 #pragma once
 #include <fmt/format.h>
 
@@ -32,8 +32,9 @@ class Index {
   friend Index operator+(Index a, const Index& b);
   friend Index operator-(const Index& a, const Index& b);
   friend Index operator*(const Index& a, std::int64_t factor);
-  /// Returns the expression for one digit of a mixed-radix number: number / below % extent. `below` is the
-  /// product of the lower digits' extents. The top digit needs no remainder.
+  /// Returns the expression number / below % extent: one digit, of extent `extent`, of a mixed-radix number.
+  /// `below` is the product of the lower digits' extents. With `top`, the digit is the highest one, and %
+  /// extent is omitted.
   friend Index digit(const Index& number, std::int64_t below, std::int64_t extent, bool top);
   /// Returns the expression for the smaller of an index and `last`.
   friend Index at_most(const Index&, std::int64_t last);
@@ -64,7 +65,7 @@ using Condition = std::vector<Bound>;
 /// Returns a condition as source: "a < 3 && b < 4".
 std::string text(const Condition&);
 
-/// Returns a coordinate with `v` added along dimension `dim`.
+/// Returns the coordinate `at` with `v` added along dimension `dim`.
 std::vector<Index> neighbour(std::vector<Index> at, int dim, const Index& v);
 
 }  // namespace zellige::emit

@@ -96,8 +96,9 @@ std::string KernelText::thread_index() const {
   return text;
 }
 
-/// Returns the expression of the block's coordinate along a grid axis. If one launch runs several block
-/// programs, its grid has one dimension, and the coordinate is computed from the block's number.
+/// Returns the expression of the block's coordinate along a grid axis (0: x, 1: y, 2: z). If one launch runs
+/// several block programs, its grid has one dimension, and the coordinate is computed from the block's number
+/// in its program.
 std::string KernelText::block_index(int axis) const {
   if (!part_) return fmt::format("blockIdx.{}", "xyz"[axis]);
   std::int64_t before = 1, trailing = 1;
@@ -137,7 +138,8 @@ void KernelText::declarations() {
   }
 }
 
-/// Emits the initialisation of a loop state or of accumulators.
+/// Emits the declaration and initialisation of what a task accumulates over the loop: accumulators, a loop
+/// state, the partial results of a reduction, or A fragments.
 void KernelText::start(const Task& t) {
   const auto registers = [&](int node, const Context& c, const std::string& start) {
     const std::string name = fmt::format("acc{}", node);
@@ -205,7 +207,7 @@ int KernelText::stages() const {
   return maximum;
 }
 
-/// Emits steps in order. Adjacent steps that can share loop nests are emitted together.
+/// Emits the code of steps, in order. Adjacent steps that can share a loop nest are emitted as one.
 void KernelText::run(const std::vector<plan::Step>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const plan::Step& step = steps[i];
@@ -233,7 +235,8 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
   }
 }
 
-/// Emits a loop of iterations or a prologue.
+/// Emits the loop over the iterations of a kernel, or the prologue that starts the copies of the first
+/// iterations.
 void KernelText::loop(const plan::Loop& begin) {
   const bool ring = begin.kind == plan::Loop::iterations && stages() > 1 && !warp_specialized();
   const bool round = ring && stages() < block_.loop;  // otherwise all stages are filled before the loop
@@ -259,8 +262,8 @@ void KernelText::loop(const plan::Loop& begin) {
   out_.close();
 }
 
-/// Emits the first iteration that a mask leaves to this block. Requires that the block's coordinates have
-/// been emitted.
+/// Emits the variable `begin`: the first iteration of which a mask keeps an element for this block. Emits
+/// nothing if all blocks begin with iteration 0. Requires that the block's coordinates have been emitted.
 void KernelText::declare_loop_begin() {
   if (!plan_.loop_bounds || !plan_.loop_bounds->from) return;
   const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
@@ -269,8 +272,8 @@ void KernelText::declare_loop_begin() {
             first, first, t.each);
 }
 
-/// Emits the head of a loop whose bounds depend on a mask: of the unmasked iterations, of those that follow
-/// them, or of all.
+/// Emits the head of a loop whose bounds depend on a mask. The loop runs the iterations that need no mask,
+/// those that follow them, or all iterations.
 void KernelText::bounded(const plan::Loop& begin) {
   const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0);
@@ -309,8 +312,8 @@ void KernelText::slices(const plan::Loop& begin) {
   out_.close();
 }
 
-/// Emits loads for the iteration `distance` later, if there is one; with a distance of 0, for the current
-/// iteration or, before the loop, the first.
+/// Emits load tasks. If `distance` > 0, they load for the iteration that is `distance` later, if the loop has
+/// one. If it is 0, they load for the current iteration or, before the loop, for the first.
 void KernelText::copy(const std::vector<int>& tasks, int distance) {
   if (distance > 0) {
     out_.open("if (it + {} < {}) {{", distance, block_.loop);

@@ -1,12 +1,13 @@
-// Emits the CUDA source of one kernel from its plan. Used only by the emitter; each file implements a part:
+// Emits the CUDA source of one kernel from its plan. Used only by the emitter. The class KernelText is defined
+// in several files:
 //
-// kernel_text.cpp    the kernel's frame: signature, declarations, and the schedule, step by step
-// role_text.cpp      warp-specialised agents, their rings, TMA boxes and handovers
-// loop_text.cpp      a thread's share of items, and an item's coordinate
-// copy_text.cpp      tiles from global to shared memory
-// reduce_text.cpp    reductions over lanes, and staged stores
-// evaluate_text.cpp  loop nests of the contexts, and what each task stores
-// expression.cpp     the value of a node at a coordinate
+//   kernel_text.cpp    the kernel's frame: signature, declarations, and the schedule, step by step
+//   role_text.cpp      warp roles, their shared-memory rings, TMA copies and synchronisation
+//   loop_text.cpp      the loop over a thread's elements of a tile, and their coordinates
+//   copy_text.cpp      copies of tiles from global to shared memory
+//   reduce_text.cpp    reductions across lanes, and stores of tiles from shared to global memory
+//   evaluate_text.cpp  loop nests over thread-value layouts, and what each task stores
+//   expression.cpp     the value of an operator of the kernel at a coordinate
 #pragma once
 #include <functional>
 #include <map>
@@ -28,12 +29,13 @@ struct NestAt {
   std::vector<Index> at;
   Index chunk;           // index, in the layout's registers, of the vector that holds the neighbours
   std::string sum = {};  // for a reduction: the expression of the thread's partial result
-  /// Returns the index expression of a place relative to the position.
+  /// Returns the index expression of a place, which is a coordinate relative to this position of the nest.
   Index index(const plan::Place&) const;
   std::vector<Index> index(const std::vector<plan::Place>&) const;
 };
 
-/// Returns the index of one of `vector` neighbours: the variable v, or 0 if there is one element.
+/// Returns the index of an element in a vector of `vector` elements: the loop variable v, or 0 if there is
+/// only one element.
 inline Index one_of(int vector) { return vector > 1 ? Index::named("v") : 0; }
 
 /// The value of a node in the source: an expression for each neighbour ("t3[v]"), or one that all of them
@@ -45,7 +47,7 @@ struct Value {
   std::string type = "float";
   std::vector<std::string> terms = {};  // of x * number: x, number; of x * number - y (y per row): all three
 };
-/// Returns the value of neighbours that are in the Vec variable `name`.
+/// Returns a Value for `vector` adjacent elements that are in the Vec variable `name` of the source.
 inline Value value_named(const std::string& name, int vector, const std::string& type = "float") {
   return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name, type};
 }
@@ -66,8 +68,9 @@ class KernelText {
 
   /// Emits the kernel as a __global__ function.
   void emit();
-  /// Emits the kernel as a device function with this name. The launch passes it the block's number within
-  /// the program, and the begin of the program's part of a concatenation.
+  /// Emits the kernel as a device function with this name, for a launch that runs several block programs.
+  /// Further arguments of the function are the block's number within its program, and the index at which the
+  /// program's part of a concatenation begins.
   void emit_part(const std::string& name);
 
  private:
@@ -76,7 +79,7 @@ class KernelText {
   using Context = plan::Context;
   using Buffer = plan::Buffer;
 
-  // kernel_text.cpp
+  // The following functions are defined in kernel_text.cpp.
   void signature();
   void grid_comment();
   std::string parameter_list() const;
@@ -99,7 +102,7 @@ class KernelText {
   std::string thread_index() const;
   std::string block_index(int axis) const;
 
-  // role_text.cpp
+  // The following functions are defined in role_text.cpp.
   void rings();
   void roles();
   void cursors();
@@ -118,7 +121,7 @@ class KernelText {
   bool warp_specialized() const { return plan_.schedule.warp_specialized(); }
   std::string map_name(int node) const;
 
-  // copy_text.cpp
+  // The following functions are defined in copy_text.cpp.
   void copy_in(int task, const Index& stage, const Index& iteration);
   void fetch(const Task&);
   // An expression for the number of elements to load; `whole` if it is always the complete chunk.
@@ -132,7 +135,7 @@ class KernelText {
   std::int64_t last_read(const Node&, const Index& iteration) const;
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
-  // loop_text.cpp
+  // The following functions are defined in loop_text.cpp.
   /// Options of the loop over a thread's items: type and name of its counter, the name of the item's
   /// number, and the pragma before the loop.
   struct Loop {
@@ -143,21 +146,22 @@ class KernelText {
     int within = 0;
     std::int64_t from = 0, to = -1;  // the items [from, to) of the thread; -1: to the last
   };
-  /// Returns the number of steps, counted from the first, in which every thread has an element along the
-  /// axis of its layout.
+  /// Returns how many steps of the loop along `axis` need no bounds check: in these first steps every thread
+  /// has an element of the tile.
   static std::int64_t full_steps(const Context&, int axis);
-  /// Calls each(from, to) for the steps along axis 0 of the layout. If the loop is not unrolled, the steps
-  /// in which every thread has an element are one range, and the remaining steps another.
+  /// Calls each(from, to) for ranges of steps that together are the loop along axis 0 of the layout. If the
+  /// loop is unrolled, there is one range. Otherwise a first range has the steps in which every thread has an
+  /// element, and a second one the remaining steps.
   static void in_full_steps(const Context&, bool unrolled,
                             const std::function<void(std::int64_t, std::int64_t)>& each);
-  /// Opens the loop over a thread's vectors of elements along an axis of a thread-value layout.
+  /// Emits the head of the loop over a thread's vectors of elements along an axis of a thread-value layout.
   Share share(const Context&, int axis, const Loop&);
   void close(const Share&);
-  /// Emits the coordinates in the tile of a thread's vector number `item` along an axis, and returns them.
-  /// `type` is their integer type.
+  /// Emits variables of integer type `type` for the coordinate, in the tile, of vector number `item` along
+  /// `axis`. Returns the coordinate.
   std::vector<Index> coordinate(const char* type, const Index& item, const Context&, int axis);
 
-  // evaluate_text.cpp
+  // The following functions are defined in evaluate_text.cpp.
   void mma(const Task&);
   void nest(const std::vector<int>& tasks);  // tasks that share a thread-value layout
   void blocked_nest(const std::vector<int>& tasks);
@@ -178,7 +182,7 @@ class KernelText {
   void write_pieces(const std::string& value, const NestAt&, int piece, const std::string& to,
                     const std::vector<Index>& at, const std::optional<Index>& limit);
 
-  // expression.cpp
+  // The following functions are defined in expression.cpp.
   void prepare(const std::vector<plan::Item>&, const NestAt&);
   void evaluate(const std::vector<plan::Item>&, const NestAt&);
   void evaluate_one(const std::vector<plan::Item>&, std::size_t, const NestAt&);
@@ -204,7 +208,8 @@ class KernelText {
   static std::string runs(const Context&);
   static std::string lane_among(const Context&, int lanes);
   static std::string lanes_of(const Context&);
-  /// Opens a condition, and returns true, if some threads of the block have no elements of the layout.
+  /// If some threads of the block have no elements of the layout, opens a condition for those that have some
+  /// and returns true. Otherwise returns false.
   bool open_threads(const Context&);
   int warps() const { return block_.warps(); }
   int threads() const { return block_.threads(); }

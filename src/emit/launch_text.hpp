@@ -2,12 +2,12 @@
 // kernel in which each block calls the device function of its program.
 //
 //   LaunchText code(plan, names);
-//   for (const plan::Launch& l : plan::launches(plan.kernels)) name = code.add(l);   // of the kernel to launch
-//   code.str()                                                                       // all of them
+//   for (const plan::Launch& l : plan::launches(plan.kernels)) name = code.add(l);   // name of the kernel to launch
+//   code.str()                                                                       // the source of all kernels
 //
-// Functions that differ only in names (same_text.hpp) are emitted once. The offset of a program's part of a
-// concatenation is an argument, so that a concatenation of N operands of one shape is one function and N
-// calls.
+// Functions that differ only in names (same_text.hpp) are emitted once. If each block program writes one
+// operand of a concatenation, the operand's offset is an argument. So a concatenation of N operands of one
+// shape is one function and N calls.
 #pragma once
 #include <map>
 #include <span>
@@ -39,9 +39,11 @@ class LaunchText {
     std::string function;
     std::int64_t begin, end;  // blocks
   };
-  /// Emits a function's text unless an equal one exists. Returns the name of the function to call.
+  /// Appends the text of a function unless a function with the same text (except for names) has been emitted.
+  /// Returns the name of the function to call.
   std::string once(const std::string& text, const std::string& name, bool is_kernel);
-  /// Returns the name of the device function of a program.
+  /// Emits the device function of a block program unless an equal one exists. Returns the name of the
+  /// function.
   std::string part(const plan::KernelPlan&);
   void call(const Program&, Text&) const;
   void choose(std::span<const Program>, Text&) const;

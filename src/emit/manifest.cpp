@@ -10,14 +10,14 @@ std::string_view name(Role role) {
   return role == Role::input ? "input" : role == Role::output ? "output" : "intermediate";
 }
 
-/// Returns the bytes as hexadecimal digits.
+/// Returns the bytes as hexadecimal digits, two per byte.
 std::string digits(const std::string& bytes) {
   std::string text;
   for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
   return text;
 }
 
-/// Returns the estimated time of a kernel as JSON, with the quantities from which it follows.
+/// Returns the estimated time of a kernel as JSON, with the quantities from which the time was computed.
 graph::Json cost_json(const plan::KernelCost& k) {
   return {{"us", k.us},
           {"blocks_each", k.blocks_each},

@@ -5,11 +5,11 @@
 //   names.pointer("X"), names.global("X"), names.shared("X"), names.map("X")   // pX, gX, sX, mX
 //   names.pointer("x"), names.global("a+b"), names.global("a_b")  // p_x, g_a_b, g_a_b_2
 //
-// Collisions are excluded by the form of the identifiers: p, g, s or m, then a capital letter or an
-// underscore. No keyword of C++ or CUDA, no macro or function of the headers and no local name of the
-// emitter has this form, and different names have different stems. The functions of a program are NAME_k0,
-// NAME_k1, ... part_NAME_k0, ..., emulate_NAME_k0, ..., launch_NAME, ordered_NAME, start_NAME and run_NAME.
-// tests/emit/names_test.cpp checks all of this against the headers.
+// The form of the identifiers excludes collisions: p, g, s or m, then a stem that begins with a capital
+// letter or an underscore. No keyword of C++ or CUDA, no macro or function of the headers and no local name
+// of the emitter has this form, and different tensors have different stems. The functions of a program are
+// NAME_k0, NAME_k1, ... part_NAME_k0, ..., emulate_NAME_k0, ..., launch_NAME, ordered_NAME, start_NAME and
+// run_NAME. tests/emit/names_test.cpp checks all of this against the headers.
 #pragma once
 #include <map>
 #include <set>
@@ -23,29 +23,29 @@ class Names {
  public:
   std::string pointer(const std::string& name) { return form('p', name); }  // a parameter of a kernel
   std::string global(const std::string& name) { return form('g', name); }   // a tensor in global memory
-  // A tensor's TMA descriptor, a parameter.
+  // Returns the identifier of a tensor's TMA descriptor, which is a parameter of a kernel.
   std::string map(const std::string& name) { return form('m', name); }
   std::string shared(const std::string& name) { return form('s', name); }  // a tile in shared memory
 
-  /// Returns whether an identifier has the form of the four above.
+  /// Returns whether an identifier has the form that pointer(), global(), map() and shared() return.
   static bool is_formed(std::string_view identifier);
 
-  /// Names of functions: the host entry, its variant without overlap of kernels, and the function that both
-  /// call.
+  /// Return the names of host functions: the host entry, its variant in which kernels do not overlap, and the
+  /// function that these two call.
   static std::string entry(const std::string& program) { return "launch_" + program; }
   static std::string ordered(const std::string& program) { return "ordered_" + program; }
   static std::string start(const std::string& program) { return "start_" + program; }
-  // The C function of NAME.h.
+  // Returns the name of the C function that NAME.h declares.
   static std::string function(const std::string& program) { return "run_" + program; }
-  // The device function of one block program, if a kernel runs several.
+  // Returns the name of the device function of one block program, for kernels that run several.
   static std::string part(const std::string& program) { return "part_" + program; }
   /// Returns the name of the function that runs the kernel on the emulator.
   static std::string emulated(const std::string& kernel) { return "emulate_" + kernel; }
 
  private:
-  /// Returns the identifier with this first letter.
+  /// Returns the identifier of the tensor `name` that begins with `letter`.
   std::string form(char letter, const std::string& name);
-  /// Returns a part of an identifier that is unique to the name.
+  /// Returns the rest of an identifier after its first letter; different for each tensor name.
   const std::string& stem(const std::string& name);
 
   std::map<std::string, std::string> stem_;  // by name; no two are equal
@@ -57,8 +57,8 @@ class Names {
 /// backslashes become '?', and no two '?' are adjacent (trigraphs).
 std::string printable(const std::string& name);
 
-/// Returns the text escaped for a string literal of C, C++ or CUDA in any standard; the literal's value is
-/// the text.
+/// Returns the text escaped for a string literal of any standard of C, C++ or CUDA. The value of the literal
+/// is `text`.
 std::string in_literal(std::string_view text);
 
 /// Returns the text escaped for a string of the GNU assembler: letters, digits, / . - _ and octal escapes.

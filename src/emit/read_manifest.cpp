@@ -57,7 +57,8 @@ class Field {
     if (!value_->is_string()) wrong("a string");
     return value_->get<std::string>();
   }
-  /// Returns the enumerator for the value, which must be one of these words.
+  /// Returns the enumerator that belongs to the value's word. Throws Error unless the value is one of these
+  /// words.
   template <class T>
   T one_of(const std::vector<std::pair<std::string_view, T>>& words) const {
     const std::string found = text();
@@ -127,7 +128,8 @@ plan::TensorMap tensor_map(const Field& f, const TensorPlace& t) {
   return map;
 }
 
-/// Returns the bytes that a string of hexadecimal digits encodes: 1 to 4096 of them.
+/// Returns the bytes that a string of hexadecimal digits encodes. Throws Error unless there are 1 to 4096
+/// bytes.
 std::string bytes(const Field& f) {
   const std::string digits = f.text();
   const auto value = [&](char c) {
@@ -143,8 +145,8 @@ std::string bytes(const Field& f) {
   return all;
 }
 
-/// Reads grid, block, shared memory and cluster of a launch, and checks them against the limits of the
-/// target.
+/// Reads grid, block, shared memory and cluster of a launch into `k`. Throws Error if one exceeds the limits
+/// of the target.
 void read_launch(const Field& f, const target::Target& t, KernelLaunch& k) {
   constexpr std::int64_t max_cluster = 8;  // every GPU with clusters supports 8 blocks
   const auto limited = [&](const char* key, const graph::Dim3& limit) {
@@ -225,7 +227,7 @@ void check_version(const Field& f, const std::string& source) {
   if (version != manifest_version) f["version"].wrong(fmt::format("{}", manifest_version));
 }
 
-/// Returns the manifest of a JSON object without checking its hash.
+/// Returns the manifest that a JSON object represents, without checking its hash.
 Manifest fields_of(const Json& root, const std::string& text, const std::string& source) {
   const Field f(root, source);
   check_version(f, source);

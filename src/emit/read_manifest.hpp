@@ -7,16 +7,17 @@
 
 namespace zellige::emit {
 
-/// Returns the manifest in `text`. `source` names it in messages. Throws Error with the field, what it must
-/// be and what was found, or if the hash shows that the manifest was edited after it was written.
+/// Returns the manifest in `text`; `source` is its name in messages. Throws Error if a field is missing or
+/// invalid (the message has the field, what was expected and what was found), or if the hash shows that the
+/// manifest was edited after it was written.
 Manifest parse_manifest(const std::string& text, const std::string& source);
 
-/// As parse_manifest, but without checking the hash: for manifests that are being edited or written by a
-/// user.
+/// Returns the manifest in `text` like parse_manifest(), but does not check the hash: for manifests that a
+/// user writes or edits.
 Manifest unsealed_manifest(const std::string& text, const std::string& source);
 
-/// Returns the text of a user's manifest with its hash set, and with the file `with` added to its artefacts
-/// or updated there. Throws Error as parse_manifest does, except for the hash.
+/// Returns the manifest `text` with the file `with` added to its artefacts (or replaced there) and with its
+/// hash set. Throws Error if a field is missing or invalid; a wrong hash in `text` is no error.
 std::string sealed(const std::string& text, const std::string& source, const Artefact& with);
 
 }  // namespace zellige::emit

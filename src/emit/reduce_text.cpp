@@ -7,7 +7,8 @@ namespace zellige::emit {
 using plan::NodeKind;
 using plan::OpKind;
 
-/// Emits a reduction in which several lanes or warps share a result: each thread adds up its own elements.
+/// Emits the first part of a reduction whose results several lanes or warps share: each thread adds up its
+/// own elements. finish() combines the sums.
 void KernelText::lanes_nest(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
@@ -51,8 +52,8 @@ void KernelText::lanes_nest(const Task& task) {
   if (some) out_.close();
 }
 
-/// Emits the combination of a reduction's partial results across lanes. The result goes to registers of
-/// every lane of the row, or to shared memory.
+/// Emits shuffles that combine the partial results of a reduction across lanes. Every lane of a row keeps the
+/// row's result in a register, or one lane stores it to shared memory.
 void KernelText::finish(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
@@ -96,7 +97,7 @@ void KernelText::finish(const Task& task) {
   const int lanes = c.lanes(), parts = c.parts(), groups = c.threads() / (lanes * parts);
   const bool some = open_threads(c);
   const char* counter = index_type(c.items(1) + groups);
-  // Lanes without a result still take part in the shuffles.
+  // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
   const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = false});
   if (lanes > 1)
     out_.line("const Vec<{}, 1> x{{{}_lanes<{}>(sum{}[{}], {})}};", register_type(n.dtype),

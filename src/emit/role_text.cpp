@@ -22,14 +22,15 @@ constexpr GroupCalls group_calls[plan::group_kinds] = {
 
 bool by_mbarriers(const plan::Channel& c) { return c.by == Synchronisation::mbarrier_bytes; }
 
-/// Returns the function's name in the call of an instruction: "tma_load_2d" of "tma_load_2d(tile, map,
-/// barrier, c...)".
+/// Returns the name of the function that an instruction's call uses: "tma_load_2d" if the call is
+/// "tma_load_2d(tile, map, barrier, c...)".
 std::string function(const Instruction& row) {
   const std::string_view call = row.call;
   return std::string(call.substr(0, call.find('(')));
 }
 
-/// Returns the name of the function with a cache hint: "tma_load_hint_2d" for "tma_load_2d".
+/// Returns the name of the variant of function `call` that has a cache hint: "tma_load_hint_2d" for
+/// "tma_load_2d".
 std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hint"); }
 
 /// Returns the tensors that a channel's producer fills, in the order in which it fills them, without
@@ -135,8 +136,8 @@ void KernelText::roles() {
   run(s.teardown);
 }
 
-/// Emits the positions of a warp role in its rings: a producer's next stage to fill; a consumer's next
-/// stages to acquire and to release.
+/// Emits the variables for a warp role's positions in its shared-memory rings. A producer has the next stage
+/// to fill; a consumer has the next stage to acquire, the next to release, and the one that it reads.
 void KernelText::cursors() {
   const plan::Schedule& s = plan_.schedule;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
@@ -147,8 +148,8 @@ void KernelText::cursors() {
   }
 }
 
-/// Emits the loop of a persistent block over its tiles, or the only tile of a block, in the order of
-/// tile_schedule.hpp.
+/// Emits the loop of a persistent block over its output tiles, in the order of tile_schedule.hpp. Emits no
+/// loop if each block has one tile.
 void KernelText::tiles(const plan::Loop& begin) {
   const plan::TileSchedule walk = plan::tile_schedule(plan_);
   const graph::Dim3& grid = block_.grid;
@@ -193,7 +194,7 @@ void KernelText::tiles(const plan::Loop& begin) {
   if (several) out_.close();
 }
 
-/// Emits a step that synchronises.
+/// Emits the code of a synchronisation step, such as a barrier, or the acquire or release of a stage.
 void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
   const plan::Schedule& s = plan_.schedule;
   const auto groups = [&] {
@@ -307,8 +308,8 @@ bool KernelText::overwritten(int node) const {
   });
 }
 
-/// Emits a matmul by wgmma. It overwrites the accumulators if `peeled` (the first iteration), or if it does
-/// not accumulate over the loop.
+/// Emits a matmul by wgmma. The first wgmma overwrites the accumulators if `peeled`, which is set in the
+/// first iteration, or if the matmul does not accumulate over the loop.
 void KernelText::multiply_by_warpgroups(const Task& task, bool peeled) {
   const Node& n = block_.nodes[task.node];
   const plan::MatmulChoice& m = plan_.matmuls.at(task.node);

@@ -12,7 +12,7 @@ namespace {
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Returns the position after a string literal that begins at `at`.
+/// Returns the position after the closing quotation mark of the string literal that begins at `at`.
 std::size_t end_of_literal(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at)
     if (text[at] == '\\') ++at;

@@ -1,7 +1,7 @@
 // Detects kernels that differ only in names, so that they are emitted as one function. Layers of a model
 // repeat, and NVRTC takes seconds per function.
 //
-//   unnamed(first, "mlp_k0") == unnamed(second, "mlp_k7")     // the same function, launched with other tensors
+//   unnamed(first, "mlp_k0") == unnamed(second, "mlp_k7")     // true: the two sources need only one function
 #pragma once
 #include <string>
 #include <string_view>

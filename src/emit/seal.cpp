@@ -8,7 +8,7 @@
 namespace zellige::emit {
 namespace {
 
-/// Returns the hash of a manifest without its field `hash`. The order of keys does not matter.
+/// Returns the hash of a manifest whose field `hash` is set to "" first. The order of keys does not matter.
 std::string hash_of(graph::Json manifest) {
   manifest["hash"] = "";
   return hash(nlohmann::json::parse(manifest.dump()).dump());

@@ -1,7 +1,7 @@
-// Computes the hash by which a manifest detects that it was edited, and the hashes of the files that were
-// written together with it (docs/reference/manifest.md).
+// Computes two kinds of hashes: that of a manifest, which is stored in it and shows later edits, and those of
+// the files that were written together with the manifest (docs/reference/manifest.md).
 //
-//   std::string sealed = seal(std::move(json));          // "hash" is of everything else
+//   std::string sealed = seal(std::move(json));          // sets the field "hash", over all other fields
 //   check_seal(parse_json(sealed, "mlp.manifest.json"), "mlp.manifest.json");
 //   manifest.artefacts.push_back(artefact("mlp.cubin", bytes));
 //
@@ -23,12 +23,12 @@ std::string hash(std::string_view);
 Artefact artefact(std::string file, std::string_view bytes);
 graph::Json to_json(const Artefact&);
 
-/// Returns the text of the manifest with its `hash` set. The hash is that of the manifest as JSON with
-/// sorted keys, without blanks, and with an empty `hash`.
+/// Returns the text of the manifest with its field `hash` set. The hash is computed from the manifest as JSON
+/// with sorted keys, without blanks, and with an empty `hash`.
 std::string seal(graph::Json manifest);
 
-/// Throws Error with both hashes if the manifest's `hash` is not that of its contents. `source` names the
-/// manifest.
+/// Throws Error, with the stored and the computed hash, if the manifest's field `hash` does not match its
+/// contents. `source` is the manifest's name in the message.
 void check_seal(const graph::Json& manifest, std::string_view source);
 
 }  // namespace zellige::emit

@@ -63,8 +63,8 @@ std::string layout_text(const graph::Shape& shape, const graph::Strides& strides
   return fmt::format("Layout<Shape<{}>, Stride<{}>>", s, d);
 }
 
-/// Returns the type of a layout in spans: the contiguous dimension is split into (span, number of spans),
-/// and each span is contiguous over all rows.
+/// Returns the layout type of a buffer that TMA fills span by span. The contiguous dimension is the mode
+/// (span, number of spans), and each span stores its columns of all rows contiguously.
 static std::string spans_text(const plan::Buffer& b) {
   std::string s, d;
   const std::int64_t rows = graph::size(b.padded) / b.padded[b.inner];

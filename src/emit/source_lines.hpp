@@ -15,7 +15,7 @@ struct Counted {
   std::string head;  // "for (int i = 0; i < 4; ++i) "
   Index at;
 };
-/// Returns the loop of `counter` from `from` to `trip_count` - 1.
+/// Returns the head of a loop in which `counter`, of type `type`, runs from `from` to trip_count - 1.
 Counted counted(const char* counter, std::int64_t trip_count, const char* type = "int",
                 std::int64_t from = 0);
 
@@ -36,9 +36,10 @@ class Text {
     --depth_;
     line("{}", end);
   }
-  /// For lines that close a block and open the next, such as "} catch (...) {".
+  /// Indents the lines that follow by one level more. Call it after close() with a line that also opens a
+  /// block, such as "} catch (...) {".
   void open_again() { ++depth_; }
-  /// Appends source unchanged, without indentation.
+  /// Appends `s` unchanged, without indentation.
   void raw(const std::string& s) { text_ += s; }
   const std::string& str() const { return text_; }
 
@@ -51,18 +52,22 @@ class Text {
 std::string type_name(graph::DType);
 /// Returns the type in which values of a dtype are computed: "float", or "int" for integers.
 std::string register_type(graph::DType);
-/// Returns a literal that is the value rounded to float: "0.25f".
+/// Returns a float literal of the value, rounded to float: "0.25f".
 std::string float_literal(double);
 /// Returns an int literal of a value, negative ones in parentheses: "(-3)".
 std::string int_literal(double);
-/// Returns the integer type of a counter up to `last`: "int" or "long long".
+/// Returns the integer type for a counter with values up to `last`: "int", or "long long" if int is too
+/// small.
 const char* index_type(std::int64_t last);
-// Types of layouts. Kernels create no objects of these types, which saves compile time.
+// The following functions return types of layouts. Kernels create no objects of these types, which saves
+// compile time.
 /// Returns "Layout<Shape<Int<2>, ..>, Stride<Int<1>, ..>>".
 std::string layout_text(const graph::Shape&, const graph::Strides&);
-/// Returns the layout's type with the buffer's swizzle, if it has one.
+/// Returns the layout type `layout` combined with the buffer's swizzle; `layout` itself if the buffer has
+/// none.
 std::string swizzled(const plan::Buffer&, const std::string& layout);
-/// Returns the type of a buffer's layout, with its partial results and swizzle.
+/// Returns the type of a buffer's layout, with its swizzle and, if the buffer has several partial results per
+/// element, with a first mode for them.
 std::string buffer_layout(const plan::Buffer&);
 
 }  // namespace zellige::emit
