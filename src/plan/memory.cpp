@@ -11,9 +11,10 @@ namespace {
 /// Returns, per tensor of the schedule, its size, its alignment (1024 bytes if TMA uses the tensor, else
 /// 128) and the interval of time in which it is accessed.
 ///
-/// Time is counted in barriers that synchronise the complete block, except for agents (warp roles) that
-/// only fill channels. Such a producer is ignored, because the consumers wait for each of its writes. A
-/// loop, its back edge included, is one interval. Orderings by mbarriers and named barriers are ignored.
+/// Time counts the barriers at which the complete block synchronises. Producers (warp roles that only fill
+/// channels) are ignored: they need not take part in these barriers, because the consumers wait for each of
+/// their writes. A loop, its back edge included, is one interval. Orderings by mbarriers and named barriers
+/// are ignored.
 std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
   const Schedule& s = plan.schedule;
   std::vector<Lifetime> lives;
@@ -80,7 +81,8 @@ DevicePlacement place_tensors(const Program& program) {
       life.begin = std::min(life.begin, launch), life.end = launch + 1;
     }
   }
-  // By tensor: the caller passes its memory, so it is not in the workspace.
+  // By tensor: true for inputs and outputs, whose memory the caller passes, so that they are not in the
+  // workspace.
   std::vector<bool> callers(n, false);
   for (const auto* list : {&program.inputs, &program.outputs})
     for (int t : *list) callers[t] = true;

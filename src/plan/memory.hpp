@@ -10,9 +10,9 @@
 namespace zellige::plan {
 
 /// Sets the offset of every buffer, of the schedule's tensor of the same index, and of every channel's
-/// mbarriers (SharedTensor::offset, Buffer::offset, Channel::offset), and KernelPlan::shared_bytes.
-/// Requires a schedule. Returns false if this needs more than the shared memory that the target allows per
-/// block.
+/// mbarriers (SharedTensor::offset, Buffer::offset, Channel::offset), and KernelPlan::shared_bytes. Requires
+/// that the plan has a schedule. Returns false if KernelPlan::shared_bytes exceeds the shared memory that the
+/// target allows per block.
 bool place_buffers(KernelPlan&, const target::Target&);
 
 /// The workspace of a program. `offset` and `bytes` are indexed like Program::tensors; -1 is the offset of

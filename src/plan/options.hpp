@@ -1,7 +1,7 @@
 // Converts the value of the user's --tiling option to planner options.
 //
-//   PlanOptions w = tiling_options("", target);   // automatic if the target's costs are measured, else the graph's
-//   if (w.tiles == Tiles::fixed) state(w, json, source);   // a list of tilings, which the caller has read
+//   PlanOptions w = tiling_options("", target);   // tiles: automatic if the target's costs are measured, else given
+//   if (w.tiles == Tiles::fixed) state(w, json, source);   // json: a list of tilings, which the caller has read
 #pragma once
 #include <string_view>
 
@@ -9,13 +9,16 @@
 
 namespace zellige::plan {
 
-/// Returns options whose `tiles` is `given` for "given", `automatic` for "chosen", and `fixed` for any
-/// other name, which is that of a file that the caller reads and passes to state(). An empty string means
-/// `automatic` if the target's costs are measured, else `given`.
+/// Returns options with the field `tiles` set from `tiling`, the value of the option --tiling:
+///
+/// - "given": Tiles::given, the graph's own tilings;
+/// - "chosen": Tiles::automatic;
+/// - the name of a file: Tiles::fixed; the caller reads the file and passes its text to state();
+/// - "": automatic if the target's costs are measured, else given.
 PlanOptions tiling_options(std::string_view tiling, const target::Target&);
-/// Sets the tilings in the options to those of `json`, the text of a manifest or of a list of tilings. Also
-/// sets whether custom operators are written as kernel-level operators before the tilings apply
-/// (`decomposed`). `source` names the text in error messages.
+/// Sets the tilings in the options to those in `json`, the text of a manifest or of a list of tilings. Also
+/// sets the option `decomposed`: whether custom operators are written as kernel-level operators before the
+/// tilings apply. `source` names the text in error messages.
 void state(PlanOptions&, std::string_view json, std::string_view source);
 
 }  // namespace zellige::plan

@@ -21,8 +21,8 @@ Share share(const Instruction& row, int side, int lane) {
                    : Share{corner / row.m, target::thread_columns(row)};
 }
 
-/// Returns whether neighbouring lanes (xor 1, or xor 2) of a load have equal addresses. The hardware then
-/// serves two phases of the load as one (docs/reference/banks.md).
+/// Returns whether lanes l and l ^ 1 of a load have equal addresses for every l, or lanes l and l ^ 2 have.
+/// The hardware then serves two phases of the load as one (docs/reference/banks.md).
 bool in_pairs(const OuterLoad& load) {
   for (std::size_t mask : {1, 2}) {
     bool agree = true;
@@ -33,14 +33,15 @@ bool in_pairs(const OuterLoad& load) {
   return false;
 }
 
-/// Number of consecutive lanes that the hardware serves in one wavefront if they have no bank conflict.
+/// Returns the number of consecutive lanes that the hardware serves in one wavefront if they have no bank
+/// conflict.
 int lanes_of_a_phase(const OuterLoad& load) {
   const int phase = std::min(32, row_of_banks / load.bytes);
   return phase < 32 && in_pairs(load) ? 2 * phase : phase;
 }
 
-/// Wavefronts of all 32-lane loads of an operand per step over K, if the operand is contiguous along K and
-/// has no bank conflicts.
+/// Returns the wavefronts of a warp's loads of operand A (side 0) or B (side 1) in one step over K, if the
+/// operand is contiguous along K and has no bank conflicts.
 int wavefronts(const Instruction& row, int side) {
   int all = 0;
   for (const OuterLoad& load : outer_loads(row, side, true, 0, side == 0 ? row.m : row.n, 0))
@@ -78,7 +79,7 @@ int outer_wavefronts(const Instruction& row, int side) {
     return each;
   }();
   const std::span<const Instruction> rows = target::outer_products();
-  // Index of the descriptor: `row` refers to an element of the table.
+  // Index of the descriptor `row` in the table `rows`, of which it must be an element.
   const std::ptrdiff_t at = &row - rows.data();
   return known[static_cast<std::size_t>(at)][static_cast<std::size_t>(side)];
 }

@@ -2,8 +2,10 @@
 // block/multiply_outer.hpp executes it. The swizzle search and the prediction of bank conflicts use these
 // addresses. The descriptors of such matmuls are in target/outer_products.hpp.
 //
-//   for (const OuterLoad& l : outer_loads(row, 0, true, 16, 128, 8))   // A's rows 16 to 31 of 128, 8 to 11 of K, which is contiguous
-//     l.bytes, l.lanes[5].x, l.lanes[5].k                              // 16; the row that lane 5 reads, starting at k = 8
+//   // instruction: an FMA descriptor with m = 16 and k = 4. The loads of A[16..31][8..11]; A has 128 rows:
+//   for (const OuterLoad& l :
+//        outer_loads(instruction, /*side: A*/ 0, /*along_k=*/true, /*x=*/16, /*extent=*/128, /*k=*/8))
+//     l.bytes, l.lanes[5].x, l.lanes[5].k   // 16 bytes; the row of A that lane 5 reads; 8, the first k
 #pragma once
 #include <vector>
 
@@ -22,10 +24,10 @@ struct OuterLoad {
   std::vector<At> lanes;
 };
 
-/// Returns the loads of operand A (side 0) or B (side 1) by one warp in one step over K, which starts at
-/// `k`. `x` is the first row or column of the warp's tile, and `extent` the number of rows or columns that
-/// the operand has. With `along_k` the operand is contiguous along K. Lanes beyond the extent repeat valid
-/// addresses.
+/// Returns the loads of operand A (side 0) or B (side 1) by one warp in one step over K, which starts at `k`.
+/// `x` is the first row or column of the warp's tile, and `extent` the number of rows or columns that the
+/// operand has. With `along_k` the operand is contiguous along K. Lanes whose row or column is beyond the
+/// extent read a valid element instead.
 std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
                                    std::int64_t extent, std::int64_t k);
 
@@ -41,8 +43,8 @@ std::int64_t operand_registers(const MatmulChoice&, const WarpLayout&);
 /// lanes read. The swizzle search counts bank conflicts within each phase.
 std::vector<std::vector<OuterLoad::At>> together(const OuterLoad&);
 
-/// Returns the number of elements to a multiple of which a matmul operand's tile is padded with zeros,
-/// along K and along its contiguous dimension.
+/// Returns the number of elements of which the padded extents of a matmul operand's tile are multiples, along
+/// K and along the operand's contiguous dimension. The padding contains zeros.
 int operand_unit(const MatmulChoice&);
 
 }  // namespace zellige::plan

@@ -72,7 +72,8 @@ constexpr std::size_t many = 2000;
 constexpr i64 node = 1024;
 
 // Places the objects in the order in which they begin, each in the lowest gap between the objects alive at
-// that time. Sets `offset` and returns the peak. Takes n log n steps with few gaps; used for many objects.
+// that time. Sets `offset` and returns the peak. Takes O(n log n) steps if there are few gaps. pack() uses it
+// for more than `many` objects.
 i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset) {
   std::vector<int> order(objects.size());
   std::iota(order.begin(), order.end(), 0);
@@ -159,8 +160,8 @@ struct Search {
 
   using Next = std::tuple<i64, i64, int>;  // offset, negative size, object
 
-  // Returns whether choice c of a sorted list of choices was preceded by an equal object at the same
-  // offset.
+  // Returns whether an earlier choice in the sorted list places an object with the same size, lifetime and
+  // alignment at the same offset as choice c does.
   bool is_tried(const std::vector<Next>& sorted, std::size_t c) const {
     const auto& [at, size, i] = sorted[c];
     const Lifetime& o = objects[i];
@@ -235,7 +236,8 @@ struct Search {
   }
 };
 
-// Packs objects of nonzero size and nonempty lifetime: heuristics first, then Search with `effort`.
+// Returns the packing of objects that have nonzero sizes and nonempty lifetimes. Runs the heuristics first,
+// and then the branch and bound (Search), which `effort` limits.
 Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
   const int n = static_cast<int>(objects.size());
   Packing best;

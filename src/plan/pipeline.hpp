@@ -44,7 +44,8 @@ enum class Copies : std::uint8_t { first, last };
 /// - split_k: clusters of two blocks with the same tile; each accumulates half of the loop.
 enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 
-/// Returns the order of the plan's tasks, and sets the stages and sizes of the buffers that the loop fills.
+/// Returns the order of the plan's tasks. Sets Buffer::stages and Buffer::bytes of the buffers that the loop
+/// fills, and KernelPlan::blocks.
 Order pipeline(KernelPlan&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 
 /// A loop that loads a tile per iteration to shared memory by cp.async; the input of copy_stages().
@@ -53,10 +54,10 @@ struct CopiedLoop {
   int threads;                            // per block
   std::int64_t stage_bytes, other_bytes;  // per iteration, of loaded tiles; of all other buffers together
 };
-/// Returns the number of buffers (stages) for the loop's tiles. That is enough for the bytes in flight that
-/// hide the latency of global memory, counting all blocks on a multiprocessor, as far as shared memory
-/// allows. Returns the number of iterations if the complete loop fits and each multiprocessor has one
-/// block.
+/// Returns the number of stages (buffers) for the tiles that the loop loads. If each multiprocessor has one
+/// block and the tiles of all iterations fit in shared memory, this is the number of iterations. Otherwise it
+/// is enough to hide the latency of global memory, counting the bytes in flight of all blocks on a
+/// multiprocessor, or as many as fit in shared memory.
 int copy_stages(const CopiedLoop&, const target::Target&);
 
 }  // namespace zellige::plan

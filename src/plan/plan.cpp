@@ -32,9 +32,9 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
                    limit[axis]);
 }
 
-/// Returns the schedule that a block executes if a mask leaves it `trip_count` of the loop's `loop`
-/// iterations, of which the first `whole` need no mask. make_plan() verifies it besides the schedule of all
-/// iterations.
+/// Returns the schedule that a block executes if a mask keeps only `trip_count` of the loop's `loop`
+/// iterations. The first `whole` of these do not need the mask. make_plan() verifies this schedule in
+/// addition to that of all iterations.
 Schedule with_trip_count(Schedule s, std::int64_t loop, std::int64_t trip_count, std::int64_t whole) {
   for (Agent& agent : s.agents)
     walk(agent.steps, [&](Step& step, const Position&) {

@@ -37,8 +37,8 @@ class PrecomputeA {
   const Node& node(int i) const { return p_.nodes[static_cast<std::size_t>(i)]; }
   bool inside(int i) const { return node(i).section == Section::inside; }
 
-  /// Returns whether the node is a tensor-core matmul with few rows whose A operand is evaluated in the
-  /// loop, one part of K per iteration.
+  /// Returns whether the node is a tensor-core matmul with at most 8 rows whose A operand is evaluated in the
+  /// loop, for one part of K per iteration.
   bool reads_a_part(const Node& n) const {
     if (n.kind != NodeKind::matmul) return false;
     const Node& a = node(n.in[0]);
@@ -48,9 +48,10 @@ class PrecomputeA {
            graph::size(a.shape) / a.shape.back() <= max_rows;
   }
 
-  /// Returns the operators that move before the loop together with `operand`: everything in the loop that
-  /// is computed from the same tiles. Returns nullopt if one of them cannot move, if an operator of another
-  /// kind in the loop reads one of them, or if they need more than `max_` bytes.
+  /// Returns the operators that must move before the loop if the A operand `operand` does: all operators in
+  /// the loop that are computed from the same tiles, and the matmuls that read the operand. Returns nullopt
+  /// if one of the operators cannot be evaluated for all of K at once, or if their stored values need more
+  /// than `max_` bytes.
   std::optional<Made> made_with(int operand) const {
     const std::int64_t k = node(operand).shape.back();
     Made made;
@@ -86,9 +87,9 @@ class PrecomputeA {
     return made;
   }
 
-  /// Returns whether operator i can be evaluated for all of K at once. Its last dimension must have the `k`
-  /// elements of one iteration, so that after widening it has those of all iterations in order. `rank` is
-  /// the required number of dimensions.
+  /// Returns whether operator i can be evaluated for all of K at once. It must have `rank` dimensions. The
+  /// last one must have the `k` elements of one iteration, so that it can be widened to those of all
+  /// iterations in order.
   bool may_widen(int i, std::int64_t k, std::size_t rank) const {
     const Node& n = node(i);
     if (!inside(i) || n.shape.size() != rank || n.shape.back() != k) return false;
@@ -98,7 +99,7 @@ class PrecomputeA {
            std::ranges::count_if(n.splits, &Split::loop) == 1;
   }
 
-  /// Moves the operators before the loop and widens their last dimension to all of K.
+  /// Moves the operators of `made` before the loop and widens their last dimension to all of K.
   void move(const Made& made) {
     for (int i : made.nodes) {
       Node& n = node(i);

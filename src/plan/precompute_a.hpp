@@ -1,23 +1,25 @@
-// Computes the A operand of a matmul with at most 8 rows for all of K before the loop, instead of a part of
-// it in each iteration.
+// Computes the A operand of a matmul with at most 8 rows for all of K before the loop. Otherwise each
+// iteration would compute its part of K.
 //
 //   loop: S += bf16(x[it] g[it]) W[it], squares += x[it]^2
 //
-// becomes a matmul that reads its part of bf16(x g) in each iteration (Node::window). If each iteration
-// computes its part, the operand costs a barrier per iteration and keeps one warp busy while the others
-// wait. Before the loop all threads take part, while the first stages of W are being loaded.
+// The pass computes all of bf16(x g), the A operand, before the loop, and the matmul reads its part of K in
+// each iteration (Node::window). If each iteration computed its part, that would take a barrier per iteration
+// and keep one warp busy while the other warps wait. Before the loop all threads take part, while the first
+// stages of W are being loaded.
 //
-// Applied only if the operand fits `max_bytes` of shared memory, and if every block is resident from the
-// start. A block that starts later, when another ends, would delay its own loads by this computation. Runs
-// after hoist, which moves loop invariants before the loop, and before share, which stores values that
-// would be recomputed too often.
+// The pass changes a matmul only if the operand fits `max_bytes` of shared memory, and if every block is
+// resident from the start. A block that starts later, when another ends, would delay its own loads by this
+// computation. Runs after the pass `hoist`, which moves loop invariants before the loop, and before `share`,
+// which stores values that would be recomputed too often.
 #pragma once
 #include "plan/program.hpp"
 #include "target/target.hpp"
 
 namespace zellige::plan {
 
-/// Changes the program if it has such matmuls and the grid has at most two blocks per multiprocessor.
+/// Moves the computation of the A operand before the loop for each matmul of the program that allows it. Does
+/// nothing if the grid has more than two blocks per multiprocessor.
 void precompute_a(BlockProgram&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -39,9 +39,9 @@ struct Operand {
   int unit;
 };
 
-/// Counts `times` executions of one warp's ldmatrix, and their wavefronts. The instruction (`row`) reads
-/// `depth` elements of K from `k` on, and the rows or columns of operand `o` from `x` on; `at` has the
-/// batch coordinates.
+/// Adds the counters of `times` executions of one ldmatrix by one warp: instructions and wavefronts. `row` is
+/// the descriptor of ldmatrix. It reads `depth` elements along K from `k` on, of rows or columns of operand
+/// `o` from `x` on. `at` has the batch coordinates.
 void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, std::int64_t k, std::int64_t x,
           std::int64_t depth, std::uint64_t times) {
   const int matrix = matrix_side(row);
@@ -63,8 +63,8 @@ void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, st
     }
 }
 
-/// Returns how many elements along dimension d of a load's tile are within the tensor, for the block with
-/// tile number `tile` along the grid axis, in one iteration of the loop.
+/// Returns the in-bounds extent of a load's tile along dimension d, for the block that has tile number `tile`
+/// along this dimension, in iteration `iteration` of the loop.
 std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::int64_t loop,
                           std::int64_t iteration) {
   const Split& s = n.splits[d];
@@ -72,12 +72,13 @@ std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::
   return static_cast<std::uint64_t>(std::clamp<std::int64_t>(s.extent - tile * s.tile, 0, n.shape[d]));
 }
 
-/// Returns the product of the in-bounds extents of those dimensions of a load's tile that follow one grid
-/// axis, summed over the `blocks` blocks along this axis. Axis -1 stands for dimensions that follow no
-/// axis.
+/// Returns, for the dimensions of a load's tile that grid axis `axis` divides among blocks, the product of
+/// their in-bounds extents, summed over the `blocks` blocks along this axis. Axis -1 stands for the
+/// dimensions that no grid axis divides.
 std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t loop, std::int64_t iteration) {
-  // Dimensions by the digit of the block index that they follow. Distinct digits of one index take all
-  // combinations equally often, so the sum over all blocks is a product of sums over digits.
+  // The dimensions, by the digit (index / div % mod) of the block index that selects their tile. Distinct
+  // digits of one index take all combinations equally often, so the sum over all blocks is a product of sums
+  // over digits.
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> digits;  // by div and mod
   for (std::size_t d = 0; d < n.splits.size(); ++d)
     if (n.splits[d].axis == axis)
@@ -169,7 +170,8 @@ class Prediction {
   }
 
  private:
-  /// Counts the steps of a list in one iteration of a loop with this trip count.
+  /// Adds the counters of the steps `list` of a warp role, in iteration `iteration` of a loop of `trip_count`
+  /// iterations.
   void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration,
              std::int64_t trip_count) {
     std::size_t counted_until = 0;
@@ -237,7 +239,7 @@ class Prediction {
     }
   }
 
-  /// Returns the number of blocks that run an iteration of a loop whose bounds depend on the block's mask.
+  /// Returns the number of blocks that run iteration `iteration` of a loop whose bounds depend on a mask.
   std::uint64_t executing(std::int64_t iteration) const {
     const BlockProgram& p = plan_.program;
     const int axis = plan_.loop_bounds->rows.axis;
@@ -247,8 +249,9 @@ class Prediction {
     return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
   }
 
-  /// Counts the steps before and after the code of the warp roles: the initialisation of mbarriers, by one
-  /// thread, and cluster barriers, which count once per cluster. Returns the number of block-wide barriers.
+  /// Adds the counters of the steps before and after the code of the warp roles: the initialisation of
+  /// mbarriers, by one thread, and cluster barriers, which count once per cluster. Returns the number of
+  /// block-wide barriers that all blocks execute together.
   std::uint64_t outside_agents(const std::vector<Step>& steps) {
     std::uint64_t barriers = 0;
     for (const Step& step : steps)
@@ -264,15 +267,16 @@ class Prediction {
     return barriers;
   }
 
-  /// Counts an acquire: all threads of a consumer wait. For a producer one thread waits, and then arrives
-  /// with the expected bytes of the stage.
+  /// Adds the counters of an acquire of a stage of channel c. If the agent is a consumer, all its threads
+  /// wait. If it is the producer, one thread waits, and then arrives with the expected bytes of the stage.
   void acquire(const Agent& agent, const Channel& c) {
     const bool fills = &plan_.schedule.agents[c.producer] == &agent && !is_exchange(c);
     counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);
     counts_[Counter::mbarrier_arrive] += blocks_ * fills;
   }
 
-  /// Counts the copies or matrix instructions of a step, each time that the step is executed.
+  /// Adds the counters of the copies or matrix instructions of a step; called each time that the step is
+  /// executed.
   void task(const Step& step) {
     std::optional<Counts>& known = of_task_[step.task];
     const Task& t = plan_.tasks[step.task];
@@ -291,8 +295,8 @@ class Prediction {
     if (known) add(counts_, *known, blocks_);
   }
 
-  /// Counts the ordinary shared-memory accesses of tasks (the work of steps) that are evaluated in one loop
-  /// nest. `start`: the task initialises a loop state.
+  /// Adds the counters of the ordinary shared-memory accesses of tasks (the work of steps) that are evaluated
+  /// in one loop nest. `start` is set if the only task initialises a loop state.
   void shared(const std::vector<int>& tasks, bool start) {
     const auto [entry, fresh] = shared_.try_emplace({tasks.front(), start});
     if (fresh) entry->second = start ? count_start(plan_, tasks.front()) : count_shared(plan_, tasks);
@@ -303,9 +307,9 @@ class Prediction {
     add(counts_, s.counts, blocks_ * in / all);
   }
 
-  /// Returns the bytes that all blocks together read from global memory for one load, in the copy for this
-  /// iteration. The prefetch distance does not matter. Each dimension of the tile follows one grid axis, so
-  /// the result is a product over the axes.
+  /// Returns the bytes that all blocks together read from global memory when load `node` copies its tile for
+  /// iteration `iteration`. Each dimension of the tile is divided by one grid axis at most, so the result is
+  /// a product over the axes.
   std::uint64_t source_bytes(int node, std::int64_t iteration) {
     const BlockProgram& p = plan_.program;
     const Node& n = p.nodes[node];
@@ -320,7 +324,8 @@ class Prediction {
     return product;
   }
 
-  /// Counts a TMA load or store. Boxes are copied completely: elements beyond the tensor count as well.
+  /// Adds the counters of a TMA load or store. Boxes are copied completely: elements beyond the tensor count
+  /// as well.
   void tma_copy(const Task& t) {
     const Buffer& b = plan_.buffers[t.buffer];
     const bool load = t.kind == TaskKind::copy_in;
@@ -332,7 +337,8 @@ class Prediction {
         (load || !plan_.parts.count(t.node) ? 1 : plan_.schedule.ranks);
   }
 
-  /// Returns whether the last round of a copy is done by a part of a warp only.
+  /// Returns whether a copy takes several rounds of one chunk per thread, and a warp has fewer than 32 active
+  /// lanes in the last round.
   bool last_is_part_of_a_warp(const Task& t) const {
     const Context& c = plan_.contexts[t.context];
     const std::int64_t chunks = c.items(0) / c.vector();
@@ -362,9 +368,8 @@ class Prediction {
     return counts;
   }
 
-  /// Counts the shared-memory loads of operand A (side 0) or B (side 1) of an FMA matmul by all warps, for
-  /// the batch at coordinate `at`. Each warp along N reads all tiles of A, and each warp along M all tiles
-  /// of B.
+  /// Returns the counts of all warps' shared-memory loads of operand A (side 0) or B (side 1) of an FMA
+  /// matmul, for the batch at coordinate `at`. A is read once per warp along N, and B once per warp along M.
   Counts outer(const Task& t, int side, Shape at) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
@@ -400,8 +405,9 @@ class Prediction {
     return counts;
   }
 
-  /// Returns the counts of one execution of a matmul by one block. These are its matrix instructions and
-  /// ldmatrix (of A by each warp along N, of B by each warp along M), or the loads of an FMA matmul.
+  /// Returns the counts of one execution of a matmul by one block. On tensor cores these are its matrix
+  /// instructions and ldmatrix; A is read once per warp along N, and B once per warp along M. On FMA units
+  /// these are its loads of shared memory.
   Counts multiplied(const Task& t) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);

@@ -3,7 +3,7 @@
 // source on the CPU.
 //
 //   Counts c = predict(kernel);
-//   c.at(emulate::Counter::barrier)            // 320: over all blocks
+//   c.at(emulate::Counter::barrier)            // 320, the sum over all blocks
 //   c.count(emulate::Counter::shuffle)         // 0: a counter that the plan does not determine exactly is absent
 //
 // The prediction is exact: the layouts and buffers of all steps are evaluated, nothing is estimated.

@@ -129,14 +129,15 @@ class Choice {
            target_.costs.dram * 1e-3;
   }
 
-  /// Returns the time, in microseconds, of work that takes `us` if memory were infinitely fast.
+  /// Returns the estimated microseconds of the matmul, including its memory accesses, if its work would take
+  /// `us` with infinitely fast memory.
   double limited_by_memory(double us) const {
     const double memory = us_of_memory();
     return std::max(us, memory) + hidden * std::min(us, memory);
   }
 
-  /// Returns the estimated microseconds on mma.sync with several blocks per multiprocessor, from a tile's
-  /// L2 bytes and multiplications.
+  /// Returns the estimated microseconds on mma.sync with several blocks per multiprocessor. A tile takes the
+  /// time of its multiplications or of its reads from L2, whichever is longer.
   double us_of_warps(const ProductTile& t) const {
     constexpr double products = 512, bytes = 32, cycles_once = 1500, together = 2;
     const double waves = std::max(1.0, tiles(t) / target_.multiprocessors), clock = target_.costs.clock * 1e3;
@@ -146,9 +147,9 @@ class Choice {
            std::max(1.0, waves / together) * cycles_once / clock;
   }
 
-  /// Returns the estimated microseconds on FMA units with several blocks per multiprocessor: the largest of
-  /// issue slots, shared-memory reads and L2 bytes, plus a part of the others. With few warps, barriers and
-  /// loads are not hidden.
+  /// Returns the estimated microseconds on FMA units with several blocks per multiprocessor. A step takes as
+  /// long as the slowest of issuing FMAs, reading shared memory and reading from L2, plus a part of the other
+  /// two times. With few warps, barriers and loads are not hidden.
   double us_of_threads(const ProductTile& t) const {
     constexpr double lanes = 128, seen = 0.3, cycles_once = 2500, line = 128, threads_at_a_time = 512;
     const auto m = static_cast<double>(std::min(t.m, size_.m)),
@@ -179,13 +180,13 @@ class Choice {
     return limited_by_memory(us * std::max(1.0, 0.5 * target_.multiprocessors / tiles(t)));
   }
 
-  /// Returns the estimated microseconds if streaming the weights takes the time: DRAM time, and longer if
-  /// fewer than the fraction `busy` of the multiprocessors have a block. `share` is a measured factor of
-  /// this variant.
+  /// Returns the estimated microseconds of a matmul with few rows, whose time is that of its DRAM accesses.
+  /// The time is longer if less than the fraction `busy` of the multiprocessors has a block. `share` is a
+  /// measured factor of the candidate.
   double us_of_stream(const ProductTile& t, double share, double busy) const {
     return share * us_of_memory() * std::max(1.0, busy * target_.multiprocessors / tiles(t));
   }
-  /// Adds the candidates for up to 16 rows.
+  /// Adds the candidates on mma.sync for matmuls with at most 16 rows.
   void stream() {
     const ProductTile& w = size_.k >= long_rows ? wide_and_long : wide;
     consider(narrow, us_of_stream(narrow, 1, 0.9));
@@ -207,7 +208,8 @@ class Choice {
     const double stage = filled * static_cast<double>(t.k), out = blocks > each ? 2 * m * n : 0;
     const double stall =
         static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
-    // The blocks of a pair load half of the rows each, in multiples of 8.
+    // True if clusters of two blocks share the load of an operand. Each block loads half of the operand's
+    // rows, which must be a multiple of 8.
     const bool pairs = t.swap_ab && t.n % 16 == 0 && pairs_pay(t.m, t.n, iterations);
     const double load_cycles = m * 2 / (t.swap_ab ? streamed_bytes_a_cycle : l2_bytes_a_cycle) +
                                (pairs ? 0.5 : 1) * n * 2 / l2_bytes_a_cycle;

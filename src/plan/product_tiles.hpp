@@ -1,7 +1,8 @@
 // Proposes tiles for a standalone matmul, ordered by estimated time: the output tile of a block, the K per
 // iteration, the number of threads, and whether A and B are swapped.
 //
-//   product_tiles({.m = 16, .n = 8192, .k = 8192, .dtype = DType::f16}, target).front()   // 64 x 16 x 64, A and B swapped
+//   const ProductSize size{.m = 16, .n = 8192, .k = 8192, .dtype = DType::f16};
+//   product_tiles(size, target).front()   // m x n x k = 64 x 16 x 64, A and B swapped
 #pragma once
 #include <vector>
 
@@ -27,15 +28,17 @@ ProductSize product_size(const graph::KernelGraph&, int op);
 /// The least number of iterations for which a cluster of two blocks, each loading half of B, is worth the
 /// cost of setting up the cluster.
 inline constexpr std::int64_t min_iterations_of_pairs = 64;
-/// Returns whether such clusters are worth it for m x n tiles: besides enough iterations, B must be at
-/// least two thirds of the loaded bytes. On an H200 the clusters then took 0.6 to 0.8 of the time,
-/// otherwise 1.01 to 1.03 with rings of the same depth (docs/log.md).
+/// Returns whether m x n tiles are faster with clusters of two blocks that each load half of B. The loop must
+/// have enough iterations, and B must be at least two thirds of the loaded bytes. On an H200 such clusters
+/// took 0.6 to 0.8 of the time; with less of B they took 1.01 to 1.03, with rings of the same depth
+/// (docs/log.md).
 inline bool pairs_pay(std::int64_t m, std::int64_t n, std::int64_t iterations) {
   return iterations >= min_iterations_of_pairs && n >= 2 * m;
 }
 
-/// Returns tile heights for a matmul with m rows that waste fewer rows than tiles of 128: multiples of 8,
-/// at most 256. For example 152, 160 and 112 for 300 rows. Empty for up to 64 rows, which have other tiles.
+/// Returns tile heights (numbers of rows) for a matmul with m rows: multiples of 8, at most 256, with which
+/// fewer unused rows are computed than with tiles of 128 rows. For example 152, 160 and 112 for 300 rows.
+/// Returns an empty list for m <= 64; product_tiles() has other candidates there.
 std::vector<std::int64_t> odd_rows(std::int64_t m);
 
 /// Returns the tiles for which the target has instructions, the one with the least estimated time first.

@@ -102,8 +102,8 @@ struct Node {
   std::string name;           // only for messages and printed plans
 };
 
-/// Returns the operand that has the integer indices along `dim`, if the node is a gathering load or a
-/// scattering store; else -1. The operand itself is read in place.
+/// Returns the operand (a node) that has the integer indices along Node::dim, if the node is a gathering load
+/// or a scattering store. Returns -1 if it is neither. The indices are read directly from global memory.
 inline int number_of(const Node& n) {
   const std::size_t at = n.kind == NodeKind::load ? 0 : 1;
   const bool may = n.kind == NodeKind::load || n.kind == NodeKind::store;
@@ -169,8 +169,8 @@ struct Program {
     const auto view = views.find(tensor);
     return view == views.end() ? tensors[tensor].shape : view->second.shape;
   }
-  /// Returns the coordinate of the tensor's memory at which the users' shape begins: 0 unless the tensor is
-  /// a view.
+  /// Returns the coordinate, within the extents of the tensor's entry in `tensors`, of the first element that
+  /// the tensor's users see: all zeros unless the tensor is a view.
   Shape starts(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? Shape(tensors[tensor].shape.size(), 0) : view->second.starts;

@@ -85,8 +85,8 @@ class Ranks {
     }
   }
 
-  /// Adds the channel of block `rank` of the cluster. A channel that multicast fills is released by the
-  /// consumers of all blocks.
+  /// Adds channel `index` of block `rank` of the cluster to the flat schedule. If multicast fills the
+  /// channel, the consumers of all blocks release its stages.
   void channel(int index, int rank) {
     Channel c = s_.channels[index];
     const bool everywhere = shared_.count(index);
@@ -132,9 +132,10 @@ class Ranks {
     return -1;
   }
 
-  /// Appends the steps of block `rank` of the cluster for one step of a split-K exchange, once per other
-  /// block. A write acquires its part of the other block's tensor and writes it; a release releases that
-  /// part; an acquire waits for the part that the other block wrote.
+  /// Appends to `result` what block `rank` of the cluster executes for one step of a split-K exchange over
+  /// channel `index`: one step for each other block. A step that writes becomes an acquire and a write of
+  /// this block's part of the other block's tensor. A release releases that part. An acquire waits for the
+  /// part that the other block writes.
   void exchange(std::vector<Step>& result, const Step& step, int index, int rank) {
     for (int other = 0; other < n_; ++other) {
       if (other == rank) continue;
@@ -153,8 +154,8 @@ class Ranks {
     }
   }
 
-  /// Renumbers a step of `rank` for the flat schedule: its channel becomes the one of rank `to`, its named
-  /// barrier that of `rank`.
+  /// Renumbers a step of block `rank` for the flat schedule. The step's channel becomes that of block `to`,
+  /// and its named barrier that of block `rank`.
   void in_rank(Step& step, int to, int rank) const {
     const auto rename = [this](int& channel, int of) {
       if (channel >= 0) channel = channel_of(channel, of);
@@ -173,8 +174,9 @@ class Ranks {
                  ClusterBarrier, Loop> auto&) {});
   }
 
-  /// Returns the accesses of one rank to all parts of each tensor; with part >= 0, only to this part of
-  /// tensors with several parts.
+  /// Returns the accesses in `list` as accesses to the tensors of block `rank` in the flat schedule. An
+  /// access to a tensor with several parts becomes one access per part or, if part >= 0, an access to this
+  /// part only.
   std::vector<Access> accesses(const std::vector<Access>& list, int rank, int part) const {
     std::vector<Access> result;
     for (const Access& a : list)

@@ -163,8 +163,8 @@ void RegisterProof::sums(int t, int writer) {
   if (task.buffer < 0) in_every_lane(t);
 }
 
-/// Throws Rejected unless the values that a thread's lanes add up belong to the row for which the thread
-/// keeps the result.
+/// Throws Rejected unless the values that task t adds up across the lanes of a row belong to the row for
+/// which each of these lanes keeps the result.
 void RegisterProof::in_every_lane(int t) const {
   const Task& task = plan_.tasks[t];
   const Context& c = context(t);
@@ -224,8 +224,8 @@ bool counts_once(const Context& c) {
 
 }  // namespace
 
-/// Throws Rejected unless every element is in exactly one register, and every thread adds its elements to
-/// the result that the first of its lanes stores.
+/// Throws Rejected unless every element is in exactly one register of one thread, and belongs to the result
+/// that the first lane of that thread's group of lanes stores.
 void RegisterProof::added_once(int t) const {
   const Context& c = context(t);
   const EvaluatedLayout layout(c);

@@ -17,22 +17,23 @@ class RegisterProof {
   explicit RegisterProof(const KernelPlan& plan) : plan_(plan), p_(plan.program) {}
 
   /// Proves that task `writer` left each value of node x (an operator of the kernel) in the thread and
-  /// register in which task `reader` reads it. With `partial`, sums over a part of K are allowed; otherwise
-  /// they are rejected.
+  /// register in which task `reader` reads it. Throws Rejected if the values are sums over a part of K,
+  /// unless `partial` allows that.
   void agree(int writer, int reader, int x, bool partial);
 
-  /// Proves that `reader`, a task over accumulators, finds for each element the value of its row: node x
-  /// (an operator of the kernel), of which task `writer` left one value per row in registers.
+  /// Proves that each thread of task `reader`, which iterates over accumulators, has the value of node x (an
+  /// operator of the kernel) for the row of each of its elements. Task `writer` left one value of x per row
+  /// in registers.
   void in_lines(int writer, int reader, int x);
 
-  /// Proves that task `reader` may read node x (an operator of the kernel) of task `writer` in the other
-  /// matrix of a pair: the same thread holds that element, too. The batch indices of a pair differ in the
-  /// lowest bit.
+  /// Proves that task `reader` may read node x (an operator of the kernel), which task `writer` computed, at
+  /// the same coordinate of the other matrix of a pair: the thread that has an element also has that one. The
+  /// batch indices of a pair differ in the lowest bit.
   void in_pairs(int writer, int reader, int x);
 
-  /// Proves that task t may read buffer b after task w without a barrier: the same thread wrote every
-  /// in-bounds element that a thread reads. `own` states that t reads at its own thread-value layout's
-  /// coordinates; otherwise the plan is rejected.
+  /// Proves that task t may read buffer b after task w without a barrier: each thread reads only elements
+  /// that it wrote itself. Throws Rejected unless `own`, which states that each thread reads b at exactly the
+  /// coordinates of its elements in t's thread-value layout.
   void same_thread(int t, int w, int b, bool own) const;
 
   /// Proves that every element of a matmul's result is in the accumulators of exactly one thread, or of one
@@ -43,8 +44,8 @@ class RegisterProof {
   /// instruction expects there, and all of K is multiplied exactly once.
   void chained(int t, int writer);
 
-  /// Proves that task t combines the partial results of `writer` correctly: each is added once, and the
-  /// result is stored for the right row, or kept in all lanes of that row.
+  /// Proves that task t combines the partial results of task `writer` correctly. Each partial result must be
+  /// added once, and the total must be stored for the right row, or be kept by all lanes of that row.
   void sums(int t, int writer);
 
   /// Returns a task's name for messages: 'to operand %5'.

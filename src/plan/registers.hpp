@@ -5,7 +5,7 @@
 
 namespace zellige::plan {
 
-/// Returns the estimated registers per thread: accumulators, states, partial results and the operands of
+/// Returns the estimated registers per thread: accumulators, loop states, partial results and the operands of
 /// FMA matmuls, plus a constant; at least 32.
 std::int64_t registers_of_thread(const KernelPlan&, const target::Target&);
 

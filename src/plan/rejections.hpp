@@ -2,8 +2,8 @@
 // user. Rejected (graph/error.hpp) is thrown for such a plan; it is a fault of Zellige, not of the graph.
 //
 //   catch (const Rejected& plan) { drop(plan, rejected); }   // the search goes on with its other plans
-//   told(rejected)                                           // one line, for stderr
-//   told(plan)                                               // if it was the only plan
+//   told(rejected)                                           // one line for stderr, if another plan was found
+//   told(plan)                                               // one line for stderr, if `plan` was the only plan
 #pragma once
 #include <algorithm>
 #include <string>
@@ -24,7 +24,7 @@ constexpr bool stops_at_rejections = false;
 constexpr bool stops_at_rejections = true;
 #endif
 
-/// Appends the message, or all messages of `from`, unless they are present already.
+/// Appends a message, or all messages of `from`; a message that `to` has already is not appended again.
 inline void add(Rejections& to, const std::string& sentence) {
   if (std::ranges::find(to, sentence) == to.end()) to.push_back(sentence);
 }
@@ -32,15 +32,15 @@ inline void add(Rejections& to, const Rejections& from) {
   for (const std::string& sentence : from) add(to, sentence);
 }
 
-/// Adds the message of a rejected plan to `kept`, so that the search can go on without the plan. Throws the
-/// plan's Rejected if `stops`.
+/// Adds the message of a rejected plan to `kept`, so that the search can go on without the plan. If `stops`,
+/// throws the exception `plan` again instead.
 inline void drop(const Rejected& plan, Rejections& kept, bool stops = stops_at_rejections) {
   if (stops) throw Rejected(plan);
   add(kept, plan.what());
 }
 
-/// Returns one line for stderr about the rejected plans of a search that found another plan. Requires at
-/// least one.
+/// Returns one line for stderr about the rejected plans of a search that found another plan. `all` must not
+/// be empty.
 inline std::string told(const Rejections& all) {
   const std::string more = all.size() > 1 ? fmt::format(" (and {} more)", all.size() - 1) : "";
   return fmt::format(

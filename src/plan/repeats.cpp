@@ -7,7 +7,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns d if the reshape merges dimensions d and d + 1 of the operand and changes nothing else; else -1.
+/// Returns d if a reshape from `operand` to `result` merges dimensions d and d + 1 and changes nothing else,
+/// or -1 if it is another reshape.
 int merged(const Shape& operand, const Shape& result) {
   if (operand.size() != result.size() + 1) return -1;
   const auto at = std::ranges::mismatch(operand, result).in1 - operand.begin();
@@ -17,9 +18,9 @@ int merged(const Shape& operand, const Shape& result) {
   return same && operand[i] * operand[i + 1] == result[i] ? static_cast<int>(d) : -1;
 }
 
-/// Returns whether each block of a custom operator reads one index of dimension `dim` of the operand
-/// `tensor`, in order: the grid has `extent` blocks along it, and the loop does not split it. False for
-/// other operators.
+/// Returns whether each block of custom operator `op` reads one index of dimension `dim` of its operand
+/// `tensor`, in order. Grid axes must divide the dimension among `extent` blocks, and the loop must not
+/// divide it. Returns false if `op` is no custom operator.
 bool takes_one(const graph::KernelOp& op, int tensor, int dim, std::int64_t extent) {
   if (!op.block) return false;
   return std::ranges::all_of(op.block->ops, [&](const graph::BlockOp& o) {

@@ -19,7 +19,8 @@ bool SameThread::operator()(int w, int r, int b) {
         return false;
   const auto key = std::make_tuple(writer.context, reader.context, b);
   if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
-  // For coordinates beyond the tile, in an operand's padding, the reader reads the tile's last element.
+  // The thread that writes each element. If the reader's coordinate is in the padding beyond the tile, it
+  // reads the tile's last element there.
   const std::vector<int> owner = owners(cw, shape);
   bool same = true;
   for_each(EvaluatedLayout(cr), [&](int thread, int, const Shape& at) {

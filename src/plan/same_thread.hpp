@@ -1,5 +1,5 @@
-// Decides whether two tasks need a barrier between them: none is needed if every thread reads from a buffer
-// only elements that it wrote itself. Both thread-value layouts are evaluated.
+// Decides whether two tasks need a barrier between them, by evaluating their thread-value layouts. No barrier
+// is needed if every thread reads from a buffer only elements that it wrote itself.
 //
 //   SameThread same_thread(plan);
 //   if (!same_thread(writer, reader, buffer)) ...   // a barrier is needed
@@ -15,8 +15,9 @@ namespace zellige::plan {
 class SameThread {
  public:
   explicit SameThread(const KernelPlan& plan) : plan_(plan) {}
-  /// Returns whether every element of buffer b that task r reads was written by task w in the same thread.
-  /// False, without a proof, for matmuls, for reductions over lanes and for accumulators.
+  /// Returns true if each thread of task r reads only elements of buffer b that the same thread wrote in task
+  /// w. Returns false without examining them if one of the tasks is a matmul, reduces over lanes or works on
+  /// accumulators.
   bool operator()(int w, int r, int b);
 
  private:
