@@ -32,7 +32,7 @@ enum class Synchronisation : std::uint8_t {
   // other rank.
   mbarrier_cluster,
 };
-/// Returns the enumerator's name. Throws Error for another value.
+/// Returns the enumerator's name. Throws Error if the value is no enumerator.
 std::string_view name(Synchronisation);
 
 /// A synchronised buffer between warp roles, or of an agent's asynchronous groups; a pipeline in CUTLASS.
@@ -204,9 +204,9 @@ overloaded(F...) -> overloaded<F...>;
 template <class T, class... Of>
 concept OneOf = (std::same_as<T, Of> || ...);
 
-/// Calls the lambda that accepts the step's alternative and returns its result. For a Sync, this is the
-/// alternative in the Sync, unless a lambda accepts every Sync. If no lambda accepts an alternative, the
-/// call does not compile.
+/// Calls the lambda that accepts what the step is (a Copy, Mma, Loop, ...) and returns the lambda's result.
+/// If the step is a Sync and no lambda accepts Sync itself, calls the lambda for the alternative in the Sync
+/// (Commit, Acquire, ...). The call does not compile unless the lambdas accept every alternative.
 ///
 ///   match(step, [](const Loop& loop) { ... }, [](const OneOf<Copy, Mma, Compute, Start, Sync> auto&) {});
 template <class S, class... F>
@@ -222,7 +222,8 @@ decltype(auto) match(S& step, F... f) {
       step.is);
 }
 
-/// Returns a pointer to the step's alternative if it is a T (also one in a Sync); else nullptr.
+/// Returns a pointer to the T that the step is, for example as<Copy>(step) or as<Barrier>(step); nullptr if
+/// the step is something else.
 template <class T, class S>
 auto* as(S& step) {
   if constexpr (std::is_constructible_v<Sync, T>) {
@@ -235,7 +236,8 @@ auto* as(S& step) {
 
 /// Returns the channel that a step names; -1 if it names none.
 int channel_of(const Step&);
-/// Returns how many iterations in advance a copy or computation runs (guard_lag); 0 for other steps.
+/// Returns the field guard_lag of a copy or computation: how many iterations ahead of its use the step runs.
+/// Returns 0 for other steps.
 int guard_lag_of(const Step&);
 
 /// A step's position in a list: its number in the order of printing, and the number of loops around it.
@@ -244,7 +246,8 @@ struct Position {
   bool in_loop() const { return depth > 0; }
 };
 
-/// Calls visit(step, position) for each step in the order of printing: a loop comes before its body.
+/// Calls visit(step, position) for each step, including those in loops, in the order of printing: a loop
+/// comes before its body.
 template <class Steps, class V>
 void walk(Steps& steps, const V& visit, Position&& at = {}) {
   for (auto& step : steps) {
@@ -295,16 +298,17 @@ struct Schedule {
   bool warp_specialized() const { return agents.size() > 1; }
 };
 
-/// Returns the number of blocks of a cluster that fill the channel's stages together, by multicast, and to
-/// all of which its consumers release them; 1 without multicast.
+/// Returns the number of blocks of a cluster that fill the channel's stages together by multicast; 1 without
+/// multicast. The consumers release a stage to all these blocks.
 int ranks_of(const Schedule&, int channel);
-/// Returns the number of arrivals for which setup initialises the channel's mbarriers; 0 if it does not.
+/// Returns the number of arrivals for which the setup steps initialise the channel's mbarriers; 0 if they
+/// initialise none.
 int arrivals_of(const Schedule&, int channel);
 
 /// Returns the complete schedule as text.
 std::string print(const Schedule&);
-/// Returns one step as text: "copy 'load A' writes sA[i+2]", "wait_group 1". `in_loop` decides how stages
-/// are shown.
+/// Returns one step as text: "copy 'load A' writes sA[i+2]", "wait_group 1". Stages are shown relative to the
+/// iteration i if `in_loop`, otherwise as numbers.
 std::string print(const Schedule&, const Step&, bool in_loop);
 /// Returns a channel as text: "channel ring: sA, 4 stages, producer -> consumer, mbarrier_bytes".
 std::string print(const Schedule&, const Channel&);

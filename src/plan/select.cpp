@@ -30,8 +30,8 @@ struct Tiles {
 struct Work {
   std::int64_t mma, loads;
 };
-/// Returns the work of one warp if the block's warps are distributed as in `w`. `a_in_registers`: A is not
-/// loaded.
+/// Returns the work of one warp per pass over K if the block's warps are distributed as in `w`. With
+/// `a_in_registers`, the loads of A are not counted.
 Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Tiles tiles(c);
   const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(tiles.m, w.m);
@@ -42,8 +42,9 @@ Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   return {mma, b * k * (n + (a_in_registers ? 0 : m)) * c.load->cycles};
 }
 
-/// Returns a penalty factor for FMA matmuls with many accumulators per thread: with more than 64, fewer
-/// blocks are resident on a multiprocessor; above 200 registers with the operands, the compiler spills.
+/// Returns the factor by which an FMA matmul is slower because of its registers: 100 if accumulators and
+/// operands need more than 200 (the compiler spills), 1.3 if there are more than 64 accumulators (fewer
+/// blocks are resident on a multiprocessor), otherwise 1.
 double crowded(const MatmulChoice& c, const WarpLayout& w) {
   const std::int64_t sums = accumulator_registers(c, w), all = sums + operand_registers(c, w);
   return all > 200 ? 100 : sums > 64 ? 1.3 : 1;
@@ -61,7 +62,7 @@ double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   return multiplying + loading + 30.0 * static_cast<double>(ceil_div(Tiles(c).k, w.k));
 }
 
-/// Returns the cycles of a matmul without an instruction, each element of which is a dot product: two
+/// Returns the estimated cycles of the scalar fallback, which computes each element as a dot product: two
 /// shared-memory loads per multiplication, and a reduction over lanes.
 double cycles_one_by_one(const MatmulChoice& c) {
   return 100 + static_cast<double>(c.batch * c.m * c.n * c.k) / 16;
@@ -92,7 +93,7 @@ class Selection {
   Selection(KernelPlan& plan, const target::Target& target)
       : plan_(plan), program_(plan.program), target_(target) {}
 
-  /// Sets KernelPlan::matmuls.
+  /// Sets KernelPlan::matmuls: the instruction, the warp layout and the source of A of every matmul.
   void run() {
     std::vector<int> matmuls;
     for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i)
@@ -111,8 +112,8 @@ class Selection {
   }
 
  private:
-  /// Returns the sizes of a matmul and its instruction, without a warp layout. No instruction (row) means
-  /// the scalar fallback.
+  /// Returns the choice for a matmul with its sizes and instruction set; its warp layout is not set. If there
+  /// is no instruction (row is nullptr), the scalar fallback computes the matmul.
   MatmulChoice describe(const Node& n) const {
     MatmulChoice c;
     const Shape& a = program_.nodes[n.in[0]].shape;
@@ -127,8 +128,8 @@ class Selection {
     return c;
   }
 
-  /// Returns the FMA descriptor with the least cycles; nullptr if the scalar fallback is faster or the
-  /// operands are not float32.
+  /// Returns the FMA descriptor with the least estimated cycles. Returns nullptr if the scalar fallback is
+  /// faster, if the operands are not float32, or if the block has incomplete warps.
   const Instruction* by_threads(const Node& n, MatmulChoice c) const {
     for (int in : n.in)
       if (program_.nodes[in].dtype != DType::f32) return nullptr;
@@ -145,14 +146,15 @@ class Selection {
     return best;
   }
 
-  /// Returns whether warps may share K of a matmul. Their partial results go through shared memory, which is acceptable
-  /// once per kernel, but not once per iteration.
+  /// Returns whether the block's warps may divide K of a matmul among them. Their partial results go through
+  /// shared memory, which is acceptable once per kernel, but not once per iteration.
   bool may_split_k(const Node& n) const {
     return n.carried || program_.loop == 1 || n.section == Section::after;
   }
 
-  /// Returns the estimated cycles of a matmul under a warp layout: all its passes over K, row reductions of
-  /// its accumulators, and partial results. Too many accumulators make the cost prohibitive.
+  /// Returns the estimated cycles of a matmul with warp layout `w`: its passes over K in all iterations, the
+  /// row reductions of its accumulators, and the combination of partial results. Adds 1e6 if a thread would
+  /// have more than `max_registers` accumulators.
   double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
     const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
     const double partials =
@@ -166,8 +168,8 @@ class Selection {
     return passes * (idle * cycles(c, w, a_in_registers) + rows) + partials + spill;
   }
 
-  /// Calls visit(WarpLayout) for every distribution of at most the block's warps in which each warp has
-  /// work.
+  /// Calls visit(WarpLayout) for every way to distribute the block's warps, or fewer, over batch, M, N and
+  /// (if `split_k`) K such that each of these warps has work.
   template <class F>
   void layouts(const MatmulChoice& c, bool split_k, F visit) const {
     const int warps = std::max(1, program_.warps());
@@ -181,9 +183,9 @@ class Selection {
           }
   }
 
-  /// Sets the cheapest distribution of the block's warps (and the FMA descriptor) for a matmul that is in
-  /// no chain. A matmul takes over the distribution of an earlier one of the same shape, if that costs no
-  /// more in registers, so that their accumulators agree thread by thread.
+  /// Sets the warp layout (and FMA descriptor) with the least estimated cycles for matmul `id` as if it were
+  /// in no chain. If an earlier matmul has the same shape, its warp layout is taken instead, unless that
+  /// costs more register spills, so that the accumulators of both matmuls are in the same threads.
   void alone(int id) {
     const Node& n = program_.nodes[id];
     MatmulChoice& c = plan_.matmuls[id];
@@ -207,8 +209,8 @@ class Selection {
         c.warps = o.warps;
   }
 
-  /// Returns the matmul of which node x (an operator of the kernel) is an elementwise function of the same
-  /// shape; -1 if there is none.
+  /// Returns the matmul from whose result node x (an operator of the kernel) is computed by elementwise
+  /// operators of shape `shape`, or -1 if there is none.
   int source(int x, const Shape& shape) const {
     std::vector<bool> seen(program_.nodes.size(), false);
     return source(x, shape, seen);
@@ -224,9 +226,9 @@ class Selection {
     return -1;
   }
 
-  /// Returns the matmul whose accumulators, after elementwise work and rounding, may stay in registers as
-  /// the A operand of matmul `id`. Returns -1 if there is none, or if that matmul is linked to another
-  /// consumer already.
+  /// Returns the matmul whose accumulators, after elementwise work and rounding, may stay in registers as the
+  /// A operand of matmul `id`. Returns -1 if there is none, or if the matmul found is already linked to
+  /// another one that reads it.
   int link(int id) const {
     const Node& n = program_.nodes[id];
     const int operand = n.in[0];
@@ -247,10 +249,10 @@ class Selection {
     std::vector<WarpLayout> warps;
   };
 
-  /// Returns the cheapest distribution of the block's warps over each of the matmuls ids[first .. last], if
-  /// they form one chain in registers. The warps of a matmul along N are those of the next along K, and
-  /// sharing K leaves partial results, which a third matmul could not read. So chains of three or more
-  /// distribute warps only over batch and M.
+  /// Returns the cheapest warp layouts of the matmuls ids[first .. last] if they form one chain in registers.
+  /// The warps that a matmul has along N, the next one has along K. Warps along K leave partial results,
+  /// which a third matmul could not read. So chains of three or more matmuls have warps only along batch and
+  /// M.
   Chain chain(const std::vector<int>& ids, std::size_t first, std::size_t last) const {
     Chain best;
     const MatmulChoice& head = plan_.matmuls.at(ids[first]);
@@ -272,9 +274,9 @@ class Selection {
     return best;
   }
 
-  /// Returns the estimated cycles of register spills, if the operands, accumulators and loop states of
-  /// consecutive matmuls in a loop exceed a thread's registers; else 0. `warps` has the layout of each of
-  /// the matmuls `products`.
+  /// Returns the estimated cycles of register spills in the loop: 0 if a thread's registers suffice for the
+  /// operands, accumulators and loop states of the consecutive matmuls `products`. `warps` has their warp
+  /// layouts.
   double exchange_cost(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
     if (program_.nodes[products.front()].section != Section::inside) return 0;
     std::int64_t states = 0, maximum = 0, operand = 0;
@@ -296,7 +298,8 @@ class Selection {
     return 8.0 * static_cast<double>(passing * program_.loop) * warps.front().count();
   }
 
-  /// Returns the number of row reductions (sum or max) of elementwise functions of a matmul.
+  /// Returns the number of row reductions (sum or max) whose operand is computed elementwise from the
+  /// matmul's result.
   int row_sums(const Node& product) const {
     const int id = static_cast<int>(&product - program_.nodes.data());
     int sums = 0;
@@ -306,8 +309,8 @@ class Selection {
     return sums;
   }
 
-  /// Returns the number of loop states that are functions of the matmul, with its shape, or its own
-  /// accumulators.
+  /// Returns the number of loop states of the matmul's shape: those that are computed elementwise from its
+  /// result, and its own accumulators if it accumulates over the loop.
   int states_of(int product) const {
     int states = program_.nodes[product].carried;
     for (const Node& n : program_.nodes)
@@ -316,8 +319,8 @@ class Selection {
     return states;
   }
 
-  /// Returns the cycles of passing the A operand of matmul `id` from the matmul that computes it through
-  /// shared memory.
+  /// Returns the estimated cycles, over all iterations, of passing the A operand of matmul `id` through
+  /// shared memory from the matmul that computes the operand.
   double crossing(int id) const {
     const MatmulChoice& p = plan_.matmuls.at(from_.at(id));
     const double passes =
@@ -325,8 +328,9 @@ class Selection {
     return passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
   }
 
-  /// Returns the cost of a matmul outside of chains: with the layout that it may have taken over, if
-  /// another matmul is linked to it; with its own best layout, if it is the last.
+  /// Returns the estimated cycles of matmul `id` outside of chains, including the transfer of its A operand
+  /// through shared memory. If another matmul is linked to it, the warp layout is the one that alone() set;
+  /// otherwise it is the cheapest one.
   double own_cost(int id) const {
     const MatmulChoice& c = plan_.matmuls.at(id);
     const double estimated =
@@ -335,8 +339,8 @@ class Selection {
     return estimated + (from_.count(id) ? crossing(id) : 0);
   }
 
-  /// Splits the linked matmuls that end with `id` into chains with the least total cost, by dynamic
-  /// programming over prefixes, and sets their warp layouts and MatmulChoice::a_from.
+  /// Divides the linked matmuls that end with `id` into chains with the least total cost, by dynamic
+  /// programming over prefixes. Sets the warp layouts and MatmulChoice::a_from of these matmuls.
   void decide(int id) {
     std::vector<int> ids{id};
     while (from_.count(ids.front())) ids.insert(ids.begin(), from_.at(ids.front()));

@@ -11,8 +11,8 @@ namespace zellige::plan {
 /// Sets KernelPlan::matmuls for every matmul of the kernel's program.
 void select(KernelPlan&, const target::Target&);
 
-/// Returns the number of accumulator registers per thread if the block's warps are distributed as in the
-/// layout. Requires an instruction.
+/// Returns the number of accumulator registers per thread if the block's warps are distributed over the
+/// matmul as in the warp layout. Requires that the matmul has an instruction.
 std::int64_t accumulator_registers(const MatmulChoice&, const WarpLayout&);
 
 }  // namespace zellige::plan

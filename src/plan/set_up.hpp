@@ -12,7 +12,9 @@
 
 namespace zellige::plan {
 
-/// Requires a schedule with all its warp roles and channels (pipelines). Call it once.
+/// Adds the setup, teardown and drain steps to the schedule, and sets the arrival counts of mbarriers and the
+/// thread counts of named barriers. Requires that the schedule has all its warp roles and channels. Call it
+/// once per schedule.
 void set_up(Schedule&);
 
 }  // namespace zellige::plan

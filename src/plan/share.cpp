@@ -33,9 +33,9 @@ class Sharing {
   // Returns whether node i is evaluated where it is read.
   bool evaluated(int i) const { return inlined(p_.nodes[i].kind) && !stored_[i]; }
 
-  /// Marks the nodes that one evaluation needs at too many coordinates. Walks from the stores to the loads
-  /// and collects the coordinates at which each node is needed. A rotation at a shifted coordinate is
-  /// marked as well.
+  /// Marks as stored the nodes that one evaluation needs at more than `max_coordinates` coordinates or
+  /// shifts. Walks from the stores to the loads and collects the coordinates at which each node is needed.
+  /// Also marks rotations that are needed at a shifted coordinate.
   void store_shifted() {
     std::vector<std::set<Coordinate>> at(p_.nodes.size());
     for (int i = size() - 1; i >= 0; --i) {
@@ -94,9 +94,9 @@ class Sharing {
     }
   }
 
-  /// Returns an approximate number of the barrier phase in which an operator with the operands `from` can
-  /// be evaluated: one more than that of the last stored value that it reads. `level` is that number by
-  /// stored node.
+  /// Returns an approximation of the phase (counted in barriers) in which an operator with the operands
+  /// `from` can be evaluated: one more than the phase of the last stored value that the operator depends on.
+  /// `level` has the phases of stored nodes.
   int level_of(const std::vector<int>& from, const std::vector<int>& level) const {
     int maximum = 0;
     std::set<int> seen;
@@ -112,8 +112,8 @@ class Sharing {
     return maximum;
   }
 
-  /// Returns the nodes that a place evaluates for the first time, if it evaluates the operands `from`:
-  /// those, and everything that is evaluated inline for them.
+  /// Returns the nodes that `place` evaluates in addition to those that it evaluates already, if it evaluates
+  /// the operands `from`: these operands, and everything that is evaluated inline for them.
   std::vector<int> newly(const std::vector<int>& from, const Place& place,
                          const std::vector<std::set<Place>>& places) const {
     std::set<int> seen;
@@ -131,9 +131,9 @@ class Sharing {
         std::count_if(cone.begin(), cone.end(), [&](int i) { return !places[i].empty(); }));
   }
 
-  /// Returns the operators to store next. These are, among those that another place evaluated before, the
-  /// ones that the root or a newly evaluated operator reads. `operands` are the root's, `cone` is a result
-  /// of newly().
+  /// Returns the operators to store next: those that another place evaluates as well, and that are read by
+  /// the root or by an operator of `cone` that only this place evaluates. `operands` are the root's operands,
+  /// `cone` is a result of newly().
   std::vector<int> frontier(const std::vector<int>& cone, const std::vector<int>& operands,
                             const std::vector<std::set<Place>>& places) const {
     std::set<int> top;

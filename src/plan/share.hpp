@@ -19,12 +19,13 @@ namespace zellige::plan {
 
 constexpr int max_coordinates = 16, max_repeats = 24;
 
-/// Adds a `round` after each operator whose value must be stored. Renumbers the nodes (operators) if there
-/// is one. Runs after lower and before select.
+/// Adds a `round` after each operator whose value must be stored; this renumbers the nodes (operators). Runs
+/// after `lower` and before `select`.
 void share(BlockProgram&);
 
-/// Undoes share() for the largest stored value, if shared memory cannot hold it: its users recompute it.
-/// The nodes keep their numbers; unused ones remain. Returns false if no stored value is left.
+/// Undoes share() for the largest of the values that it stored, for kernels that do not fit shared memory:
+/// the users of the value recompute it. The nodes keep their numbers, and unused nodes remain. Returns false
+/// if there is no such value.
 bool unshare(BlockProgram&);
 
 }  // namespace zellige::plan

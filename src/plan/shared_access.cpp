@@ -14,8 +14,8 @@ class Collection {
   std::vector<SharedAccess> accesses;
   bool crosses_edge = false;  // an access depends on whether the block's tile is partial
 
-  /// Adds the accesses of an item (a load, computation or store of the nest). A guard or a part of a
-  /// concatenation opens or closes a condition for the items that follow.
+  /// Adds the accesses of an item (a load, computation or store of the nest). An item that is a bounds check
+  /// or a branch of a concatenation opens or closes a condition for the items that follow.
   void add(const Item& item) {
     switch (item.kind) {
       case Kind::read_shared:
@@ -69,7 +69,8 @@ class Collection {
     }
   }
 
-  /// Adds an access at the current conditions.
+  /// Adds a load or store by `item` to coordinates `at` of its buffer, executed under the current conditions.
+  /// `part` is the number of the partial result that is accessed.
   void add(const Item& item, bool load, int part, std::vector<Place> at) {
     const Buffer& b = plan_.buffers[item.buffer];
     accesses.push_back({item.buffer, load, item.width * graph::bytes(b.dtype), part, std::move(at),

@@ -1,6 +1,6 @@
 // Lists the ordinary loads and stores of shared memory that a loop nest of the generated source executes.
-// Each has a width, and a place relative to the coordinate of the loop nest in its tile. Bank conflicts and
-// counters are predicted from this list.
+// Each access has a width, and coordinates in the buffer that are functions of the loop nest's coordinate.
+// Bank conflicts and counters are predicted from this list.
 //
 //   for (const SharedAccess& a : nest_accesses(plan, tasks)) ...   // tasks with one thread-value layout
 //
@@ -34,8 +34,8 @@ struct SharedAccess {
   bool invariant = false;     // executed once before the loop along axis 0
 };
 
-/// Returns the accesses of tasks that share a loop nest. Returns nullopt if they depend on the block or
-/// iteration, because elements beyond a tensor's edge are neither evaluated nor stored.
+/// Returns the accesses of tasks that share a loop nest. Returns nullopt if the accesses differ between
+/// blocks or iterations; elements beyond a tensor's edge are neither evaluated nor stored.
 std::optional<std::vector<SharedAccess>> nest_accesses(const KernelPlan&, const std::vector<int>& tasks);
 
 }  // namespace zellige::plan

@@ -21,7 +21,8 @@ class Simplification {
  private:
   Node& node(int i) { return p_.nodes[static_cast<std::size_t>(i)]; }
 
-  /// Adds an operator of the old program, simplified, and returns the index of the node that has its value.
+  /// Adds operator `n` of the old program to the new one, simplified. Returns the index of the new node that
+  /// has the operator's value.
   int add(Node n) {
     if (n.kind == NodeKind::round || n.kind == NodeKind::store)
       while (rounds_the_same(n.in[0], n.dtype)) n.in[0] = node(n.in[0]).in[0];
@@ -38,14 +39,14 @@ class Simplification {
     return p_.add(std::move(scale));
   }
 
-  /// Returns whether node x is a cast to the floating-point type `to`, so that rounding the cast's operand
-  /// to `to` has the same result.
+  /// Returns whether node x is a cast from one floating-point type to the type `to`. Rounding the cast's
+  /// operand to `to` then gives the same result as rounding node x.
   bool rounds_the_same(int x, DType to) {
     const Node& n = node(x);
     return n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == to && !n.saturate &&
            !graph::is_integer(to) && !graph::is_integer(node(n.in[0]).dtype);
   }
-  /// Returns whether node x multiplies float32 values by a positive finite constant.
+  /// Returns whether node x is a multiplication of float32 values by a positive finite constant.
   bool scaled(int x) {
     const Node& n = node(x);
     return n.kind == NodeKind::map && n.op == OpKind::mul_scalar && n.scalar > 0 && std::isfinite(n.scalar) &&

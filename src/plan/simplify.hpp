@@ -2,10 +2,10 @@
 // less work.
 //
 //   round(cast(x))        the cast to the round's own dtype is removed; so is one before a store
-//   max(c x) = c max(x)   c > 0: rounding is monotone, so one number per row is multiplied instead of all
+//   max(c x) = c max(x)   if c > 0: rounding is monotone, and only one number per row is multiplied
 //   mask(c x) = c mask(x) if masked elements are minus infinity, so that the previous rule applies
 //
-// Runs after lower and before share. Renumbers the nodes.
+// Runs after the pass `lower` and before `share`. Renumbers the nodes.
 #pragma once
 #include "plan/program.hpp"
 

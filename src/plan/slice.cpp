@@ -10,9 +10,9 @@ namespace {
 // Accumulator registers per thread above which a matmul is sliced, and the number that a slice may have.
 constexpr std::int64_t max_registers = 96, wanted_registers = 64;
 
-/// Returns the smallest number of slices of N for which a slice's accumulators are within
-/// `wanted_registers` and every warp has whole instruction tiles. Returns 1 if none does, or no slice is
-/// needed.
+/// Returns the smallest number of slices of N with which a slice has at most `wanted_registers` accumulators
+/// per thread, and every warp has whole instruction tiles. Returns 1 if no number of slices does, or if the
+/// matmul need not be sliced.
 int slices_for(const MatmulChoice& m) {
   const std::int64_t registers = accumulator_registers(m, m.warps);
   const std::int64_t unit = m.row->n * tiles_in_unit(*m.row);
@@ -31,8 +31,8 @@ bool leaves_at_once(const Task& t) {
          (t.kind == TaskKind::to_global && t.buffer < 0);
 }
 
-/// Slices the matmul task `mma` of a phase, and makes the tasks that read its accumulators adjacent to it.
-/// Changes nothing if one of these tasks cannot run slice by slice.
+/// Slices the matmul task `mma` of a phase (the tasks between two barriers), and makes the tasks that read
+/// its accumulators adjacent to it. Changes nothing if one of these tasks cannot run slice by slice.
 void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
   const Task& product = plan.tasks[mma];
   const int context = product.context;

@@ -5,7 +5,7 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns whether no block's tile is stored by both stores.
+/// Returns true if no block executes both stores, because their slices along a dimension do not overlap.
 bool never_both(const BlockProgram& p, const Node& a, const Node& b) {
   for (const Slice& x : slices(p, a))
     for (const Slice& y : slices(p, b)) {

@@ -1,10 +1,10 @@
-// Finds output slices: stores that only the blocks of some tiles along a dimension execute. For example,
-// the QKV matmul stores Q, K and V from different columns. Other blocks need not write their result to
-// shared memory for such a store.
+// Finds output slices: the range of a value's tiles that a store writes. For example, the QKV matmul stores
+// Q, K and V from different columns, so only some blocks execute each store. The other blocks need not copy
+// their tile to shared memory for that store.
 //
-//   // Q is heads 0 to 31 of 48, K heads 32 to 39, both stored from one value:
-//   slices(plan, store of K)                        // tiles [32, 40)
-//   slices(plan, copy of the value to shared)       // tiles [0, 40), if V is stored otherwise
+//   // A value has one tile per head; Q is heads 0 to 31 of 48, K is heads 32 to 39, V is heads 40 to 47:
+//   slices(plan, store task of K)                     // tiles [32, 40)
+//   slices(plan, task that copies to shared memory)   // tiles [0, 40), if only Q and K are stored from that copy
 #pragma once
 #include "plan/kernel_plan.hpp"
 
@@ -19,22 +19,24 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
-/// Returns the slices of a store, one per dimension along which the store does not have all tiles. Requires
-/// that it starts at a tile boundary; it may end within a tile. Otherwise the dimension has no slice.
+/// Returns the slices of a store: one for each dimension along which the store writes only some of the
+/// blocks' tiles. A dimension along which it begins within a tile has no slice; it may end within a tile.
 std::vector<Slice> slices(const BlockProgram&, const Node& store);
-/// Returns which blocks' tiles of a task's result are used; a task is the work of a step. For a task that
-/// writes a tile to shared memory, these are the tiles of all stores from it, if they form one slice.
-/// Returns an empty list if all are used, and for other tasks.
+/// Returns the slices of a task's result that are used; a task is the work of a step. If the task stores a
+/// tile, they are those of the store. If it copies a tile to shared memory, there is one slice with the tiles
+/// of all stores that read this copy, provided that they form one range. Returns an empty list if all tiles
+/// are used, and for other tasks.
 std::vector<Slice> slices(const KernelPlan&, const Task&);
 
-/// Returns the (store node, buffer) of a store through shared memory whose buffer the store node `another`
-/// can use as well; {-1, -1} if there is none. `stores` are (task, buffer) pairs. The buffer can be shared
-/// if both store the same value with the same layout and instruction, or if no block executes both. `inner`
-/// is the contiguous dimension of `another`.
+/// Returns a store through shared memory whose buffer the store node `another` can use as well, as (store
+/// node, buffer), or {-1, -1} if there is none. `stores` has the candidates, as (task, buffer). The tiles
+/// must have the same shape, layout and store instruction, and the two stores must store the same value, or
+/// no block executes both. `inner` is the contiguous dimension of `another`.
 std::pair<int, int> shared_way_out(const KernelPlan&, const std::vector<std::pair<int, int>>& stores,
                                    int another, int inner);
 
-/// Returns the number of blocks' tiles that are in all of the slices, and the number of all tiles.
+/// Returns, for a value with one tile per block, the number of tiles that are in all of the slices, and the
+/// number of all tiles.
 std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>&);
 
 }  // namespace zellige::plan

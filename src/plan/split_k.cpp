@@ -29,8 +29,9 @@ bool by_elements(const BlockProgram& p, int product) {
   return true;
 }
 
-/// Returns the buffer into which the other block of the cluster writes its accumulators for this block's
-/// columns, 4 floats per access and thread. `node` is the matmul, `sums` the layout of its accumulators.
+/// Returns the buffer into which the other block of the cluster writes its partial results for this block's
+/// columns, with 4 floats per access and thread. `node` is the index of the matmul, `sums` the layout of its
+/// accumulators.
 Buffer partial_sums(const Node& product, int node, const Context& sums) {
   const std::int64_t threads = sums.threads(), values = sums.values() / ranks;
   Buffer b;

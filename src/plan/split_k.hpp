@@ -8,8 +8,8 @@
 
 namespace zellige::plan {
 
-/// Returns the number of blocks per output tile: 2 if all blocks are then resident and each has enough
-/// iterations, else 1.
+/// Returns the number of blocks per output tile. It is 2 if all blocks are then resident at the same time and
+/// each has at least 32 of the loop's `iterations`; otherwise 1.
 int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target&);
 
 /// Splits K of a kernel's matmul over two blocks: sets KernelPlan::split_k and parts, and adds a buffer and

@@ -75,14 +75,15 @@ class Arrangement {
 
   int rank() const { return static_cast<int>(buffer_.padded.size()); }
 
-  /// Returns whether a matmul reads a part of the buffer that depends on the iteration (Node::window). Then
-  /// the buffer gets no xor, whose effect would depend on where the part begins.
+  /// Returns whether a matmul reads a part of the buffer that depends on the iteration (Node::window). Such a
+  /// buffer gets no xor, because the effect of an xor would depend on where the part begins.
   bool in_parts() const {
     return std::ranges::any_of(plan_.program.nodes,
                                [&](const Node& n) { return n.window && n.in[0] == buffer_.node; });
   }
 
-  /// Returns the distance of two rows in elements, a multiple of `multiple`.
+  /// Returns the distance of consecutive rows in elements: a multiple of `multiple`, unless rows have one
+  /// element.
   std::int64_t pitch_of(std::int64_t rows, std::int64_t multiple) const {
     const std::int64_t inner = buffer_.padded[buffer_.inner];
     if (inner > 1) return round_up(inner, multiple);  // a single row too: copies move whole chunks
@@ -122,15 +123,16 @@ class Arrangement {
     return result;
   }
 
-  /// Returns whether a coordinate is within the buffer; it is not if another part of a concatenation is
-  /// read. A dimension of extent 1 accepts every coordinate.
+  /// Returns whether a coordinate is within the buffer. It is outside if the buffer is one operand of a
+  /// concatenation and the coordinate is in another operand. A dimension of extent 1 accepts every
+  /// coordinate.
   bool reaches(const Shape& at) const {
     bool inside = at.size() == buffer_.padded.size();
     for (int d = 0; inside && d < rank(); ++d) inside = at[d] < buffer_.padded[d] || buffer_.padded[d] == 1;
     return inside;
   }
 
-  /// Appends the accesses to the buffer by a task that is a copy or a loop nest.
+  /// Appends to `to` the accesses to the buffer by a task that is a copy or a loop nest.
   void append_swept(const Task& t, std::vector<AccessPattern>& to) const {
     const Context& c = plan_.contexts[t.context];
     const bool product = t.kind == TaskKind::reduce && plan_.program.nodes[t.node].kind == NodeKind::matmul;
@@ -154,7 +156,7 @@ class Arrangement {
     }
   }
 
-  /// Appends the loads of a matmul's operands: ldmatrix, or those of FMA threads.
+  /// Appends to `to` the loads by which a matmul reads the buffer: ldmatrix, or the loads of an FMA matmul.
   void append_operand(const Task& t, std::vector<AccessPattern>& to) const {
     const MatmulChoice& m = plan_.matmuls.at(t.node);
     if (!m.by_threads()) return to.push_back(fragments(*m.load));
@@ -163,8 +165,8 @@ class Arrangement {
       if (in[static_cast<std::size_t>(side)] == buffer_.node) append_outer(m, side, to);
   }
 
-  /// Appends the loads of operand A (side 0) or B (side 1) by a warp's threads in the first two steps over
-  /// K, for the first tile and the one after it.
+  /// Appends to `to` the loads of operand A (side 0) or B (side 1) of an FMA matmul by one warp: in the first
+  /// two steps over K, for the warp's first two tiles.
   void append_outer(const MatmulChoice& m, int side, std::vector<AccessPattern>& to) const {
     const int k_dim = side == 0 ? rank() - 1 : rank() - 2, x_dim = side == 0 ? rank() - 2 : rank() - 1;
     const bool along_k = buffer_.inner == k_dim;

@@ -1,7 +1,7 @@
 // Chooses the strides, padding and swizzle of every buffer in shared memory, by evaluating the bank
 // conflicts of each access of each task (swizzle_search.hpp).
 //
-// Runs after group, which decides the tasks and their thread-value layouts.
+// Runs after the pass `group`, which decides the tasks and their thread-value layouts.
 #pragma once
 #include "plan/kernel_plan.hpp"
 

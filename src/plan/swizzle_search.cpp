@@ -14,7 +14,7 @@ using i64 = std::int64_t;
 constexpr int bank_row = 128;         // bytes that the 32 banks serve at once
 constexpr i64 max_lanes = 2'000'000;  // lanes evaluated before the search ends with its best result so far
 
-// Returns x after CuTe's Swizzle<B,M,S>; B = 0: x itself.
+// Returns the offset that CuTe's Swizzle<B,M,S> maps x to; x itself if B is 0.
 i64 xored(i64 x, int B, int M, int S) {
   return B == 0 ? x : x ^ ((x & (((i64{1} << B) - 1) << (M + S))) >> S);
 }
@@ -128,13 +128,13 @@ class Evaluator {
 
   // Returns a lower bound of the weighted wavefronts of all candidates.
   double minimum() const { return minimum_; }
-  // Returns the wavefronts of all accesses without conflicts.
+  // Returns the number of wavefronts that all accesses would take without bank conflicts.
   i64 ideal() const { return ideal_; }
-  // Returns whether the search has evaluated its maximum of lanes.
+  // Returns whether the search has evaluated as many lanes as it may.
   bool spent() const { return lanes_ > max_lanes; }
 
-  // Sets `out` to the score of a candidate. Returns false, with an incomplete score, if its weighted
-  // wavefronts reach `limit`.
+  // Sets `out` to the score of candidate `c`. Returns false, with an incomplete score, as soon as the
+  // weighted wavefronts reach `limit`.
   bool score(const SwizzleChoice& c, double limit, Score& out) {
     out = {};
     ++generation_;
@@ -162,10 +162,10 @@ class Evaluator {
     Verdict verdict;
   };
 
-  // Returns a lower bound of the wavefronts of one phase (lanes `first` to `end`) under any candidate. An
-  // aligned run of `step` elements stays contiguous, so the banks of a word are known up to the position of
-  // its run: bank_row / run choices. If many runs are asked for words at the same offset, these words share
-  // that many banks.
+  // Returns a lower bound, over all candidates, of the wavefronts of one phase (lanes `first` to `end`). An
+  // aligned run of `step` elements stays contiguous in every candidate. A word at a given offset in its run
+  // can therefore be in only bank_row / (bytes of a run) different banks. If a phase accesses words at the
+  // same offset of more runs than that, some of these words share a bank.
   int min_wavefronts(const Instance& i, std::size_t first, std::size_t end, i64 step) const {
     const auto& lanes = patterns_[i.pattern];
     const i64 unit = std::max(4, accesses_[i.access].bytes), run = step * t_.element_bytes;
@@ -183,7 +183,8 @@ class Evaluator {
     return static_cast<int>(minimum);
   }
 
-  // Returns the conflicts of an access at this phase of the xor's period, from the cache if they are known.
+  // Returns the bank conflicts of access `i` under candidate `c`, from the cache if they are known. `phase`
+  // is the access's offset modulo the period of the xor.
   Verdict look_up(const Instance& i, i64 phase, const SwizzleChoice& c) {
     std::size_t h = (static_cast<std::size_t>(phase) * 1000003u + i.pattern) * 0x9e3779b97f4a7c15u;
     for (h ^= h >> 32;; ++h) {
@@ -194,8 +195,9 @@ class Evaluator {
     }
   }
 
-  // Returns the conflicts of an access, like `evaluate` of banks.hpp for aligned accesses. Banks are
-  // grouped into units of one lane's bytes, at least a word.
+  // Returns the bank conflicts of access `i` under candidate `c`. The result is that of evaluate() in
+  // banks.hpp for aligned accesses. Instead of single banks, it counts groups of banks that serve one lane's
+  // bytes (at least a 4-byte word).
   Verdict evaluate(const Instance& i, const SwizzleChoice& c) {
     const int bytes = accesses_[i.access].bytes, unit = std::max(4, bytes), groups = bank_row / unit;
     const int per_phase = std::min(32, bank_row / bytes), shift = log2_of(unit);
@@ -244,7 +246,7 @@ bool fits_inside(const Footprint& t, const SwizzleChoice& c) {
   return true;
 }
 
-// Returns a candidate's name in reasons: "Swizzle<3,3,3> and rows 8 elements longer".
+// Returns the candidate as text for SwizzleChoice::reason: "Swizzle<3,3,3> and rows 8 elements longer".
 std::string named(const SwizzleChoice& c) {
   const std::string bits = c.B ? fmt::format("Swizzle<{},{},{}>", c.B, c.M, c.S) : "";
   const std::string pad = c.shift ? fmt::format("rows {} elements longer", c.shift) : "";

@@ -63,8 +63,9 @@ struct SwizzleChoice {
   std::string reason;
 };
 
-/// Returns the best layout of a tensor for these accesses. Throws Error if an access is misaligned or
-/// outside the tensor, or if the unchanged tensor exceeds limits.max_elements.
+/// Returns the candidate with the fewest weighted wavefronts for these accesses, as described above. Throws
+/// Error if an access is misaligned or outside the tensor, or if the unchanged tensor exceeds
+/// limits.max_elements.
 SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPattern>& accesses,
                              const SwizzleLimits& limits = {});
 

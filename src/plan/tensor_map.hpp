@@ -29,18 +29,18 @@ struct TensorMap {
   bool operator==(const TensorMap&) const = default;
 };
 
-/// Returns the node's dimensions in TMA's order, if `inner` is the contiguous one.
+/// Returns the dimensions of a load or store in TMA's order, if dimension `inner` is the contiguous one.
 std::vector<int> map_order(const Node&, int inner);
 
 /// Returns the reason why TMA cannot copy the tile of a load or store whose rows run along dimension
 /// `inner`; an empty string if it can.
 std::string no_tensor_map(const Node&, const graph::KernelTensor&, int inner);
 
-/// Returns the tensor map of a load or store (a node index). Requires that TMA copies it.
+/// Returns the tensor map for the load or store `node`. Requires that the plan copies its tile by TMA.
 TensorMap tensor_map(const KernelPlan&, const Program&, int node);
 
-/// Returns the number of TMA boxes of a tile. Boxes are adjacent along the contiguous dimension; the last
-/// one may extend beyond the tile.
+/// Returns the number of TMA boxes that cover the tile of a buffer. Boxes are adjacent along the contiguous
+/// dimension; the last one may extend beyond the tile.
 std::int64_t boxes(const Buffer&);
 /// Returns the number of boxes that one rank of a cluster copies: fewer than boxes() if the ranks share the
 /// load or store.

@@ -25,7 +25,7 @@ constexpr double clear_gain_of_longer_loops = 0.3;
 /// estimated at 0.8 of the original's time took up to 1.4 of it.
 constexpr double min_busy = 0.5;
 
-/// Returns the extent with number `at`: grid x, y and z, and the loop.
+/// Returns a reference to one extent of a tiling. `at` is 0, 1 or 2 for grid x, y or z, and 3 for the loop.
 std::int64_t& extent(OpTiling& t, int at) {
   return at == 0 ? t.grid.x : at == 1 ? t.grid.y : at == 2 ? t.grid.z : t.loop;
 }
@@ -75,7 +75,7 @@ class Neighbours {
  private:
   static constexpr std::int64_t max_factor = 8;
 
-  /// Returns whether operator `op` reads a result of the custom operator.
+  /// Returns whether operator `op` reads a result of the custom operator whose tilings are varied.
   bool reads(int op) const {
     for (int t : graph_.ops[op].inputs)
       if (std::ranges::find(graph_.ops[given_[which_].op].outputs, t) !=
@@ -84,8 +84,8 @@ class Neighbours {
     return false;
   }
 
-  /// Returns the values of one extent for which retile::proved() accepts the tiling, with all other extents
-  /// unchanged. Candidates are the present value, and that value times or divided by 2, 3, 4 and 8.
+  /// Returns the present value of extent `at` (as in extent()), and those of its multiples and quotients by
+  /// 2, 3, 4 and 8 for which retile::proved() accepts the tiling with all other extents unchanged.
   std::vector<std::int64_t> extents(int at) {
     OpTiling own = given_[which_];
     const std::int64_t now = extent(own, at);
@@ -101,8 +101,9 @@ class Neighbours {
     return result;
   }
 
-  /// Returns whether a grid leaves at most two thirds of the GPU idle and has at most 6 blocks per
-  /// multiprocessor. Grids that are no worse than the given one in these respects are accepted, too.
+  /// Returns whether a tiling's grid is neither too small (fewer blocks than a third of the multiprocessors)
+  /// nor too large (more than 6 blocks per multiprocessor). A grid that is at least as large, or at most as
+  /// large, as the given one passes the respective test as well.
   bool sensible(const OpTiling& t) const {
     const std::int64_t blocks = t.grid.count(), own = given_[which_].grid.count(),
                        all = target_.multiprocessors;
@@ -128,7 +129,7 @@ class Neighbours {
   std::vector<std::pair<double, Tiling>> found_;
 };
 
-/// Returns the estimated time in microseconds; the key for sorting.
+/// Returns the estimated time in microseconds, by which plans are sorted.
 double by_cost(const Tiled& t) { return t.cost.us; }
 
 /// Returns the plan of a graph, with its estimated time.
@@ -177,7 +178,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
     } catch (const Error&) {  // the tiling does not fit the target
     }
   };
-  // The next operator is varied in the best tiling found so far.
+  // Returns the cheapest plan so far. The tilings of the next operator are varied starting from it.
   const auto cheapest = [&] { return std::ranges::min_element(all, {}, by_cost); };
   const auto graph_so_far = [&] { return all.empty() ? graph : cheapest()->graph; };
   for (std::size_t which = 0; which < ops; ++which) {
@@ -206,7 +207,8 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
 
 namespace {
 
-/// Returns the least fraction of a block's warps that have work in a matmul, over all matmuls of the plan.
+/// Returns the fraction of a block's warps that have work in a matmul: the least over all matmuls of the
+/// plan.
 double busy(const Plan& plan) {
   double cheapest = 1;
   for (const KernelPlan& k : plan.kernels)
@@ -225,7 +227,8 @@ bool has_longer_loop(const Plan& a, const Plan& b) {
   return longest(a) > longest(b);
 }
 
-/// Returns whether plan a is better than the given one by the minimum gains.
+/// Returns whether plan a is cheaper than plan `given` by the minimum gains, in percent and in microseconds,
+/// and keeps enough warps busy.
 bool clearly_less(const Tiled& a, const Tiled& given) {
   const double gain = has_longer_loop(a.plan, given.plan) ? clear_gain_of_longer_loops : clear_gain;
   return a.cost.us < (1 - gain) * given.cost.us && a.cost.us < given.cost.us - clear_us &&

@@ -22,9 +22,9 @@ struct Tiled {
   CostEstimate cost;
 };
 
-/// Returns the plan of a validated graph with the tilings that the options ask for. Throws Error if an
-/// explicit tiling does not fit the graph or would change its result, and Rejected if the verifier rejects
-/// every plan.
+/// Returns the plan of a validated graph with tilings as the option `tiles` says: the graph's own, those in
+/// the options, or the ones with the least estimated time. Throws Error if an explicit tiling does not fit
+/// the graph or would change its result, and Rejected if the verifier rejects every plan.
 Tiled tile(const graph::KernelGraph&, const target::Target&, const PlanOptions& = {});
 
 /// Returns the tilings of the custom operators and of the standalone matmuls.
@@ -39,9 +39,9 @@ struct Ranked {
   Rejections rejected;
 };
 
-/// Returns plans with the graph's own tilings and with the cheapest others; `maximum` limits how many
-/// others are planned. Tilings that do not fit the target are omitted. Throws Rejected if the verifier
-/// rejects all plans.
+/// Returns plans of the graph, sorted by estimated time: one with its own tilings, and about `maximum` with
+/// those other tilings whose estimated time is least. Tilings that do not fit the target, and plans that the
+/// verifier rejects, are omitted. Throws Rejected if the verifier rejects all plans.
 Ranked ranked(const graph::KernelGraph&, const target::Target&, const PlanOptions&, int maximum, Tilings);
 
 }  // namespace zellige::plan

@@ -7,9 +7,9 @@ namespace zellige::plan {
 
 namespace {
 
-/// Returns whether long and short tiles should alternate. This needs persistent blocks, a number of
-/// iterations that rises along the masked axis, and an even extent of that axis. Taking tiles in pairs must
-/// not give a block more tiles.
+/// Returns whether persistent blocks should take tiles with many and with few iterations alternately. The
+/// number of iterations must rise along the masked grid axis, and the axis must have an even extent. Taking
+/// tiles in pairs must not give a block more tiles.
 bool longer_along_the_rows(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
   const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis], tiles = p.grid.count();
@@ -21,8 +21,8 @@ bool longer_along_the_rows(const KernelPlan& plan) {
   return rises;
 }
 
-/// Returns the split of the only dimension along which blocks load different tiles; a split without axis if
-/// there is no or more than one such dimension.
+/// Returns how blocks divide the one dimension along which they load different tiles. Returns a split without
+/// axis unless there is exactly one such dimension.
 Split cut_alone(const Node& load) {
   Split found;
   for (const Split& s : load.splits)
@@ -50,9 +50,9 @@ TileSchedule tile_schedule(const KernelPlan& plan) {
     const bool one_axis = row.axis == column.axis && column.div == 1 && row.div == walk.columns;
     const bool two_axes = row.axis != column.axis && row.div == 1 && column.div == 1;
     if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
-    // Blocks in flight cover about a square of the output, in groups of eight rows if there are enough rows
-    // (block/tile_scheduler.hpp). With split-K the two blocks of a cluster have the same tile, and row by
-    // row was measured faster (docs/log.md).
+    // Number of rows of tiles in a group. Blocks in flight cover about a square of the output; the number is
+    // a multiple of eight if there are enough rows (block/tile_scheduler.hpp). With split-K the two blocks of
+    // a cluster have the same tile, and row by row was measured faster (docs/log.md).
     const double square =
         std::sqrt(static_cast<double>(plan.blocks * m.columns()) / static_cast<double>(m.m));
     const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);

@@ -1,7 +1,8 @@
 // Tile scheduler: chooses the order in which persistent blocks compute the output tiles of their kernel, so
 // that tiles in flight share operands in the L2 cache.
 //
-//   TileSchedule w = tile_schedule(plan);    // {.rows = 32, .columns = 16, .group = 16}: block x is row * columns + column
+//   // 32 x 16 tiles, visited in groups of 16 rows of tiles; tile (row, column) has index row * 16 + column in the grid:
+//   TileSchedule w = tile_schedule(plan);    // {.rows = 32, .columns = 16, .group = 16}
 #pragma once
 #include "plan/kernel_plan.hpp"
 
@@ -18,8 +19,8 @@ struct TileSchedule {
   int longer = -1;
 };
 
-/// Returns the order for a kernel whose tasks are planned: from its matmul on warpgroups, or from its loop
-/// bounds.
+/// Returns the tile order of a kernel whose tasks are planned. The order follows from the kernel's matmul on
+/// warpgroups or, if a mask bounds its loop, from the loop bounds.
 TileSchedule tile_schedule(const KernelPlan&);
 
 /// Returns whether each tile of a load is read by only one block or cluster, as weights are for a small M.
