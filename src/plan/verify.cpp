@@ -37,8 +37,9 @@ class Simulation {
     }
   }
 
-  /// Executes every warp role until it must wait, repeatedly, and then checks the end state. Throws
-  /// Rejected if the schedule is wrong.
+  /// Executes all warp roles: one after another, each until it must wait, and again until none makes
+  /// progress. Then checks that all of them have ended, and the end state. Throws Rejected if the schedule is
+  /// wrong.
   void run() {
     for (bool progress = true; progress;) {
       progress = false;
@@ -55,7 +56,7 @@ class Simulation {
   State s;
   std::vector<std::set<int>> barriers_of;  // by agent: the ids of barriers that it uses
 
-  /// Creates the cells (stages of tensors), each with the list of cells that share bytes with it.
+  /// Creates one cell per stage of each tensor, with the list of cells that share bytes with it.
   void lay_out_cells() {
     for (std::size_t t = 0; t < s.schedule.tensors.size(); ++t) {
       const SharedTensor& tensor = s.schedule.tensors[t];
@@ -77,16 +78,16 @@ class Simulation {
     }
   }
 
-  /// Returns the channel whose stage the warp role has acquired at this step. In a cluster that is the
-  /// channel of its own block.
+  /// Returns the channel whose stage a copy or release refers to: the one that the warp role has acquired. In
+  /// a cluster it is the channel of the warp role's own block.
   static int acquired_channel(const OneOf<Copy, Release> auto& step) {
     return step.acquired_channel >= 0 ? step.acquired_channel : step.channel;
   }
 
-  /// Records, for each phase of each channel, the TMA copies and bytes that fill it: those between two
-  /// acquires by the producer.
+  /// Records, for each phase (one filling of a stage) of each channel, the number of TMA copies and bytes
+  /// that fill it. These are the copies between two acquires by the producer.
   void count_phases() {
-    // By channel: number of acquires by its producer.
+    // By channel: the number of acquires by the channel's producer so far.
     std::vector<std::size_t> acquired(s.channels.size(), 0);
     for (std::size_t a = 0; a < s.lines.size(); ++a)
       for (const Event& e : s.lines[a]) {
@@ -126,7 +127,7 @@ class Simulation {
       }
   }
 
-  /// Returns the names of the stages of tensors that an event (an executed step) writes.
+  /// Returns the names of the tensor stages that an event (an executed step) writes, as text for messages.
   std::string writes_text(const Event& e) const {
     std::string text;
     for (const Access& w : e.step->writes)
@@ -141,8 +142,9 @@ class Simulation {
 
   // ---- ordering of two accesses ----
 
-  /// Returns whether access x happens before the current step of the warp role of access y. It must do so
-  /// for all threads of that warp role, or for the same thread if both accesses are by the same thread.
+  /// Returns true if access x has completed before access y, the current step of its warp role. All threads
+  /// of y's warp role must have observed x. If each thread accesses only its own elements in x and y, it is
+  /// enough that each thread has observed its own access.
   bool ordered(const Touch& x, const Touch& y) const {
     const AgentState& me = s.agents[y.agent];
     if (me.seen[x.component] >= x.value) return true;
@@ -151,8 +153,8 @@ class Simulation {
     return mine && me.own[x.component] >= x.value;
   }
 
-  /// Rejects an access by the asynchronous proxy (TMA, wgmma) after an ordinary write without a fence
-  /// between them.
+  /// Rejects access y if it is made by the asynchronous proxy (TMA, wgmma) after the ordinary write `write`
+  /// and there is no proxy fence between the two.
   void require_fence(const Touch& write, const Touch& y) const {
     if (!in_async_proxy(y.via) || in_async_proxy(write.via)) return;
     const AgentState& me = s.agents[y.agent];
@@ -163,8 +165,8 @@ class Simulation {
     report_no_fence(s, write, y);
   }
 
-  /// Checks a read of one stage of a tensor: the stage must have been written before this step, and not
-  /// overwritten through another tensor that shares bytes with it.
+  /// Checks read r of one stage of a tensor. A write of the stage must have happened before, and no write to
+  /// another tensor that shares bytes with the stage may have come after that write.
   void read(const Touch& r) {
     Cell& cell = s.cells[r.cell];
     if (cell.overwritten) report_overwritten(s, r);
@@ -179,8 +181,8 @@ class Simulation {
     cell.reads.push_back(r);
   }
 
-  /// Checks a write of one stage of a tensor: all earlier accesses to stages that share a byte with it must
-  /// have happened before.
+  /// Checks write w of one stage of a tensor. All earlier accesses to stages that share a byte with this
+  /// stage must have completed before the write.
   void write(const Touch& w) {
     Cell& cell = s.cells[w.cell];
     for (int d : cell.overlapping) {
@@ -204,8 +206,8 @@ class Simulation {
 
   // ---- steps ----
 
-  /// Checks all accesses of an executed step. They complete when a vector clock reaches `value` in
-  /// `component`.
+  /// Checks all accesses of an executed step, and records them as accesses that complete when a vector clock
+  /// reaches `value` in `component`.
   void touch(int agent, const Event& e, Via via, int component, std::int64_t value) {
     const Step& step = *e.step;
     for (const bool writes : {false, true}) {
@@ -222,7 +224,7 @@ class Simulation {
     }
   }
 
-  /// Starts an operation that completes with a group: cp.async, wgmma or a TMA store.
+  /// Executes a step that starts an operation of an asynchronous group: cp.async, wgmma or a TMA store.
   void start_group_operation(int a, const Event& e, Via via) {
     AgentState& me = s.agents[a];
     const Groups g = groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step);
@@ -236,7 +238,7 @@ class Simulation {
     if (const Mma* mma = as<Mma>(*e.step)) me.multiplies[mma->channel] = last;
   }
 
-  /// Starts a TMA load into the stage that the warp role has acquired.
+  /// Executes a step of warp role `a` that starts a TMA load into the stage that it has acquired.
   void load_by_tma(int a, const Event& e, const Copy& copy) {
     const Channel& c = s.schedule.channels[copy.channel];
     ChannelState& channel = s.channels[copy.channel];
@@ -250,7 +252,8 @@ class Simulation {
     ++channel.phases[phase].started;
   }
 
-  /// Acquires the next stage of channel `of`. Returns false if the warp role must wait.
+  /// Acquires the next stage of channel `of` for warp role `a` and returns true. Returns false, without an
+  /// effect, if the warp role must wait for the stage.
   bool try_acquire(int a, int of) {
     AgentState& me = s.agents[a];
     const Channel& c = s.schedule.channels[of];
@@ -279,19 +282,20 @@ class Simulation {
     return true;
   }
 
-  /// Returns whether all stages that the producer filled have been released.
+  /// Returns whether the consumers have released all stages that the channel's producer has filled.
   static bool drained(const ChannelState& channel) {
     return std::ranges::all_of(channel.consumers,
                                [&](const auto& c) { return c.second.released >= channel.produced; });
   }
 
-  /// Merges the vector clocks into those of all threads of a warp role.
+  /// Merges the clocks `own` and `fenced` into those of all threads of warp role `me`.
   static void learn(AgentState& me, const Clock& own, const Clock& fenced) {
     join(me.seen, own), join(me.own, own);
     join(me.fenced, fenced), join(me.fenced_own, fenced);
   }
 
-  /// Releases a stage: a consumer empties it, a producer fills it by its own arrival.
+  /// Executes a release by warp role `a`. A consumer marks the stage as empty; a producer marks it as full by
+  /// its own arrival.
   void release(int a, const Event& e, const Release& of) {
     AgentState& me = s.agents[a];
     const Channel& c = s.schedule.channels[of.channel];
@@ -312,10 +316,10 @@ class Simulation {
     mine.released_fenced.push_back(me.fenced_own);
   }
 
-  /// Arrives at a barrier, and waits unless the step is a bar.arrive. Returns false if the warp role must
-  /// wait. A round of the barrier ends when each warp role that uses the barrier has arrived once. Before a
-  /// warp role arrives again, it must know that the preceding round has ended, or its arrival may be
-  /// counted twice in that round.
+  /// Executes a barrier step of warp role `a`, which waits unless it is a bar.arrive. Returns false if the
+  /// warp role must wait. A round of the barrier ends when each warp role that uses the barrier has arrived
+  /// once. Rejects an arrival of a warp role that does not know that the preceding round has ended, because
+  /// the arrival might be counted in that round.
   bool barrier(int a, const Event& e, const Barrier& at) {
     AgentState& me = s.agents[a];
     const int id = at.id;
@@ -353,15 +357,16 @@ class Simulation {
            s.kernel, s.schedule.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads,
            threads);
   }
-  /// Returns whether the warp role knows that a round of a barrier has ended: it has observed another one
-  /// that waited in the round.
+  /// Returns whether warp role `me` knows that a round of a barrier has ended: whether it has observed a step
+  /// that a warp role made after waiting in the round.
   bool knows(const AgentState& me, const Round& round) const {
     for (const auto& [agent, value] : round.passed)
       if (me.own[s.component(agent)] >= value) return true;
     return false;
   }
 
-  /// Rejects a computation that reads accumulators before their wgmma has been waited for.
+  /// Rejects computation `e` if it reads the accumulators of wgmma groups of `channel` before the warp role
+  /// has waited for them.
   void check_registers_ready(int a, const Event& e, int channel) const {
     if (channel < 0 || s.schedule.channels[channel].by != Synchronisation::commit_group) return;
     const AgentState& me = s.agents[a];
@@ -407,8 +412,9 @@ class Simulation {
     return true;
   }
 
-  /// Returns whether the warp role acquires stages of the channel. In a cluster, warp roles of other blocks
-  /// only release the stages, and read those of their own block.
+  /// Returns whether the warp role acquires stages of the channel. It does not if it belongs to another block
+  /// of the cluster: then it only releases the channel's stages, and acquires those of its own block's
+  /// channel.
   bool acquires(int agent, int channel) const {
     for (const Event& e : s.lines[agent])
       if (const Release* of = as<Release>(*e.step); of && of->channel == channel && of->acquired_channel >= 0)
@@ -434,8 +440,8 @@ class Simulation {
     }
   }
 
-  /// Checks that at the end no asynchronous operation is in flight, every filled stage has been acquired,
-  /// and for every arrival at a barrier a warp role has waited.
+  /// Rejects the schedule unless, at its end, no asynchronous operation is in flight, the consumers have
+  /// acquired every filled stage, and a warp role has waited in every round of a barrier.
   void check_end() const {
     for (const auto& [id, rounds] : s.barriers)
       if (rounds.back().passed.empty())

@@ -1,8 +1,8 @@
 // The plan verifier: proves that a schedule is free of races, reads of unwritten data, deadlocks,
 // asynchronous copies without a wait and missing proxy fences, and that it is within the target's limits.
 //
-// The steps of all warp roles (agents) are executed symbolically, with one vector clock component per
-// agent, per kind of asynchronous group and per channel. Long loops are shortened to enough iterations to
+// The steps of all warp roles (agents) are executed symbolically, with one vector clock component per agent,
+// per agent and kind of asynchronous group, and per channel. Long loops are shortened to enough iterations to
 // use every stage twice. docs/explanation/verifier.md has the rules and the proof.
 #pragma once
 #include "plan/schedule.hpp"

@@ -114,7 +114,7 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, c
               s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
 }
 
-/// Rejects steps of a warp role with invalid tensors, channels, guards, barriers or loops.
+/// Rejects a step of warp role `agent` that has an invalid tensor, channel, guard, barrier or loop.
 void check_steps(const Schedule& s, const std::string& kernel, int agent) {
   const Agent& a = s.agents[agent];
   int last_loop = -1;
@@ -201,8 +201,8 @@ void check_memory(const Schedule& s, const std::string& kernel, const target::Ta
         kernel, end + mbarriers, end, last, mbarriers, t.name, t.shared_per_block);
 }
 
-/// Checks the size of the cluster, the threads per block, and that the warp roles together have all warps
-/// of the block.
+/// Throws DoesNotFit if the target has no such clusters or blocks. Throws Rejected unless the warp roles
+/// together have all warps of the block.
 void check_threads(const Schedule& s, const std::string& kernel, const target::Target& t) {
   if (s.ranks > 1 && t.compute_capability < 90)
     does_not_fit("{}: has {} ranks; {} has no clusters, they need sm_90a", kernel, s.ranks, t.name);
@@ -219,7 +219,8 @@ void check_threads(const Schedule& s, const std::string& kernel, const target::T
            s.threads, (s.threads + warp - 1) / warp);
 }
 
-/// Checks the register limits of the warp roles against the target and against setmaxnreg.
+/// Throws DoesNotFit or Rejected if the register limits of the warp roles exceed the target's, or are not
+/// possible with setmaxnreg.
 void check_registers(const Schedule& s, const std::string& kernel, const target::Target& t) {
   const Agent *given = nullptr, *left = nullptr;
   std::int64_t sum = 0;
@@ -260,8 +261,9 @@ void check_registers(const Schedule& s, const std::string& kernel, const target:
   }
 }
 
-/// Checks that the target has the instructions, that TMA's addresses are aligned, and that either all warp
-/// roles use __syncthreads or none does.
+/// Throws DoesNotFit if the target lacks an instruction (TMA, wgmma). Throws Rejected if an address of a TMA
+/// copy is not aligned, if a wgmma is not executed by whole warpgroups, or if some but not all warp roles use
+/// __syncthreads.
 void check_instructions(const Schedule& s, const std::string& kernel, const target::Target& t) {
   std::set<int> with_block_barrier;
   for (std::size_t i = 0; i < s.agents.size(); ++i) {
@@ -344,7 +346,8 @@ static bool filled_by_ranks(const Schedule& s, int tensor) {
                              [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });
 }
 
-/// Checks the number of ranks, and that the parts of multicast loads and of exchanges are valid.
+/// Rejects an invalid number of ranks (blocks per cluster), and multicast loads and exchanges whose tensors
+/// cannot be divided among the ranks.
 static void check_ranks(const Schedule& s, const std::string& kernel) {
   if (s.ranks < 1 || s.ranks > max_ranks || (s.ranks & (s.ranks - 1)) != 0)
     reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, max_ranks);
@@ -370,15 +373,15 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
     });
 }
 
-/// Returns the names of the steps, for comparison and messages.
+/// Returns the names of the steps as one text, for comparison and messages.
 static std::string kinds(const std::vector<Step>& steps) {
   std::string text;
   for (const Step& step : steps) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(step));
   return text.empty() ? "empty" : text;
 }
 
-/// Checks setup and teardown: each mbarrier is initialised exactly once, before its first use, and no block
-/// of a cluster ends while others may arrive at its mbarriers.
+/// Rejects the schedule unless setup and teardown have the steps by which each mbarrier is initialised once,
+/// before its first use, and no block of a cluster ends while other blocks may arrive at its mbarriers.
 static void check_setup(const Schedule& s, const std::string& kernel) {
   std::vector<Step> setup, teardown;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {

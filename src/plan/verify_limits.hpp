@@ -8,13 +8,13 @@
 
 namespace zellige::plan {
 
-/// Throws Rejected unless every index in the schedule is valid, and every step is of a kind and has numbers
-/// that are possible at its place.
+/// Throws Rejected if an index in the schedule is invalid, if a step may not occur where it is (such as an
+/// MbarrierInit outside of setup), or if a step has impossible numbers.
 void check_structure(const Schedule&, const std::string& kernel);
 
-/// Checks shared memory, threads, registers, barriers and instructions against the target. Throws
-/// DoesNotFit if the target lacks something, Rejected if the schedule is invalid. Requires that
-/// check_structure() passed.
+/// Checks shared memory, threads, registers, barriers and instructions against the target. Throws DoesNotFit
+/// if the target lacks what the schedule needs, and Rejected if the schedule is invalid. Call
+/// check_structure() first.
 void check_limits(const Schedule&, const std::string& kernel, const target::Target&);
 
 /// Throws Rejected if an mbarrier that the simulation does not count has the wrong number of arrivals.

@@ -25,7 +25,8 @@ class Registers {
  public:
   explicit Registers(const KernelPlan& plan) : plan_(plan), p_(plan.program), proof_(plan) {}
 
-  /// Throws Rejected if a task reads registers that do not contain what it expects.
+  /// Executes the schedule. Throws Rejected if a task reads registers that do not contain the values that it
+  /// expects.
   void run() {
     for (std::size_t t = 0; t < plan_.tasks.size(); ++t)
       if (const Task& task = plan_.tasks[t]; task.buffer >= 0 && task.kind != TaskKind::to_global)
@@ -46,7 +47,8 @@ class Registers {
   const Context& context(const Task& t) const { return plan_.contexts[t.context]; }
   std::string describe(int t) const { return proof_.describe(t); }
 
-  /// Records the registers of a loop state that a `start` step declares.
+  /// Records that the `start` step of task t has declared the registers of a loop state, of accumulators or
+  /// of partial results.
   void declare(int t) {
     const Task& task = plan_.tasks[t];
     if (task.kind == TaskKind::mma) accumulators_[task.node] = {t, true};
@@ -57,15 +59,16 @@ class Registers {
       if (node(reader).kind == NodeKind::running_diff) accumulators_[reader] = {t, true};
   }
 
-  /// At the start and end of an iteration: forgets everything that is not a loop state.
+  /// Called at the start and end of an iteration. Forgets the contents of all registers except loop states.
   void forget() {
     updated_.clear();
     for (auto* found : {&accumulators_, &sums_})
       std::erase_if(*found, [](const auto& entry) { return !entry.second.carried; });
   }
 
-  /// Ends an iteration: the A fragments and rescaled accumulators that it left become those of the
-  /// preceding iteration, which pipelined matmuls use.
+  /// Ends an iteration. The A fragments and rescaled accumulators of this iteration become those of the
+  /// preceding one, which pipelined matmuls use. Rejects the plan if accumulators were rescaled in the
+  /// iteration before and no product was added to them since.
   void next_iteration() {
     pipelined_fragments_ = std::exchange(fragments_, {});
     for (int product : pipelined_rescaled_)
@@ -76,7 +79,7 @@ class Registers {
     pipelined_rescaled_ = std::exchange(rescaled_, {});
   }
 
-  /// Runs steps in order.
+  /// Executes the steps in order.
   void run(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       match(
@@ -95,8 +98,8 @@ class Registers {
     }
   }
 
-  /// Runs a loop of iterations twice, and forgets everything but loop states before each iteration. Other
-  /// loops run once.
+  /// Executes the body of a loop. The loop over iterations is executed twice, and everything but loop states
+  /// is forgotten before each iteration. Other loops are executed once.
   void run(const Loop& loop) {
     if (loop.kind == Loop::iterations) {
       section_ = Section::inside;
@@ -196,8 +199,8 @@ class Registers {
     }
   }
 
-  /// Rejects task t unless the loop state of operator `node` is in the registers in which the start of the
-  /// loop declared it.
+  /// Rejects task t unless a `start` step has declared the loop state of operator `node`, and t has the state
+  /// in the same registers. `found` has the declared states.
   void state(int t, const std::map<int, RegisterValue>& found, int node) {
     const auto at = found.find(node);
     if (at == found.end())
@@ -206,8 +209,9 @@ class Registers {
     proof_.agree(at->second.task, t, node, true);
   }
 
-  /// Rejects task t unless it can evaluate node x (an operator of the kernel). `at` relates the coordinates
-  /// that it reads to those of its own thread-value layout: its own, the row's, the pair's, or elsewhere.
+  /// Rejects task t unless it can evaluate node x (an operator of the kernel). `at` says at which coordinates
+  /// it needs x: at those of its own thread-value layout, those of their rows, those of the other matrix of a
+  /// pair, or elsewhere.
   void read(int t, int x, At at) {
     if (!seen_.insert({x, at}).second) return;
     const Node& n = node(x);
@@ -231,8 +235,8 @@ class Registers {
     }
   }
 
-  /// Checks a value that task t reads instead of computing it. The value of node x must be in the task's
-  /// registers, in registers of its rows or pairs, in a buffer, or in global memory.
+  /// Rejects task t unless it can read the value of node x, which it does not compute itself. The value must
+  /// be in the thread's registers, in a buffer in shared memory, or in global memory. `at` is as in read().
   void leaf(int t, int x, At at) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
@@ -254,8 +258,9 @@ class Registers {
     stored(t, x, at == At::own);
   }
 
-  /// Rejects task t unless the value of node x is in shared memory. If there is no barrier before t, its
-  /// threads must have written what they read.
+  /// Rejects task t unless the value of node x is in a buffer in shared memory that t may read. If there is
+  /// no barrier before t, each of its threads must have written the elements that it reads; `own` is as in
+  /// RegisterProof::same_thread().
   void stored(int t, int x, bool own) const {
     const auto b = plan_.buffer_of.find(x);
     if (b == plan_.buffer_of.end())
@@ -264,7 +269,8 @@ class Registers {
     buffer(t, b->second, own);
   }
 
-  /// The same for buffer b.
+  /// Rejects task t unless a task writes buffer b, and t may read it: after a barrier, or because each thread
+  /// wrote the elements that it reads.
   void buffer(int t, int b, bool own) const {
     const Task& task = plan_.tasks[t];
     const auto w = writer_.find(b);
@@ -276,8 +282,8 @@ class Registers {
     if (names(task.after_same) && !names(task.after)) proof_.same_thread(t, w->second, b, own);
   }
 
-  /// Returns the task that left the value of node x in registers. Rejects task t if there is none, or if x
-  /// belongs to a running maximum that this iteration has not updated.
+  /// Returns the task that left the value of node x in registers. Rejects task t if there is none, or if x is
+  /// a loop state that has not been updated in this iteration.
   int left(int t, int x) const {
     const auto found = accumulators_.find(x);
     const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;
@@ -289,7 +295,8 @@ class Registers {
     return found->second.task;
   }
 
-  /// Returns whether a pipelined matmul, which runs one iteration later, reads this operand.
+  /// Returns whether a pipelined matmul reads `operand`. Such a matmul runs one iteration after the operand
+  /// was computed.
   bool takes_pipelined(int operand) const {
     for (const Agent& agent : plan_.schedule.agents)
       if (find_step(agent.steps, [&](const Step& step) {
@@ -303,8 +310,8 @@ class Registers {
 
   void in_registers(int t, int x) { proof_.agree(left(t, x), t, x, false); }
 
-  /// Checks a task that stores accumulators to shared memory: the registers contain its own node's values,
-  /// and the buffer has room for the partial results.
+  /// Rejects task t, which stores the accumulators of its node to shared memory, unless the registers contain
+  /// that node's values, and the buffer has room for the partial results.
   void check_stored(int t) {
     const Task& task = plan_.tasks[t];
     proof_.agree(left(t, task.node), t, task.node, true);
@@ -314,7 +321,8 @@ class Registers {
              plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
   }
 
-  /// Checks a matmul's warps, accumulators, operands and rescaling, and records its accumulators.
+  /// Rejects matmul task t unless its warps, accumulators, operands and rescaling are those that the plan
+  /// selected. Records its accumulators.
   void product(int t) {
     const Task& task = plan_.tasks[t];
     const Context& c = context(task);
@@ -361,7 +369,8 @@ class Registers {
     if (pipelined_) left.erase(found);
   }
 
-  /// Checks the addition of partial results across lanes.
+  /// Rejects task t, which adds up partial results across lanes, unless a preceding task left them and each
+  /// is added once.
   void finish(int t) {
     const auto found = sums_.find(plan_.tasks[t].node);
     if (found == sums_.end())

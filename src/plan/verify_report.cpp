@@ -13,8 +13,8 @@ std::string subject(const State& s, const Touch& t) {
                      t.writes ? "writes" : "reads", cell_name(s, t.cell), describe(*t.event));
 }
 
-/// Returns the step of an access, with its warp role if that is not the one of `seen_from`: "step 'load A'
-/// of iteration 0, of agent producer,".
+/// Returns the step of access t as text. Adds the warp role if it differs from that of access `seen_from`:
+/// "step 'load A' of iteration 0, of agent producer,".
 std::string who(const State& s, const Touch& t, const Touch& seen_from) {
   std::string text = describe(*t.event);
   if (t.agent != seen_from.agent) text += ", of agent " + s.schedule.agents[t.agent].name + ",";
@@ -28,15 +28,15 @@ std::string_view operation(Via via) {
                                   : "the TMA copy";
 }
 
-/// Returns the name of the stage of a tensor that is accessed, or "it" if `seen_from` accesses the same
-/// one.
+/// Returns "it" if access t is to the same stage of the same tensor as access `seen_from`; otherwise the
+/// stage's name and that it shares bytes.
 std::string touched(const State& s, const Touch& t, const Touch& seen_from) {
   return t.cell == seen_from.cell ? "it" : cell_name(s, t.cell) + " (same bytes)";
 }
 
-/// Returns how many asynchronous groups were committed after the group of access t, and for how many the
-/// warp role has waited. The numbers count from the newest group, so they hold for the real loop as well as
-/// for the shortened one.
+/// Returns a text that says how many asynchronous groups were committed after the group of access t, and how
+/// many the warp role has not waited for. The numbers count from the newest group, so they hold for the real
+/// loop as well as for the shortened one.
 std::string how_far_waited(const State& s, const Touch& t, std::int64_t committed) {
   const std::int64_t newer = committed - t.value, left = committed - s.agents[t.agent].own[t.component];
   const std::string place = newer == 0   ? "its group is the newest"

@@ -22,7 +22,7 @@ namespace zellige::plan {
 
 using Clock = std::vector<std::int64_t>;
 
-/// Raises each component of `into` to that of `from`.
+/// Sets each component of the clock `into` to the larger of it and the same component of `from`.
 inline void join(Clock& into, const Clock& from) {
   for (std::size_t k = 0; k < into.size(); ++k)
     if (from[k] > into[k]) into[k] = from[k];
@@ -30,7 +30,7 @@ inline void join(Clock& into, const Clock& from) {
 
 /// The operation that makes an access: ordinary instructions, or an asynchronous operation of this kind.
 enum class Via : std::uint8_t { ordinary, cp_async, wgmma, bulk_store, tma_load };
-/// Returns whether the access is by the asynchronous proxy of PTX.
+/// Returns whether an access by this kind of operation is made by PTX's asynchronous proxy.
 inline bool in_async_proxy(Via v) { return v == Via::wgmma || v == Via::bulk_store || v == Via::tma_load; }
 
 /// An access to one stage of one tensor, by a step or by the asynchronous operation that the step started.
@@ -109,8 +109,8 @@ struct State {
   std::vector<Cell> cells;
   std::vector<int> first_cell;  // by tensor: index of the cell of stage 0
 
-  /// Returns the component of the vector clocks for a warp role's steps, for its asynchronous groups of one
-  /// kind, or for a channel's stages.
+  /// Return the index of the vector clocks' component for the steps of a warp role, for the asynchronous
+  /// groups of one kind of a warp role, or for the stages of a channel.
   int component(int agent) const { return agent; }
   int component(int agent, Groups g) const {
     return static_cast<int>(agents.size()) + agent * group_kinds + static_cast<int>(g);
@@ -121,8 +121,8 @@ struct State {
   int components() const { return component_of_channel(static_cast<int>(channels.size())); }
 };
 
-/// The following functions throw Rejected with a message about one kind of error; verify_report.cpp formats
-/// it.
+/// Each of the following functions throws Rejected with a message about one kind of error. This one is for a
+/// read of memory that no step has written before.
 [[noreturn]] void report_unwritten(const State&, const Touch& read);
 [[noreturn]] void report_overwritten(const State&, const Touch& read);
 [[noreturn]] void report_race(const State&, const Touch& first, const Touch& second);

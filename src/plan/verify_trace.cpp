@@ -19,20 +19,21 @@ struct Shortening {
   std::int64_t modulus = 1, minimum = 0;
   std::int64_t together = -1;  // if >= 0: iterations that every loop drops, so that agents stay in step
 
-  /// Returns the shortened number of an iteration at which a loop begins or ends; 0 and 1 are unchanged.
+  /// Returns the iteration number in the shortened loop that corresponds to `trip_count`, a number at which
+  /// the real loop begins or ends. 0 and 1 are unchanged.
   std::int64_t operator()(std::int64_t trip_count) const {
     if (trip_count <= 1) return trip_count;
     if (together >= 0) return trip_count - together;
     return trip_count - lost(trip_count);
   }
-  /// Returns how many iterations a loop with this trip count drops.
+  /// Returns how many iterations are removed from a loop with this trip count.
   std::int64_t lost(std::int64_t trip_count) const {
     return trip_count <= always_whole || trip_count <= minimum ? 0
                                                                : (trip_count - minimum) / modulus * modulus;
   }
 };
 
-/// Returns how the loops of a schedule are shortened.
+/// Returns by which modulus and to which minimum the loops of a schedule are shortened.
 Shortening shortening(const Schedule& s) {
   Shortening result;
   std::int64_t reach = 0;
@@ -74,8 +75,8 @@ struct Unroller {
   const Shortening& shorten;
   std::vector<Event> line;
 
-  /// Appends the executions of the steps to `line`. `index` is the number of the first step in its warp
-  /// role. Returns the number after the last one.
+  /// Appends the events of the steps, executed in iteration `in`, to `line`. `index` is the number of the
+  /// first step within the warp role. Returns the number of the step after the last one.
   int run(const std::vector<Step>& steps, int index, const Iteration& in) {
     bool loop_seen = false;
     for (std::size_t k = 0; k < steps.size(); ++k, ++index) {
@@ -125,14 +126,15 @@ struct Unroller {
     return index;
   }
 
-  /// Returns the number of steps, including those in loops.
+  /// Returns the number of steps in a list, including those in loops.
   static int count(const std::vector<Step>& steps) {
     int n = 0;
     walk(steps, [&](const Step&, const Position&) { ++n; });
     return n;
   }
 
-  /// Returns the shortened trip count of the first loop at or after steps[from]; `after` if there is none.
+  /// Returns the shortened trip count of the first loop at or after steps[from], or `after` if there is no
+  /// loop.
   std::int64_t next_trip_count(const std::vector<Step>& steps, std::size_t from, std::int64_t after) const {
     for (; from < steps.size(); ++from)
       if (const Loop* loop = as<Loop>(steps[from])) return shorten(loop->trip_count);

@@ -18,14 +18,14 @@ struct Event {
   enum class Place : std::uint8_t { no_loop, before_loop, in_loop, after_loop } place{};
 };
 
-/// Returns the executed steps of each warp role, in order. Requires that check_structure() passed. Throws
-/// DoesNotFit if a warp role has too many.
+/// Returns the executed steps (events) of each warp role, in order. Call check_structure() first. Throws
+/// DoesNotFit if a warp role executes more than two million steps.
 std::vector<std::vector<Event>> unroll(const Schedule&, const std::string& kernel);
 
 /// Returns the name of an executed step in messages: "step 'mma' of iteration 3".
 std::string describe(const Event&);
 
-/// Returns the stage of a tensor that an access touches in an iteration.
+/// Returns the stage that an access touches in the given iteration, of a tensor with `stages` stages.
 inline int stage_of(const Access& a, int stages, std::int64_t iteration) {
   return static_cast<int>(((iteration + a.lag) % stages + stages) % stages);
 }

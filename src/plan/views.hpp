@@ -8,30 +8,30 @@
 
 namespace zellige::plan {
 
-/// Returns a view of `tensor` with a shape that differs from its own only by extents of 1. A tensor without
-/// strides gets row-major ones first (settle_strides).
+/// Returns a view of `tensor` with the given shape, which may differ from the tensor's shape only by extents
+/// of 1. A tensor without strides gets row-major strides first (settle_strides).
 int seen_as(Program&, int tensor, const Shape&, const target::Target&);
 
-/// Returns a view of `tensor` whose dimension d is the tensor's dimension dims[d]. A tensor without strides
-/// gets row-major ones first.
+/// Returns a view of `tensor` whose dimension d is dimension dims[d] of the tensor. A tensor without strides
+/// gets row-major strides first.
 int permuted_view(Program&, int tensor, const std::vector<int>& dims, const target::Target&);
 
-/// Sets row-major strides for a tensor that has none yet, since its views need them. Rows are padded to the
-/// target's access size, unless `dense`.
+/// Sets row-major strides if the tensor has no strides, because views of the tensor need them. Rows are
+/// padded to the target's access size, unless `dense`.
 void settle_strides(Program&, int tensor, bool dense, const target::Target&);
 
-/// Makes the existing tensor `tensor` a view of `from` with this shape and these strides, beginning at
-/// coordinate `starts`. If `from` is a view itself, the new one refers to its base.
+/// Makes the existing tensor `tensor` a view of tensor `from` with the given shape and strides, which begins
+/// at coordinate `starts`. If `from` is a view itself, the base of `tensor` is the base of `from`.
 void make_view(Program&, int tensor, int from, const Shape&, const Strides&, const Shape& starts);
 
-/// Returns the index of a view of the tensor's memory with this shape, strides and beginning: an existing
-/// one, or a new tensor.
+/// Returns the index of a view of the tensor's memory with the given shape, strides and start. Adds a tensor
+/// to the program if there is no such view.
 int view_of(Program&, int tensor, const Shape&, const Strides&, const Shape& starts);
 
 /// Adds a tensor and returns its index. Its name is `name`, with underscores appended until it is unique.
 int add_tensor(Program&, DType, const Shape&, const Strides&, const std::string& name);
 
-/// Returns the shape with extents of 1 prepended up to this rank.
+/// Returns the shape with extents of 1 prepended, so that it has at least `rank` dimensions.
 Shape padded_rank(Shape shape, std::size_t rank);
 
 }  // namespace zellige::plan

@@ -34,7 +34,8 @@ class Chain {
            made_of_scores(p_.nodes[p].in[0]);
   }
 
-  /// Returns why the matmuls cannot use wgmma; an empty string if they can. Sets `first` and `second`.
+  /// Returns the reason why the matmuls cannot use wgmma; an empty string if they can. Sets `first` and
+  /// `second` to their choices of instruction and warps.
   std::string why_not() {
     first = plan_.matmuls.at(scores), second = plan_.matmuls.at(sums);
     if (std::string why = row_of(scores, first, false); !why.empty()) return why;
@@ -56,7 +57,8 @@ class Chain {
   }
 
  private:
-  /// Returns whether node x is computed elementwise from the first matmul, through operators of its shape.
+  /// Returns whether node x is computed from the first matmul's result by elementwise operators of the same
+  /// shape.
   bool made_of_scores(int x) const {
     const Node& n = p_.nodes[x];
     if (x == scores) return true;
@@ -64,7 +66,8 @@ class Chain {
            std::ranges::any_of(n.in, [&](int in) { return made_of_scores(in); });
   }
 
-  /// Sets a matmul's wgmma instruction and warps. Returns why there is none; an empty string on success.
+  /// Sets the wgmma instruction and the warp layout of matmul `product` in `choice`. Returns the reason if no
+  /// instruction is suitable; an empty string on success.
   std::string row_of(int product, MatmulChoice& choice, bool a_in_registers) const {
     const Node& n = p_.nodes[product];
     const auto type = [&](int side) { return graph::name(p_.nodes[n.in[side]].dtype); };
@@ -83,13 +86,13 @@ class Chain {
     return "";
   }
 
-  /// Returns the columns rounded up to 16: the code that reads mma.sync accumulators expects pairs of
-  /// 8-column tiles.
+  /// Returns the number of columns rounded up to a multiple of 16, because the code that reads mma.sync
+  /// accumulators expects pairs of 8-column tiles.
   static std::int64_t in_pairs_of_tiles(std::int64_t columns) { return ceil_div(columns, 16) * 16; }
 
-  /// Returns why the instruction would read elements that TMA does not fill with zeros; an empty string if
-  /// it does not. TMA fills only beyond the end of rows, so K or the columns may end within a step only if
-  /// the operand's rows run along them.
+  /// Returns an error text if instruction `row` would read padding that TMA does not fill with zeros;
+  /// otherwise an empty string. TMA fills only beyond the ends of an operand's contiguous rows. So K, or N,
+  /// may be no multiple of the instruction's size only if the operand is contiguous along that dimension.
   std::string filled_up(const Node& n, const MatmulChoice& choice, const Instruction& row,
                         bool a_in_registers) const {
     const int last = static_cast<int>(n.shape.size()) - 1;
@@ -101,8 +104,8 @@ class Chain {
     return "";
   }
 
-  /// Returns why TMA cannot load the operand's tile for this matmul alone; an empty string if it can.
-  /// `resident`: the tile is loaded once, before the loop.
+  /// Returns the reason if operand `id` is not a tile that TMA can load for matmul `reader` alone; otherwise
+  /// an empty string. If `resident`, the tile is loaded once before the loop, otherwise in each iteration.
   std::string tile(int id, bool resident, int reader) const {
     const Node& load = p_.nodes[id];
     if (load.kind != NodeKind::load || load.section != (resident ? Section::before : Section::inside))
@@ -131,8 +134,8 @@ std::optional<std::string> warpgroup_chain(KernelPlan& plan, const Program& prog
 
 namespace {
 
-/// Returns whether the node is an elementwise function of the scores that is expensive to recompute: it
-/// loads data or computes a tanh.
+/// Returns whether `node` is an elementwise function of the first matmul's result (`scores`) that is
+/// expensive to recompute, because it loads data or computes a tanh.
 bool takes_long(const BlockProgram& p, int node, int scores) {
   bool made = false, slow = false;
   std::vector<int> open{node};

@@ -10,8 +10,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns the operators that each iteration evaluates and those that are computed before the loop, loads
-/// excepted. Operators that no store depends on are omitted.
+/// Returns the operators that each iteration evaluates, and those other than loads whose values are computed
+/// before the loop. Operators that no store depends on are omitted.
 std::vector<int> inside(const BlockProgram& p) {
   std::vector<bool> live(p.nodes.size(), false);
   std::vector<int> found;
@@ -26,8 +26,8 @@ std::vector<int> inside(const BlockProgram& p) {
   return found;
 }
 
-/// Sets `choice` to wgmma for the matmul node `product` and returns an empty string; otherwise returns why
-/// it stays on mma.sync. `products` are all matmuls of the loop.
+/// Sets the instruction and warp layout of matmul `product` in `choice` to wgmma and returns an empty string.
+/// If the matmul cannot use wgmma, returns the reason. `products` are all matmuls of the loop.
 std::string by_warpgroup(const KernelPlan& plan, const Program& program, const target::Target& target,
                          const std::vector<int>& products, int product, MatmulChoice& choice) {
   const BlockProgram& p = plan.program;
@@ -150,8 +150,8 @@ bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
     const int operand = plan.program.nodes[node].in[1];
     const Buffer& b = plan.buffers[plan.buffer_of.at(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
-    // Whole spans are divided among the ranks; if there is a single span, its rows are. In either case each
-    // part is contiguous.
+    // Whether each rank gets whole spans of the tile (128 bytes of every row). If there is only one span,
+    // each rank gets half of its rows. Both divisions give contiguous parts.
     const bool spans = boxes(b) % ranks == 0;
     if (!spans && (b.inner == last || boxes(b) != 1 || b.padded[last] % (ranks * 8) != 0)) return false;
     CopyChoice& copy = plan.copies.at(operand);

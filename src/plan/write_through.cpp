@@ -22,24 +22,24 @@ struct Made {
   std::vector<Lying> way;  // the tensors of the chain, from the last one to the computed one
   std::vector<int> views;  // operators of the chain
   int producer = -1;
-  /// Returns the tensor that the producer computes.
+  /// Returns the first tensor of the chain, which the operator `producer` computes.
   const Lying& first() const { return way.back(); }
 };
 
 bool is_output(const graph::KernelGraph& g, int t) { return std::ranges::count(g.outputs, t) > 0; }
 
-/// Returns the operator that computes a tensor; -1: an input of the graph.
+/// Returns the operator that computes tensor t, or -1 if t is an input of the graph.
 int producer(const graph::KernelGraph& g, int t) {
   for (std::size_t i = 0; i < g.ops.size(); ++i)
     if (std::ranges::count(g.ops[i].outputs, t) > 0) return static_cast<int>(i);
   return -1;
 }
 
-/// Returns whether the operator only rearranges its operand's elements.
+/// Returns whether the operator is a reshape or a permute.
 bool is_moved(const KernelOp& op) { return op.kind == OpKind::reshape || op.kind == OpKind::permute; }
 
-/// Returns the chain back from a tensor, if the tensor has these strides. It ends where strides cannot
-/// express a reshape.
+/// Returns the chain of reshapes and permutes from `tensor`, which shall have the given strides, back to the
+/// operator that computes it. The chain ends earlier at a reshape that strides cannot express.
 Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
   Made m{{{tensor, std::move(strides)}}, {}, producer(g, tensor)};
   while (m.producer >= 0 && is_moved(g.ops[m.producer])) {
@@ -79,15 +79,15 @@ class WriteThrough {
     return result;
   }
 
-  /// Returns whether the computed tensor may be stored in other memory: a custom operator computes it, and
-  /// it is neither an output nor a view.
+  /// Returns whether the first tensor of the chain may be stored elsewhere: a custom operator computes it,
+  /// and it is neither an output of the graph nor a view.
   bool is_free(const Made& m) const {
     const int t = m.first().tensor;
     return m.producer >= 0 && g_.ops[m.producer].kind == OpKind::custom && !is_output(g_, t) &&
            program_.views.count(t) == 0;
   }
 
-  /// Makes the tensor a view of the output's memory.
+  /// Makes tensor w.tensor a view of the memory of the output that is a reshape or permute of it.
   void as_the_caller_gets_it(const WrittenAs& w) {
     const int to = g_.ops[w.view].outputs[0];
     const Shape& shape = g_.tensors[w.tensor].shape;
@@ -95,8 +95,9 @@ class WriteThrough {
     make_view(program_, w.tensor, to, shape, w.strides, Shape(shape.size(), 0));
   }
 
-  /// Lets the value that an in-place slice_scatter writes be computed directly in the memory that it
-  /// updates. Does nothing if something else needs the value, or reads the old contents later.
+  /// Lets the operator whose result the in-place slice_scatter `op` stores write directly into the memory
+  /// that slice_scatter updates. Does nothing if another operator needs the result, or reads the memory's old
+  /// contents later.
   void into_memory(int op) {
     const KernelOp& scatter = g_.ops[op];
     const int y = scatter.outputs[0], old = scatter.inputs[0];
@@ -111,15 +112,16 @@ class WriteThrough {
     done_.insert(op), done_.insert(m.views.begin(), m.views.end());
   }
 
-  /// Returns whether every tensor of the chain has one reader and is no output, so that its location does
-  /// not matter to others.
+  /// Returns whether every tensor of the chain has exactly one reader and is no output, so that no other
+  /// operator depends on where it is stored.
   bool is_alone(const Made& m) const {
     return std::ranges::all_of(
         m.way, [&](const Lying& l) { return readers(l.tensor).size() == 1 && !is_output(g_, l.tensor); });
   }
 
-  /// Makes a tensor of the chain a view of the part of an input's memory that the slice_scatter overwrites.
-  /// Its first dimension, an additional one, is for the start of the part.
+  /// Makes tensor `l` of the chain a view of the part of an input's memory that `scatter`, a slice_scatter,
+  /// overwrites. The view has an additional first dimension, along which it starts at the index where the
+  /// part begins.
   void put(const KernelOp& scatter, const Lying& l) {
     const int memory = scatter.inputs[0];
     const auto dim = static_cast<std::size_t>(scatter.attributes.dim);
@@ -137,15 +139,16 @@ class WriteThrough {
     if (named) view.number = scatter.inputs[2];
   }
 
-  /// Returns whether tensor t is computed before operator `op` runs.
+  /// Returns whether tensor t is an input of the graph, or is computed before operator `op` in the execution
+  /// order.
   bool comes_before(int t, int op) const {
     int by = producer(g_, t);
     while (by >= 0 && graph::is_view(g_.ops[by].kind)) by = producer(g_, g_.ops[by].inputs[0]);
     return by < 0 || place_[static_cast<std::size_t>(by)] < place_[static_cast<std::size_t>(op)];
   }
 
-  /// Returns whether all readers of the old value run before `producer`, which must not read the value
-  /// itself.
+  /// Returns whether all operators that read tensor `old` or a view of it, except `scatter`, run before
+  /// operator `producer`. Returns false if `producer` reads it, or if it is an output.
   bool read_before(int old, int producer, int scatter) const {
     if (is_output(g_, old)) return false;
     std::set<int> seen{old};

@@ -1,8 +1,9 @@
 // Output aliasing: lets an operator write its result directly where it is needed, so that no kernel copies
-// it. This is the memory of an output, of which the result is a reshape or permute, or the part of an input
-// that slice_scatter overwrites.
+// it. There are two cases. An output of the graph is a reshape or permute of the result: the operator writes
+// into the output's memory. An in-place slice_scatter stores the result in an input: the operator writes into
+// that part of the input.
 //
-//   // t is a view of the cache from its start on; only the kernel of the custom operator runs:
+//   // t becomes a view of the overwritten part of the cache; only the custom operator needs a kernel:
 //   custom -> t -> reshape -> slice_scatter of cache, in place
 #pragma once
 #include <set>
@@ -20,12 +21,13 @@ struct WrittenAs {
   graph::Strides strides;  // of the tensor within the output's memory
   int view = -1;           // index of the operator whose result is the output
 };
-/// Returns the tensors that can be stored in the memory of an output, each at most once. Further outputs
-/// that are views of the same tensor are copied.
+/// Returns the tensors that can be stored in the memory of an output of the graph, each at most once. If
+/// several outputs are reshapes or permutes of the same tensor, the others are copied.
 std::vector<WrittenAs> written_as(const graph::KernelGraph&);
 
-/// Makes views for the tensors of written_as() and for in-place slice_scatter operators. `order` is the
-/// execution order of the operators. Returns the operators that therefore need no kernel.
+/// Makes the tensors of written_as(), and the values that in-place slice_scatter operators store, views of
+/// the memory in which they are needed. `order` is the execution order of the operators. Returns the
+/// operators that need no kernel because of this.
 std::set<int> write_through(Program&, const graph::KernelGraph&, const std::vector<int>& order,
                             const target::Target&);
 

@@ -34,7 +34,8 @@ class Relating {
     for (std::size_t i = 0; i < a.size(); ++i) varies_.push_back(a[i] || b[i]);
   }
 
-  /// Returns the output tensors that are different but have unchanged totals along a dimension.
+  /// Returns the outputs of which only totals along a dimension are unchanged, by index into
+  /// KernelOp::outputs. Throws Error if an output would change in any other way.
   std::map<int, Summed> run() {
     std::map<int, Summed> changed;
     for (std::size_t i = 0; i < before_.ops.size(); ++i) {
@@ -55,7 +56,8 @@ class Relating {
   }
 
  private:
-  /// Throws Error: names the operator and the change, and says why the change is impossible.
+  /// Throws Error with the current operator, the change of the tiling, and the given reason why it is
+  /// impossible.
   template <class... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
     const std::string what =
@@ -67,24 +69,26 @@ class Relating {
   }
 
   int rank(int tensor) const { return static_cast<int>(before_.tensors[tensor].shape.size()); }
-  /// Returns a dimension's number counted from the last dimension (0).
+  /// Returns the number of dimension `dim` counted from the last dimension, which is 0.
   int back(int tensor, int dim) const { return rank(tensor) - 1 - dim; }
   std::int64_t extent(const BlockGraph& g, int tensor, int back) const {
     const Shape& s = g.tensors[tensor].shape;
     return back < static_cast<int>(s.size()) ? s[s.size() - 1 - static_cast<std::size_t>(back)] : 1;
   }
-  /// Returns whether the tile has extent 1 along a dimension, counted from the last, in both graphs.
+  /// Returns whether a tensor's tile has extent 1 before and after the change along dimension `back`, counted
+  /// from the last dimension.
   bool flat(int tensor, int back) const {
     return back < 0 || (extent(before_, tensor, back) == 1 && extent(after_, tensor, back) == 1);
   }
-  /// Returns the greatest common divisor of the extents in both graphs.
+  /// Returns the greatest common divisor of the tile's extents before and after the change along dimension
+  /// `back`, counted from the last dimension.
   std::int64_t common(int tensor, int back) const {
     return std::gcd(extent(before_, tensor, back), extent(after_, tensor, back));
   }
   const Relation& of(std::size_t operand) const { return relations_[op_->inputs[operand]]; }
 
-  /// Returns how an input's tile after the change relates to the tiles before it (same, parts or partial
-  /// sums).
+  /// Returns how the tile of the current input operator relates to the tiles before the change: same, parts
+  /// or partial sums.
   Relation loaded() const {
     const int tile = op_->outputs[0];
     const bool iterated = op_->loop_dim >= 0 && looped_;
@@ -100,8 +104,9 @@ class Relating {
     return placed();
   }
 
-  /// Returns how the tile of an input or a mask relates to the tiles before the change, as implied by its
-  /// maps (which grid axis or loop splits which dimension): the same, or parts.
+  /// Returns how the tile of the current operator, an input or a mask, relates to the tiles before the
+  /// change: the same, or parts. This follows from its maps, which say which dimension each grid axis and the
+  /// loop split.
   Relation placed() const {
     const int tile = op_->outputs[0];
     const bool iterated = op_->loop_dim >= 0 && looped_;
@@ -114,9 +119,9 @@ class Relating {
     return {};
   }
 
-  /// Returns how a masked tile (a mask by index) relates to the tiles before the change. Throws Error if
-  /// the tile is split along a dimension that the mask tests, unless the mask's own maps split it in the
-  /// same way.
+  /// Returns how the result of the current operator, a mask by index, relates to the tiles before the change.
+  /// Throws Error if its operand is split along a dimension whose index the mask tests, unless the mask's own
+  /// maps split that dimension in the same way.
   Relation masked() const {
     const Relation r = of(0), lies = placed();
     if (op_->inputs.size() > 1) met(op_->inputs);  // throws if they differ
@@ -128,8 +133,9 @@ class Relating {
     refuse("it keeps elements by their position, which would be unknown");
   }
 
-  /// Checks an output tile. Returns nullopt if the stored tensor is the same as before the change;
-  /// otherwise the dimension along which only its totals are the same.
+  /// Returns nullopt if the tensor that the current output operator stores is the same as before the change.
+  /// If only totals along a dimension are the same, returns that dimension. Throws Error if the tensor would
+  /// change in any other way.
   std::optional<Summed> stored() const {
     const int tile = op_->inputs[0];
     const Relation r = of(0);
@@ -152,20 +158,21 @@ class Relating {
     return Summed{rank(tile) - 1 - r.back, r.classes};
   }
 
-  /// Returns `same` for partial sums to which nothing remains to be added; other relations unchanged.
+  /// Returns `same` if r is the relation of partial sums that are complete: nothing remains to be added over
+  /// a dimension, iterations or blocks. Returns other relations unchanged.
   static Relation settled(Relation r) {
     if (r.kind == Kind::sums && r.back < 0 && !r.loop && !r.blocks) return {};
     return r;
   }
 
-  /// Returns the relation of a sum, or contraction, over the dimension along which the operand is in parts:
-  /// partial sums over blocks or iterations.
+  /// Returns how the result of a sum or contraction relates to that before the change, if the dimension that
+  /// is summed is split as `parts` says. The result is a partial sum, to be added over blocks or iterations.
   Relation summed(const Relation& parts) const {
     return settled({.kind = Kind::sums, .loop = change_.loop || parts.loop, .blocks = change_.axis >= 0});
   }
 
-  /// Returns how the result of the current operator relates to the results before the change (same, parts
-  /// or partial sums), from the relations of its operands.
+  /// Returns how the result of the current operator relates to its result before the change (same, parts or
+  /// partial sums), given the relations of its operands. Throws Error if the result would be wrong.
   Relation computed() const {
     bool all_same = true, any_sums = false;
     for (std::size_t i = 0; i < op_->inputs.size(); ++i) {
@@ -201,8 +208,8 @@ class Relating {
     return met(op_->inputs);
   }
 
-  /// Returns the relation (same, parts or partial sums) of a permuted tile: that of its operand, with the
-  /// dimension renumbered.
+  /// Returns the relation of the result of the current operator, a permute: its operand's relation, with the
+  /// split dimension renumbered.
   Relation permuted() const {
     Relation r = of(0);
     const std::vector<std::int64_t>& dims = op_->attributes.sizes;  // all_same and sums are handled above
@@ -211,8 +218,9 @@ class Relating {
     return r;
   }
 
-  /// Returns the relation (same, parts or partial sums) of a matmul with a bias, given that of the matmul
-  /// without it. Throws Error if the bias would be added to partial sums, or is split differently.
+  /// Returns the relation (same or parts) of the result of a matmul with a bias, given the relation `product`
+  /// of the matmul without the bias. Throws Error if the bias would be added to partial sums, or if it is not
+  /// split like the result.
   Relation biased(const Relation& product) const {
     const Relation& bias = of(2);
     if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial results");
@@ -228,8 +236,8 @@ class Relating {
     return product;
   }
 
-  /// Returns the relation of a result whose operands are combined elementwise: the same, or parts. Throws
-  /// Error unless all operands are in parts along the same dimension or have extent 1 there.
+  /// Returns the relation (same or parts) of an elementwise function of `tensors`. Throws Error unless all
+  /// tensors that are split (`parts`) are split along the same dimension, and the others have extent 1 there.
   Relation met(const std::vector<int>& tensors) const {
     Relation r;
     for (int t : tensors) {
@@ -246,8 +254,8 @@ class Relating {
     return r;
   }
 
-  /// Returns the relation of a matmul without a bias: parts if M, N or a batch is in parts, partial sums if
-  /// K of both operands is.
+  /// Returns the relation of the result of the current operator, a matmul, without its bias: parts if M, N or
+  /// a batch dimension is split, partial sums if K of both operands is split.
   Relation product() const {
     const int a = op_->inputs[0], b = op_->inputs[1];
     if (rank(a) < 2 || rank(b) < 2) refuse("what becomes of a vector's product is not known here");
@@ -270,8 +278,8 @@ class Relating {
     return parts;
   }
 
-  /// Returns the relation of a sum along `dim` that keeps `to` separate sums, each of every `to`-th
-  /// element.
+  /// Returns the relation of the result of the current operator, a sum along `dim`. It leaves `to` separate
+  /// sums, each of every `to`-th element.
   Relation reduced(int dim, std::int64_t to) const {
     const int x = op_->inputs[0], along = back(x, dim);
     Relation r = of(0);
@@ -292,8 +300,8 @@ class Relating {
     return summed(r);
   }
 
-  /// Returns the relation (partial sums) of an operator whose operands are partial sums. Throws Error
-  /// unless the operator is linear in them.
+  /// Returns the relation (partial sums) of the result of the current operator, some of whose operands are
+  /// partial sums. Throws Error unless the operator is linear in these operands.
   Relation linear() const {
     Relation r;
     int sums = 0;
@@ -338,8 +346,9 @@ class Relating {
     return r;
   }
 
-  /// Returns the relation of an accumulator over the loop to the one before the change. Throws Error if it
-  /// depends on the number or order of iterations.
+  /// Returns the relation of the result of the current operator, an accumulator over the loop. Throws Error
+  /// if the result would change, for example because it adds the same tile in every iteration and the number
+  /// of iterations changes.
   Relation accumulated() const {
     const int x = op_->inputs[0];
     Relation r = of(0);

@@ -1,5 +1,5 @@
-// Proves that a block graph with other tiles computes the same: derives, for every tile after the change of
-// one extent, its relation to the tiles before the change.
+// Proves that a block graph with other tiles computes the same. Derives how every tile after the change of
+// one extent (a grid axis or the loop) relates to the tiles before the change.
 //
 //   relate(where, before, after, {.axis = 0});  // grid x changes; throws Error if the result would change
 //
@@ -8,12 +8,12 @@
 //
 // - same: it is the old tile.
 // - parts: it is several adjacent old tiles along a dimension, or a part of one.
-// - sums: only its sum equals that of the old tile. The sum is over blocks, over iterations, or along a
-//   dimension. Along a dimension it is that of every n-th element, for each n that divides `classes`.
+// - sums: it is a partial sum. Only the total over blocks, over iterations or along a dimension equals that
+//   of the old tiles. Along a dimension there are `classes` totals, each of every `classes`-th element.
 //
-// Elementwise functions preserve `parts`, and linear functions preserve `sums`. A matmul whose K is in
-// parts gives partial results (`sums`), and an accumulator that adds all of them gives `same` again. An
-// operator that is not linear in a partial sum, or rounds it, is rejected, because the roundings of the
+// Elementwise functions preserve `parts`, and linear functions preserve `sums`. A matmul whose K is split
+// (`parts`) gives partial results (`sums`), and an accumulator that adds all of them gives `same` again. An
+// operator that is not linear in a partial sum, or that rounds it, is rejected, because the roundings of the
 // graph must not change. docs/explanation/retiling.md has the table.
 #pragma once
 #include <cstdint>
@@ -52,8 +52,9 @@ struct Change {
   std::map<int, Summed> inputs{};  // by index into KernelOp::inputs
 };
 
-/// Returns the outputs that are no longer the same tensor, by index into KernelOp::outputs; only totals of
-/// these are unchanged. Throws Error, at `where`, if any other value would change.
+/// Returns the outputs of which only totals are unchanged, by index into KernelOp::outputs. All other outputs
+/// are the same tensors as before. Throws Error, which names `where`, if an output would change in any other
+/// way.
 std::map<int, Summed> relate(const graph::Where&, const graph::BlockGraph& before,
                              const graph::BlockGraph& after, const Change&);
 

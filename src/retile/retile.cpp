@@ -25,7 +25,8 @@ struct Step {
 
 std::int64_t& axis(graph::Dim3& d, int at) { return at == 0 ? d.x : at == 1 ? d.y : d.z; }
 
-/// Returns the graph with all shapes except those of inputs inferred again.
+/// Returns the graph with the shapes of all tensors except inputs computed anew from its operators and
+/// tilings.
 KernelGraph inferred(KernelGraph g) {
   for (std::size_t t = 0; t < g.tensors.size(); ++t)
     if (std::ranges::find(g.inputs, static_cast<int>(t)) == g.inputs.end()) g.tensors[t].shape.clear();
@@ -38,8 +39,9 @@ KernelGraph inferred(KernelGraph g) {
   return graph::infer(std::move(g));
 }
 
-/// Returns the graph with one extent changed. Throws Error if the result would change or sizes do not
-/// divide. A tensor that then has only partial results becomes f32, and its readers must add it up.
+/// Returns the graph with one extent changed. A tensor that has only partial results after the change becomes
+/// f32. Throws Error if its readers do not add them up, if a result would change, or if a tile does not
+/// divide its tensor.
 KernelGraph applied(const KernelGraph& g, const Step& step) {
   const int at = step.op;
   KernelGraph h = g;

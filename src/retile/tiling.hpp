@@ -4,7 +4,7 @@
 //
 //   Tiling t = tiling_of(graph);          // as the graph has it
 //   t[0].grid.x = 128;
-//   KernelGraph h = retile(graph, t);     // retile.hpp: the same function, or an Error
+//   KernelGraph h = retile(graph, t);     // retile.hpp: a graph that computes the same; otherwise throws Error
 //
 // A manifest records the tiling as a JSON list with one entry per custom operator and per standalone
 // matmul. The field "turned" is ProductTile::swap_ab.
@@ -44,17 +44,17 @@ struct OpTiling {
 /// tile.
 using Tiling = std::vector<OpTiling>;
 
-/// Returns the tilings of the graph's custom operators. Standalone matmuls are not included: they get tiles
-/// when they are lowered.
+/// Returns the tilings of the graph's custom operators. It has no entries for standalone matmuls, whose tiles
+/// are chosen when they are lowered.
 Tiling tiling_of(const graph::KernelGraph&);
 
 /// Returns the tiling as a JSON list on one line.
 std::string to_json(const Tiling&);
-/// Returns the tiling in a JSON list, or in a manifest. `source` names the text in messages. Throws Error
-/// if a field is missing or invalid.
+/// Returns the tiling that `json` contains: a JSON list of tilings, or a manifest. `source` names the text in
+/// messages. Throws Error if a field is missing or invalid.
 Tiling parse_tiling(std::string_view json, std::string_view source);
-/// Returns whether a manifest says that its tiling is for the graph with custom operators written as
-/// kernel-level operators (fuse/custom.hpp). False for a list.
+/// Returns whether `json` is a manifest whose tiling applies to the graph after its custom operators have
+/// been written as kernel-level operators (fuse/custom.hpp). Returns false if `json` is a list of tilings.
 bool is_decomposed(std::string_view json, std::string_view source);
 
 /// Returns the tiling as text: "operator 0: grid 128x1x1, loop 32, 128 threads; operator 2: ...".

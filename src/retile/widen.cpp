@@ -35,7 +35,8 @@ class Widening {
   }
 
  private:
-  /// Returns the operands of a block operator, cast where the graph rounded them.
+  /// Returns the operands of a block operator. Adds a cast before each operand that the original graph
+  /// rounded to a narrower type.
   std::vector<int> operands(const BlockOp& op) {
     std::vector<int> in = op.inputs;
     if (op.kind == OpKind::output)

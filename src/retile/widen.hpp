@@ -9,8 +9,8 @@
 
 namespace zellige::retile {
 
-/// Replaces the block graph of operator `op`. Requires that the graph's tensors have their new dtypes, and
-/// the operator's tiles their old ones.
+/// Replaces the block graph of the custom operator `op` by one with the necessary casts. Requires that the
+/// tensors of the graph have their new dtypes already, and the tiles of the block graph their old ones.
 void widen(graph::KernelGraph&, int op);
 
 }  // namespace zellige::retile

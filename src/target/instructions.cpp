@@ -24,8 +24,8 @@ struct Rows {
 
 constexpr int either_way = 3;  // an operand may be contiguous along K, or along M or N
 
-/// Returns the descriptors that a target has. Instructions of one architecture alone, such as sm_90a's, are
-/// omitted for others.
+/// Returns the descriptors of all instructions that a target has. Those that only one architecture has, such
+/// as sm_90a's wgmma, are omitted for other targets.
 Rows rows_of(const Target& t) {
   Rows rows;
   const auto add = [&](const Instruction& row) {
@@ -49,7 +49,7 @@ Rows rows_of(const Target& t) {
   return rows;
 }
 
-/// Returns the same from a cache, by compute capability.
+/// Returns the result of rows_of(t), which is computed once per compute capability.
 const Rows& known_rows(const Target& t) {
   static std::mutex mutex;
   static std::map<int, Rows> known;

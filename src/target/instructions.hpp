@@ -15,21 +15,22 @@ namespace zellige::target {
 /// for later architectures.
 const std::vector<const Instruction*>& instructions_of(const Target&);
 
-/// Returns the target's instruction with this name; nullptr if it has none.
+/// Returns the instruction with this name, or nullptr if the target has no such instruction.
 const Instruction* find_instruction(const Target&, std::string_view name);
 
-/// Returns the matrix instruction of one warp for register operands of types a and b with accumulators of
-/// type d (PTX's names). If there are several, returns the one with the largest K; if there is none,
-/// nullptr.
+/// Returns the matrix instruction of one warp (mma.sync) for operands of types a and b and accumulators of
+/// type d, which are PTX's names. If there are several, returns the one with the largest K. Returns nullptr
+/// if there is none.
 const Instruction* find_mma(const Target&, std::string_view a, std::string_view b, std::string_view d);
 
-/// Returns the warpgroup instruction (wgmma) with exactly `n` columns, whose operands are in shared memory
-/// and may be contiguous along K or along M and N; with `a_in_registers` A is in registers. Returns nullptr
-/// if the target has none.
+/// Returns the warpgroup instruction (wgmma) with exactly `n` columns, for operands of types a and b and
+/// accumulators of type d. The operands are in shared memory and may be contiguous along K, or along M (A)
+/// and N (B). With `a_in_registers`, A is in registers. Returns nullptr if the target has no such
+/// instruction.
 const Instruction* find_warpgroup_mma(const Target&, std::string_view a, std::string_view b,
                                       std::string_view d, std::int64_t n, bool a_in_registers = false);
 
-/// Returns the instruction that loads the most 8x8 matrices at once from shared memory (ldmatrix); nullptr
+/// Returns the ldmatrix instruction that loads the most 8x8 matrices at once from shared memory, or nullptr
 /// if the target has none.
 const Instruction* find_matrix_load(const Target&);
 
@@ -37,8 +38,8 @@ const Instruction* find_matrix_load(const Target&);
 /// by group (cp.async), the widest first. All of them zero-fill bytes beyond the source's size.
 std::vector<const Instruction*> async_copies(const Target&);
 
-/// Return the instruction by which TMA loads, multicasts or stores a box with this number of dimensions;
-/// nullptr if the target has none.
+/// The following functions return the instruction by which TMA loads, multicasts or stores a box with
+/// `dimensions` dimensions, or nullptr if the target has none.
 const Instruction* find_tensor_load(const Target&, int dimensions);
 const Instruction* find_tensor_multicast(const Target&, int dimensions);
 const Instruction* find_tensor_store(const Target&, int dimensions);

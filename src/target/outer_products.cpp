@@ -5,8 +5,8 @@
 namespace zellige::target {
 namespace {
 
-/// Returns the descriptor of OuterProduct<TM, TN, LM, LN>: each thread has TM x TN accumulators per tile,
-/// and the warp's lanes are LM x LN (block/multiply_outer.hpp).
+/// Returns the descriptor of OuterProduct<TM, TN, LM, LN> (block/multiply_outer.hpp): in a warp's tile each
+/// thread has TM x TN accumulators, and the 32 lanes are arranged as LM x LN.
 template <int TM, int TN, int LM, int LN>
 Instruction row(const char* name) {
   using P = OuterProduct<TM, TN, LM, LN>;

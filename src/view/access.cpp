@@ -13,7 +13,7 @@ constexpr int warp = 32;
 // Limit of the warp-wide accesses of one pattern.
 constexpr std::size_t max_instances = 1 << 14;
 
-// Splits a name at its dots.
+// Returns the parts of a name that are separated by dots.
 std::vector<std::string> parts_of(std::string_view name) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at <= name.size();) {
@@ -32,7 +32,8 @@ struct Instruction {
   int bytes = 4, matrices = 0;
 };
 
-// Parses the suffixes of ldmatrix or stmatrix. `text` is shown in messages.
+// Returns the ldmatrix or stmatrix with these parts of its name (ldmatrix, x4, trans). Throws Error, with the
+// access `text`, if a part is unknown.
 Instruction matrix_instruction(const std::vector<std::string>& parts, std::string_view text) {
   Instruction i{.bytes = 16, .matrices = 1};
   for (std::size_t p = 1; p < parts.size(); ++p) {
@@ -44,7 +45,8 @@ Instruction matrix_instruction(const std::vector<std::string>& parts, std::strin
   }
   return i;
 }
-// Parses the suffixes of ld.shared or st.shared.
+// Returns the ld.shared or st.shared with these parts of its name (ld, shared, v4, b32). Throws Error, with
+// the access `text`, if a part is unknown.
 Instruction load_or_store_instruction(const std::vector<std::string>& parts, std::string_view text) {
   int vector = 1, bits = 32;
   if (parts.size() < 2 || parts[1] != "shared") fail("access {}: {}.shared is needed", text, parts[0]);
@@ -62,7 +64,8 @@ Instruction load_or_store_instruction(const std::vector<std::string>& parts, std
   if (vector * bits > 128) fail("access {}: {} bits a lane; at most 128 are possible", text, vector * bits);
   return {.bytes = vector * bits / 8};
 }
-// Returns the instruction with this name; nullopt if the name is none (a layout follows instead).
+// Returns the instruction with this name. Returns nullopt if `name` is no instruction but the beginning of a
+// layout. Throws Error, with the access `text`, if a suffix is unknown.
 std::optional<Instruction> instruction(std::string_view name, std::string_view text) {
   const std::vector<std::string> parts = parts_of(name);
   if (one_of(parts[0], {"ldmatrix", "stmatrix"})) return matrix_instruction(parts, text);
@@ -70,7 +73,7 @@ std::optional<Instruction> instruction(std::string_view name, std::string_view t
   return std::nullopt;
 }
 
-// Returns the number of elements of the tensor that a lane accesses. Throws Error if that is no whole
+// Returns the number of the tensor's elements that one lane accesses. Throws Error if this is not a whole
 // number.
 long long lane_elements(const SharedAccess& a, const SharedLayout& l) {
   if (8 * a.bytes % l.bits())
@@ -78,8 +81,8 @@ long long lane_elements(const SharedAccess& a, const SharedLayout& l) {
   return 8 * a.bytes / l.bits();
 }
 
-// Returns the last of the first two modes along which `count` elements are contiguous in memory. Throws
-// Error if there is none.
+// Returns the mode, 0 or 1, along which `count` elements are contiguous in memory; 1 if both are possible.
+// Throws Error if there is no such mode. `name` is the access's name in the message.
 int line_mode(const SharedLayout& l, long long count, const std::string& name) {
   for (int m = std::min(l.rank(), 2); m-- > 0;) {
     bool together = l.extent(m) >= count && (count > 1 || l.extent(m) > 1);
@@ -92,8 +95,8 @@ int line_mode(const SharedLayout& l, long long count, const std::string& name) {
   fail("access {}: no mode of {} has {} adjacent elements, which a lane takes", name, l.text(), count);
 }
 
-// Throws Error unless the lane's `count` elements from `index` on along the mode are contiguous and
-// aligned.
+// Throws Error unless the `count` elements that a lane accesses, from index `index` on along mode `mode`, are
+// contiguous and aligned.
 void check_lane(const SharedAccess& a, const SharedLayout& l, int mode, long long count, long long index) {
   const long long step = l.step(mode), first = l.offset(index), at = l.address(index);
   for (long long k = 1; k < count; ++k) {
@@ -108,7 +111,8 @@ void check_lane(const SharedAccess& a, const SharedLayout& l, int mode, long lon
          a.name, index, at, a.bytes);
 }
 
-// Returns the index of the element that a value names: a number or a coordinate of the tensor.
+// Returns the index of the tensor's element that `v`, a number or a coordinate, denotes. Throws Error if
+// there is no such element.
 long long index_at(const Value& v, const SharedLayout& l, const std::string& name) {
   Tape t;
   const Value crd = algebra::as_arithmetic_tuple(v);
@@ -121,8 +125,9 @@ long long index_at(const Value& v, const SharedLayout& l, const std::string& nam
   return i;
 }
 
-// Returns the index of the element of each value of each thread, by thread. `v` is a layout (thread,
-// value), a layout of threads alone, or a tuple with one element per lane, in which _ is an inactive lane.
+// Returns, for each thread, the indices of the elements that it accesses; -1 for an inactive lane. `v` is a
+// layout (thread, value) if `has_values`, otherwise a layout of threads. It may also be a tuple with one
+// element per lane, in which _ is an inactive lane.
 std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values, const SharedLayout& l,
                                                 const std::string& name) {
   std::vector<std::vector<long long>> all;
@@ -158,15 +163,16 @@ std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values,
   return all;
 }
 
-// Adds a warp-wide access. Throws Error if there are too many.
+// Adds one warp-wide access, given by each lane's element index, to `a`. Throws Error if `a` has too many
+// accesses.
 void add(SharedAccess& a, std::vector<long long> lanes) {
   if (a.instances.size() == max_instances)
     fail("access {}: more than {} accesses of a warp", a.name, max_instances);
   a.instances.push_back(std::move(lanes));
 }
 
-// Adds accesses of `matrices` 8x8 matrices each at all positions of the tensor. Four matrices are arranged
-// 2 by 2, column by column; if the tensor has only 8 rows, all are side by side.
+// Adds the ldmatrix or stmatrix accesses that cover the tensor, each of `matrices` 8x8 matrices. Four
+// matrices are arranged 2 by 2, column by column; if the tensor has only 8 rows, all are side by side.
 void place_matrices(SharedAccess& a, const SharedLayout& l, int matrices) {
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name), across = 1 - along;
@@ -189,8 +195,8 @@ void place_matrices(SharedAccess& a, const SharedLayout& l, int matrices) {
   }
 }
 
-// Adds loads or stores of the complete tensor, 32 lanes each: lanes follow each other along a row, then on
-// the next row.
+// Adds the warp-wide loads or stores that cover the tensor. Their lanes are consecutive along a row, then
+// along the next row.
 void place_lanes(SharedAccess& a, const SharedLayout& l) {
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name);
@@ -205,7 +211,8 @@ void place_lanes(SharedAccess& a, const SharedLayout& l) {
   }
 }
 
-// Adds accesses whose lanes the user gave: 32 lanes each, or 8 lanes per matrix.
+// Adds the accesses whose lanes the user gave as `where`. Each access takes the next 32 lanes or, for
+// ldmatrix and stmatrix, the next 8 lanes per matrix.
 void place_given(SharedAccess& a, const SharedLayout& l, const Value& where, int matrices) {
   const auto elements = elements_of(where, false, l, a.name);
   const long long count = lane_elements(a, l);
@@ -223,8 +230,8 @@ void place_given(SharedAccess& a, const SharedLayout& l, const Value& where, int
   }
 }
 
-// Adds the accesses of a thread-value layout without an instruction. Each moves as many values, up to 16
-// bytes per lane, as are contiguous and aligned in every thread.
+// Adds the accesses by which the threads of a thread-value layout `where` load or store all their values.
+// Each lane accesses as many values at once, up to 16 bytes, as are contiguous and aligned in every thread.
 void place_values(SharedAccess& a, const SharedLayout& l, const Value& where) {
   const auto elements = elements_of(where, true, l, a.name);
   const std::size_t values = elements[0].size();

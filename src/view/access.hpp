@@ -1,13 +1,14 @@
 // Parses the description of a warp's accesses to a tensor in shared memory, as users of `zellige banks`
 // write it:
 //
-//   ldmatrix.x4 ldmatrix.x2.trans stmatrix.x4    matrices of 8 rows of 16 bytes, x4: 2 by 2 of them
-//   ld.shared.v4.b32 st.shared.v2 ld.shared.u8   lane after lane along the contiguous mode, then the next row
+//   ldmatrix.x4 ldmatrix.x2.trans stmatrix.x4    matrices of 8 rows of 16 bytes; x4: 2 by 2 matrices
+//   ld.shared.v4.b32 st.shared.v2 ld.shared.u8   32 consecutive elements: along the contiguous mode, then the next row
 //   ld.shared.b32 32:32                          lane l at the element of index 32 l (colexicographic)
 //   ld.shared.b32 (0,5,_,7)                      one element per lane; _: inactive lane
-//   ((4,8),(2,2)):((128,1),(64,8))               any (thread, value) layout, as wide as its contiguous values
+//   ((4,8),(2,2)):((128,1),(64,8))               any (thread, value) layout; accesses are as wide as its contiguous values
 //
-// An instruction without lanes is placed at all positions of the tensor where it fits, one after another.
+// If an instruction is given without lanes, the accesses are those that cover the tensor: one instruction
+// after another, at all positions where it fits.
 #pragma once
 #include <string>
 #include <string_view>
@@ -26,8 +27,8 @@ struct SharedAccess {
   std::vector<std::vector<long long>> instances;
 };
 
-/// Returns the accesses that `text` describes. Throws Error if it cannot be parsed or does not fit the
-/// layout.
+/// Returns the accesses that `text` describes to a tensor with the given layout. Throws Error if the text
+/// cannot be parsed, or if the accesses do not fit the layout.
 SharedAccess parse_access(std::string_view text, const SharedLayout&);
 
 }  // namespace zellige::view

@@ -10,12 +10,13 @@ namespace {
 
 constexpr int banks = 32, bank_bytes = 4;
 
-// Returns the character for a wavefront, counted from 0: 1, ..., 9, a, ..., z.
+// Returns the character by which the picture shows a wavefront: 1 for wavefront 0, 2, ..., 9, a, ..., z.
 std::string sign(int wavefront) {
   return std::string(1, "123456789abcdefghijklmnopqrstuvwxyz"[std::min(wavefront, 34)]);
 }
 
-// Returns the grid (lanes by banks) of the lanes [first, last), which the hardware serves in one phase.
+// Returns the grid, with a row per lane and a column per bank, for the lanes [first, last), which the
+// hardware serves in phase `phase`. `wavefronts` is the number of wavefronts of this phase.
 Grid phase_grid(const plan::BankAccess& a, int first, int last, int phase, int wavefronts) {
   Grid g{.rows = last - first, .columns = banks, .column_step = 8, .corner = "bank", .dense = true};
   g.cells.resize(std::size_t(g.rows) * banks);

@@ -9,7 +9,8 @@
 namespace zellige::view {
 namespace {
 
-// Returns the byte addresses of a warp-wide access.
+// Returns the byte address that each lane of a warp-wide access uses. `lanes` has their element indices; -1:
+// an inactive lane.
 plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& lanes,
                            const SharedLayout& l) {
   plan::BankAccess b{.bytes = a.bytes, .load = !a.matrix && a.name.rfind("st", 0) != 0};
@@ -17,7 +18,7 @@ plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& 
   return b;
 }
 
-// Returns the strides above 1: lengths of rows to which padding may be added.
+// Returns the layout's strides above 1, sorted. Each is a length of rows to which padding may be added.
 std::vector<long long> row_strides(const SharedLayout& l) {
   std::set<long long> strides;
   for (const ValueNode& n : leaves_of(l.unswizzled())) {
@@ -26,8 +27,8 @@ std::vector<long long> row_strides(const SharedLayout& l) {
   return {strides.begin(), strides.end()};
 }
 
-// Returns the layout with `shift` elements of padding per row of `row` elements; strides that are multiples
-// of a row grow in proportion. Returns nullopt if another stride exceeds the row's length.
+// Returns the layout `unswizzled` with `shift` elements of padding after each `row` elements: strides that
+// are multiples of `row` grow in proportion. Returns nullopt if a stride above `row` is no multiple of it.
 std::optional<Value> padded(const Value& unswizzled, long long row, long long shift) {
   Value v = unswizzled;
   for (ValueNode& n : v.nodes) {
@@ -38,8 +39,8 @@ std::optional<Value> padded(const Value& unswizzled, long long row, long long sh
   return v;
 }
 
-// Returns the name of the hardware's swizzle mode that equals the choice, or "" if there is none. `bits` is
-// the size of an element.
+// Returns the name of the swizzle mode of TMA and WGMMA that equals the swizzle of `c`, or "" if there is
+// none. `bits` is the size of an element.
 std::string hardware_name(const plan::SwizzleChoice& c, int bits) {
   int base = c.M;
   for (int b = bits; b > 8; b /= 2) ++base;
@@ -56,7 +57,7 @@ struct Search {
   // Elements per element of the search: more than 1 for sub-byte elements, which are searched in bytes.
   long long unit;
 
-  // Returns the tensor as rows of `row` elements.
+  // Returns the tensor's memory as a matrix with rows of `row` elements.
   plan::Footprint footprint(long long row) const {
     const long long last = (unswizzled.bytes() * 8 / l.bits() + unit - 1) / unit;
     row = row / unit;
@@ -66,7 +67,8 @@ struct Search {
             .element_bytes = std::max(1, l.bits() / 8),
             .chunk = 1};
   }
-  // Returns the accesses to a tensor with rows of `row` elements, as (row, column) of each lane.
+  // Returns the accesses as (row, column) of each lane, if the tensor's memory is a matrix with rows of `row`
+  // elements.
   std::vector<plan::AccessPattern> patterns(long long row) const {
     std::vector<plan::AccessPattern> all;
     for (const SharedAccess& a : accesses) {
@@ -86,8 +88,8 @@ struct Search {
     }
     return all;
   }
-  // Returns the layout with the swizzle and padding of a choice, if its rows have `row` elements; nullopt if
-  // the rows cannot be padded.
+  // Returns the layout with the swizzle and padding of choice `c`, which was made for rows of `row` elements.
+  // Returns nullopt if such rows cannot be padded.
   std::optional<Value> arranged(const plan::SwizzleChoice& c, long long row) const {
     const std::optional<Value> rows = c.shift ? padded(l.unswizzled(), row, c.shift * unit) : l.unswizzled();
     if (!rows || !c.B) return rows;
@@ -95,8 +97,9 @@ struct Search {
     for (long long u = unit; u > 1; u /= 2) ++base;
     return algebra::composed(swizzle_value(c.B, base, c.S), number(0), *rows);
   }
-  // Returns the layout with the swizzle and padding of a choice, and its bank conflicts. Returns nullopt if
-  // the layout is impossible or unchanged.
+  // Returns the layout with the swizzle and padding of choice `c`, made for rows of `row` elements, and the
+  // layout's bank conflicts. Returns nullopt if the rows cannot be padded, or if the choice has neither
+  // swizzle nor padding.
   std::optional<Remedy> remedy(const plan::SwizzleChoice& c, long long row) const {
     const std::optional<Value> layout = arranged(c, row);
     if (!layout || (!c.B && !c.shift)) return std::nullopt;
@@ -117,7 +120,7 @@ struct Search {
   }
 };
 
-// Returns whether a has fewer wavefronts than b, or as many and less memory.
+// Returns whether a has fewer wavefronts than b, or equally many and less additional memory.
 bool better(const Remedy& a, const Remedy& b) {
   return std::make_pair(a.wavefronts, a.extra_bytes) < std::make_pair(b.wavefronts, b.extra_bytes);
 }

@@ -42,9 +42,8 @@ struct Remedies {
   std::string reason;       // why conflicts remain, if they do
 };
 
-/// Returns at most two layouts with fewer wavefronts than the original has without its swizzle: the best
-/// with a swizzle, and the best with padding alone. All accesses count together, each as often as it
-/// occurs.
+/// Returns at most two layouts: the best one with a swizzle, and the best one with padding alone. Both have
+/// fewer wavefronts, over all accesses together, than the original layout without its swizzle.
 Remedies remedies(const std::vector<SharedAccess>&, const SharedLayout&);
 
 }  // namespace zellige::view

@@ -31,7 +31,8 @@ class Expression : public Parser {
  public:
   explicit Expression(std::string_view text) : Parser(text) {}
 
-  // Returns the value of the complete expression, or what it prints.
+  // Returns the value of the complete expression and the value as text. If the expression prints a text
+  // instead of having a value, returns that text.
   Result result() {
     Value v = whole();
     return {v, drawn_.empty() ? to_text(v) : drawn_};
@@ -49,7 +50,7 @@ class Expression : public Parser {
 
   [[noreturn]] void mistake(std::string why, std::size_t begin) { throw Mistake(std::move(why), begin, at_); }
 
-  // Returns the name at the current position, without consuming it; empty if there is none.
+  // Returns the identifier at the parser's current position, without advancing; empty if there is none.
   std::string_view peek_name() {
     skip();
     std::size_t end = at_;
@@ -63,7 +64,8 @@ class Expression : public Parser {
     return text_.substr(at_, end - at_);
   }
 
-  // Parses arguments up to a closing bracket. Words such as half_t may occur among the values.
+  // Parses a comma-separated list of arguments up to the closing bracket `close`. An argument is a value, or
+  // a word such as half_t.
   std::vector<Argument> arguments(const char* close) {
     std::vector<Argument> list;
     if (next(close)) return list;
@@ -85,8 +87,8 @@ class Expression : public Parser {
     expect(close);
     return list;
   }
-  // Returns the end of a word such as half_t or UniversalCopy<half_t>, if one is an operand at this
-  // position; else this position.
+  // If a complete operand at the parser's current position is a word, such as half_t or
+  // UniversalCopy<half_t>, returns the position after it. Otherwise returns the current position.
   std::size_t end_of_word() {
     const std::string_view name = peek_name();
     std::size_t end = at_ + name.size();
@@ -113,7 +115,8 @@ class Expression : public Parser {
     return v;
   }
 
-  // Parses a name and what follows it: a value in CuTe's type notation, or the call of an operation.
+  // Parses a value that begins with a name, and returns it: a value in CuTe's type notation, such as
+  // Int<4>{}, or the result of a call of an operation.
   Value named() override {
     const std::size_t start = at_;
     const std::string name(peek_name());
@@ -141,13 +144,14 @@ class Expression : public Parser {
     list.insert(at, given.begin(), given.end());
     return call(name, list, start);
   }
-  // Parses the optional {} after a type, as in Int<4>{}, and returns the value.
+  // Parses an optional {} after a type, as in Int<4>{}. Returns `v`, the value of the type.
   Value braces(const Value& v) {
     if (next("{")) expect("}");
     return v;
   }
-  // Returns the value of Layout_K_SW128_Atom<half_t> and its kind: the shared-memory layouts of SM90's MMA
-  // instructions.
+  // Returns the value of a name such as Layout_K_SW128_Atom<half_t>: the shared-memory layout of an operand
+  // of SM90's MMA instructions. `type` has the template argument; `start` is the name's position, for
+  // messages.
   Value gmma(const std::string& name, const std::vector<Argument>& type, std::size_t start) {
     const std::size_t bar = name.find('_', 7);
     if (bar >= name.size() - 5 || type.size() != 1) mistake(fmt::format("{} is unknown", name), start);
@@ -156,7 +160,8 @@ class Expression : public Parser {
     return call("gmma_smem_atom", words, start);
   }
 
-  // Parses calls of a value with a coordinate: `L(c)`, repeatedly.
+  // Parses the coordinates in parentheses that may follow a value, as in `L(c)` or `L(c)(d)`. Returns the
+  // result of the calls, or `called` if there is none.
   Value applied(const Value& called, std::size_t start) override {
     Value v = called;
     // (A o B)(c): the parentheses group A o B; they are not a tuple of one element.
@@ -175,7 +180,7 @@ class Expression : public Parser {
     return v;
   }
 
-  // Returns the composition of values that are joined by `o`.
+  // Returns the composition of the values `links`, which the expression separates by `o`.
   Value joined(const std::vector<Value>& links, std::size_t start) override {
     Value v = links[0];
     std::size_t i = 1;
@@ -202,7 +207,8 @@ class Expression : public Parser {
     return v;
   }
 
-  // Evaluates an operation. An error becomes a Mistake at the operation's place.
+  // Returns the result of operation `name` with the arguments `a`. An error becomes a Mistake, which has the
+  // operation's position in the expression.
   Value call(const std::string& name, std::vector<Argument> a, std::size_t start) {
     try {
       return evaluated(name, a, start);
@@ -222,7 +228,8 @@ class Expression : public Parser {
   }
   static std::string shown(const Argument& a) { return a.is_word() ? a.text : to_text(a.value); }
 
-  // Evaluates an operation; throws what the library throws.
+  // Returns the result of operation `name` with the arguments `a`. Exceptions of the layout library pass
+  // through.
   Value evaluated(const std::string& name, std::vector<Argument>& a, std::size_t start) {
     static const char* const tuples[] = {"make_tuple", "make_shape", "make_stride",   "make_coord",
                                          "make_tile",  "make_step",  "make_int_tuple"};
@@ -234,7 +241,8 @@ class Expression : public Parser {
     return of_row(name, a, start);
   }
 
-  // Evaluates operations that are not in the library's tables; returns `nothing` for others.
+  // Returns the result of an operation that is not in the library's tables. Returns the value `nothing` for
+  // any other operation.
   Value own(const std::string& name, std::vector<Argument>& a) {
     auto word = [&](std::size_t i, const char* w) {
       return i < a.size() && a[i].is_word() && a[i].text == w;
@@ -264,7 +272,7 @@ class Expression : public Parser {
     return parse_value(evaluate("compact_row_major", {to_text(shape)}));
   }
 
-  // Evaluates an operation of the library's tables (operation.hpp).
+  // Returns the result of an operation that is in the library's tables (operation.hpp).
   Value of_row(const std::string& name, const std::vector<Argument>& a, std::size_t start) {
     const Rows rows = view::named(name);
     if (rows.empty())
@@ -321,7 +329,8 @@ std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
 Result evaluate_expression(std::string_view text) {
   if (text.size() > max_text) fail("the expression has {} characters, more than {}", text.size(), max_text);
   auto raise = [&](const std::string& why, std::size_t begin, std::size_t end) {
-    // Numbers of run time limit CuTe's algebra; the user often knows the number at compile time.
+    // Whether the error is due to numbers that are only known at run time, with which CuTe's algebra can do
+    // less. The user often knows the number at compile time, so the message says how to write it.
     const bool unknown = why.find("run-time") != std::string::npos;
     const char* hint = unknown ? " (bare numbers are run-time ones: write _2 for a known 2)" : "";
     throw ExpressionError(fmt::format("{}{}", why, hint), marked(text, begin, end));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr long long max_cells = 1 << 16;
 
-// Returns the number of elements of a shape.
+// Returns the number of elements of a shape: the product of its integers, at most 2^50.
 long long leaves_product(const Value& shape) {
   double n = 1;
   for (const ValueNode& m : shape.nodes) n *= m.kids < 0 ? static_cast<double>(m.s.v) : 1;
@@ -35,13 +35,13 @@ struct Drawn {
   std::vector<int> extents, steps;
   bool basis = false;  // elements are coordinates instead of integers
 
-  // Returns the integer at a coordinate.
+  // Returns the integer to which the layout maps a coordinate.
   long long index(const std::vector<int>& crd) const {
     long long i = 0, unit = 1;
     for (std::size_t m = 0; m < crd.size(); ++m) i += crd[m] * unit, unit *= extents[m];
     return Indexer(whole)(i);
   }
-  // Returns the text of the element at a coordinate.
+  // Returns the text of the integer or coordinate to which the layout maps a coordinate.
   std::string element(const std::vector<int>& crd) const {
     Tape t;
     Value c = empty(ValueKind::tuple);
@@ -50,7 +50,7 @@ struct Drawn {
   }
 };
 
-// Returns the layout of a value. Throws Error if it is none or has too many elements.
+// Returns the layout `v`, prepared for drawing. Throws Error if `v` is no layout or has too many elements.
 Drawn prepare(const Value& v) {
   Drawn d;
   d.whole = in_elements(v);
@@ -79,7 +79,8 @@ struct BankOf {
   long long bank(long long index) const { return ((byte(index) >> 2) % 32 + 32) % 32; }
 };
 
-// Returns the cell that shows the element at a coordinate, with the colours that the options ask for.
+// Returns the cell for a coordinate of the layout. It shows the integer or coordinate to which the layout
+// maps the coordinate, coloured as the options say: by bank, or in greys.
 Cell element_cell(const Drawn& d, const std::vector<int>& crd, const PictureOptions& o) {
   std::string at;
   for (int i : crd) at += fmt::format("{}{}", at.empty() ? "" : ",", i);
@@ -137,7 +138,8 @@ Picture elements_picture(const Drawn& d, const std::string& expression, const Pi
 struct Tile {
   int rows = 1, columns = 1;
 };
-// Returns the shape that the options give, or that of the layout's coordinates.
+// Returns the shape of the tile that is drawn: that of option --shape, or else the smallest one that contains
+// all coordinates of the layout. Throws Error if there is no such shape or it is too large.
 Tile tile_of(const Drawn& d, const PictureOptions& o) {
   long long rows = 1, columns = 1;
   if (o.shape) {
@@ -162,7 +164,8 @@ Tile tile_of(const Drawn& d, const PictureOptions& o) {
   return {static_cast<int>(rows), static_cast<int>(columns)};
 }
 
-// Returns a picture with one cell per coordinate of the tile, which shows its thread and value.
+// Returns a picture with one cell per element of the tile, which shows the thread that has the element and
+// the index among the thread's values.
 Picture threads_picture(const Drawn& d, const std::string& expression, const PictureOptions& o) {
   if (d.extents.size() != 2)
     fail("{} has rank {}; by thread, a layout (thread, value) of rank 2 is drawn", to_text(d.layout),

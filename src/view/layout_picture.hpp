@@ -32,8 +32,8 @@ int element_bits(std::string_view type);
 /// if the value is not a layout, or has more than 65,536 elements.
 Picture layout_picture(const Value& layout, const std::string& expression, const PictureOptions&);
 
-/// Returns a layout in elements. A composed layout whose swizzle works on the bytes of a pointer is
-/// converted, for pictures and banks; other values are unchanged.
+/// Returns the value as a layout whose offsets count elements, for pictures and bank conflicts. A composed
+/// layout whose swizzle works on byte addresses is converted; other values are returned unchanged.
 Value in_elements(const Value&);
 
 }  // namespace zellige::view

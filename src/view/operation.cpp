@@ -10,7 +10,7 @@
 namespace zellige::view {
 namespace {
 
-// Returns the names of an operation, which a table lists separated by blanks.
+// Returns the names of an operation as a list. Operation::names has them in one string, separated by blanks.
 std::vector<std::string> names_of(const Operation& o) {
   std::istringstream names(o.names);
   std::vector<std::string> all;

@@ -13,11 +13,13 @@ struct Argument : Operand {
   std::size_t at = 0;
 };
 
-/// Returns all operations: on layouts and numbers, on tensors, and of instructions and tilings.
+/// Returns all operations: those on layouts and numbers, those on tensors, and those on instructions (atoms)
+/// and tiled copies and MMAs.
 const std::vector<Operation>& operations();
 /// Returns the operations with this name, one per kind of operands; empty if there is none.
 Rows named(std::string_view name);
-/// Returns "; did you mean size?" for an unknown name, or "" if no name is similar.
+/// Returns a hint for an unknown name, such as "; did you mean size?", or "" if no operation has a similar
+/// name.
 std::string near_operation(std::string_view name);
 /// Returns the list that `zellige layout --list` prints: one line per name and kind of operands.
 std::string list_of_operations();

@@ -11,7 +11,7 @@ struct Colour {
   unsigned char red = 255, green = 255, blue = 255;
   /// Returns the colour as "#rrggbb".
   std::string hex() const;
-  /// Returns whether white text is more legible on it than black text.
+  /// Returns whether white text is more legible on this colour than black text.
   bool is_dark() const;
 };
 
@@ -19,7 +19,7 @@ struct Colour {
 Colour wheel(long long i, int n);
 /// Returns the colour of a thread: one of eight hues in four shades, so that the 32 lanes of a warp differ.
 Colour lane_colour(long long thread);
-/// Returns one of eight greys, by i modulo 8, as CuTe's print_latex does.
+/// Returns grey number i modulo 8 of eight greys, those of CuTe's print_latex.
 Colour grey(long long i);
 /// Returns colour i of n from green (0) to red (n - 1).
 Colour heat(int i, int n);
@@ -58,7 +58,7 @@ struct Picture {
   std::vector<Legend> legend = {};
 };
 
-/// Returns a grid or picture as text for a terminal.
+/// Return a grid or a picture as text for a terminal.
 std::string text(const Grid&);
 std::string text(const Picture&);
 /// Returns the picture as an SVG file.

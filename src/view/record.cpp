@@ -66,7 +66,7 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
 
 namespace {
 
-// Returns a line as JSON; throws Unreadable if it is none.
+// Returns a line parsed as JSON. Throws Unreadable if it is not valid JSON.
 json parsed(const std::string& line) {
   try {
     return graph::parse_json(line, "the line");

@@ -16,8 +16,8 @@ struct Unreadable : Error {
   using Error::Error;
 };
 
-/// Returns the result of an operation. Throws Unreadable, or LayoutError or Error if the operation rejects
-/// its operands.
+/// Returns the result of operation `op`. Throws Unreadable if the operation is unknown or an argument cannot
+/// be parsed, and LayoutError or Error if the operation rejects its operands.
 std::string evaluate_record(const std::string& op, const std::vector<std::string>& arguments);
 
 /// The answer to a record: one line of JSON, {"id", "result"} or {"id", "error"}.
@@ -26,8 +26,8 @@ struct Answer {
   // False if the record itself is malformed; true if the operation gave a result or rejected its operands.
   bool readable = true;
 };
-/// Returns the answer to a record, which is one line of JSON with "op", "args" and optionally "id". Does
-/// not throw.
+/// Evaluates a record, one line of JSON with "op", "args" and optionally "id", and returns the answer to it.
+/// Does not throw; errors are part of the answer.
 Answer answer_record(const std::string& line);
 
 }  // namespace zellige::view

@@ -10,8 +10,8 @@ namespace {
 
 constexpr long long max_elements = 1 << 24;
 
-// Returns the layout in elements, without a swizzle if it is equal to a layout. Throws Error if it is no
-// layout or maps to coordinates.
+// Returns the value as a layout whose offsets count elements. A composed layout that is equal to a plain
+// layout is replaced by it. Throws Error if the value is no layout, or if it maps to coordinates.
 Value checked(const Value& given) {
   Value v = in_elements(given);
   const Value unswizzled = algebra::innermost(v);

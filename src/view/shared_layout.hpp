@@ -1,5 +1,5 @@
-// A layout of a tensor in shared memory, for bank conflicts: maps the (colexicographic) index of an element
-// to its byte address.
+// SharedLayout: the layout of a tensor in shared memory, for bank conflicts. It maps the (colexicographic)
+// index of an element to the element's byte address.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ class SharedLayout {
   /// integers, has negative offsets, or has more than 2^24 elements.
   SharedLayout(const Value& layout, int element_bits);
 
-  // The layout with swizzle and offset, if it has them.
+  // Returns the complete layout, including a swizzle and an offset.
   const Value& value() const { return value_; }
   const Value& unswizzled() const { return unswizzled_; }  // the layout without swizzle and offset
   int bits() const { return bits_; }
@@ -23,7 +23,7 @@ class SharedLayout {
   long long bytes() const { return bytes_; }  // from offset 0 through the last element
   int rank() const { return static_cast<int>(extents_.size()); }
   long long extent(int mode) const { return extents_[static_cast<std::size_t>(mode)]; }
-  /// Returns the change of the index for one step along a mode.
+  /// Returns by how much the index of an element changes in one step along a mode.
   long long step(int mode) const;
   long long offset(long long index) const { return indexer_(index); }  // offset of an element, in elements
   /// Returns the byte address of an element. Throws Error if the element starts inside a byte.

@@ -13,7 +13,7 @@ namespace {
 // Sizes in pixels: width of a letter, height of a line, margin of the picture, smallest cell.
 constexpr int letter = 7, line = 14, margin = 12, min_cell = 26;
 
-// Returns text with the characters escaped that XML reserves.
+// Returns the text with XML's reserved characters escaped.
 std::string escaped(const std::string& s) {
   std::string out;
   for (const char c : s) {
@@ -47,7 +47,7 @@ int longest_line(const std::string& s) {
   return static_cast<int>(maximum);
 }
 
-// Returns the sizes that the grid's labels need.
+// Returns the sizes, in pixels, that the grid's cells and labels need.
 Measures measure(const Grid& g) {
   Measures m;
   for (const Cell& c : g.cells) {
@@ -107,7 +107,7 @@ class SvgWriter {
       from = end + 1;
     }
   }
-  // Writes a grid whose upper end is at y. Returns its lower end.
+  // Writes a grid whose upper end is at y, in pixels. Returns the y of its lower end.
   int grid(const Grid& g, int y) {
     const Measures m = measure(g);
     const int left = margin + m.labels, top = y + m.top, right = left + g.columns * m.cell_width,
@@ -136,7 +136,7 @@ class SvgWriter {
       stroke(left + c * m.cell_width, top, left + c * m.cell_width, bottom);
     return bottom;
   }
-  // Writes the legend at y. Returns its lower end.
+  // Writes the legend of the picture with its upper end at y, in pixels. Returns the y of its lower end.
   int legend(const Picture& p, int y) {
     int x = margin;
     for (const Legend& l : p.legend) {
