@@ -79,7 +79,8 @@ class KernelText {
   using Context = plan::Context;
   using Buffer = plan::Buffer;
 
-  // The following functions are defined in kernel_text.cpp.
+  // Emits a comment and the signature of the kernel, up to the opening brace. This and the following
+  // functions are defined in kernel_text.cpp.
   void signature();
   void grid_comment();
   std::string parameter_list() const;
@@ -102,7 +103,8 @@ class KernelText {
   std::string thread_index() const;
   std::string block_index(int axis) const;
 
-  // The following functions are defined in role_text.cpp.
+  // Emits the declarations of the shared-memory rings. This and the following functions are defined in
+  // role_text.cpp.
   void rings();
   void roles();
   void cursors();
@@ -121,7 +123,8 @@ class KernelText {
   bool warp_specialized() const { return plan_.schedule.warp_specialized(); }
   std::string map_name(int node) const;
 
-  // The following functions are defined in copy_text.cpp.
+  // Emits the copy of a tile from global to shared memory. This and the following functions are defined in
+  // copy_text.cpp.
   void copy_in(int task, const Index& stage, const Index& iteration);
   void fetch(const Task&);
   // An expression for the number of elements to load; `whole` if it is always the complete chunk.
@@ -161,7 +164,8 @@ class KernelText {
   /// `axis`. Returns the coordinate.
   std::vector<Index> coordinate(const char* type, const Index& item, const Context&, int axis);
 
-  // The following functions are defined in evaluate_text.cpp.
+  // Emits a matmul by mma.sync or FMA instructions. This and the following functions are defined in
+  // evaluate_text.cpp and reduce_text.cpp.
   void mma(const Task&);
   void nest(const std::vector<int>& tasks);  // tasks that share a thread-value layout
   void blocked_nest(const std::vector<int>& tasks);
@@ -182,7 +186,8 @@ class KernelText {
   void write_pieces(const std::string& value, const NestAt&, int piece, const std::string& to,
                     const std::vector<Index>& at, const std::optional<Index>& limit);
 
-  // The following functions are defined in expression.cpp.
+  // Emits the values of a loop nest that are invariant along its loop. This and the following functions are
+  // defined in expression.cpp.
   void prepare(const std::vector<plan::Item>&, const NestAt&);
   void evaluate(const std::vector<plan::Item>&, const NestAt&);
   void evaluate_one(const std::vector<plan::Item>&, std::size_t, const NestAt&);

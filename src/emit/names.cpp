@@ -7,7 +7,8 @@
 namespace zellige::emit {
 namespace {
 
-/// Returns an escape of three octal digits, so that a digit after it is not part of the escape.
+/// Returns the character as an escape sequence of three octal digits. It always has three, so that a digit
+/// that follows in the text does not become part of it.
 std::string octal(char c) { return fmt::format("\\{:03o}", static_cast<unsigned char>(c)); }
 
 }  // namespace

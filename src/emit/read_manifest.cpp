@@ -57,8 +57,8 @@ class Field {
     if (!value_->is_string()) wrong("a string");
     return value_->get<std::string>();
   }
-  /// Returns the enumerator that belongs to the value's word. Throws Error unless the value is one of these
-  /// words.
+  /// Returns the enumerator to which `words` maps the text of this field. Throws Error, with all words, if it
+  /// is none of them.
   template <class T>
   T one_of(const std::vector<std::pair<std::string_view, T>>& words) const {
     const std::string found = text();

@@ -5,9 +5,9 @@
 // them: synchronised buffers like CUTLASS's pipelines. A kernel without warp specialization is one agent of
 // all warps, whose loads are cp.async groups.
 //
-// verify() and verify_registers() prove a schedule, print() shows it, place_buffers() reads lifetimes from
-// it, and the emitter prints the source code of each step. docs/explanation/verifier.md has the meaning of
-// every step.
+// verify() and verify_registers() prove that a schedule is correct, print() shows it, place_buffers() takes
+// lifetimes from it, and the emitter writes the source code of each step. docs/explanation/verifier.md
+// explains every step.
 #pragma once
 #include <concepts>
 #include <cstdint>

@@ -8,7 +8,8 @@
 
 namespace zellige::plan {
 
-/// Sets KernelPlan::matmuls for every matmul of the kernel's program.
+/// Sets KernelPlan::matmuls for every matmul of the kernel: its instruction, its warp layout, and whether its
+/// A operand stays in registers.
 void select(KernelPlan&, const target::Target&);
 
 /// Returns the number of accumulator registers per thread if the block's warps are distributed over the

@@ -13,9 +13,9 @@ namespace zellige::plan {
 int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target&);
 
 /// Splits K of a kernel's matmul over two blocks: sets KernelPlan::split_k and parts, and adds a buffer and
-/// two tasks for the exchange of partial results. Returns false, and changes nothing, unless the kernel is
-/// one matmul on warpgroups, followed by elementwise work and TMA stores whose boxes can be divided between
-/// two blocks.
+/// two tasks for the exchange of partial results. Returns false, without splitting, unless the kernel is one
+/// matmul on warpgroups, followed by elementwise work and TMA stores whose boxes can be divided between two
+/// blocks.
 bool split_k(KernelPlan&, const target::Target&);
 
 }  // namespace zellige::plan

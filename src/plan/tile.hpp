@@ -2,13 +2,13 @@
 // graphs, by estimated time, and plans the graph with them.
 //
 //   Tiled t = tile(graph, target, {.tiles = Tiles::automatic});
-//   t.graph                // with the selected tiling: tiles, and partial results between kernels, may differ
-//   t.plan.program.notes   // reports why, if tilings were compared
+//   t.graph                // with the selected tilings; may have other tiles and tensors of partial results
+//   t.plan.program.notes   // if tilings were compared: why these were selected
 //
-// With Tiles::automatic, custom operators are varied one after another. The tilings that retile proves
-// equivalent are estimated from their tiles, and the best few are planned. The cheapest plan is taken if it
-// is clearly cheaper than that of the graph's own tiling. Standalone matmuls get their tiles from
-// product_tiles.hpp.
+// With Tiles::automatic, tilings are varied for one custom operator after another. The times of the tilings
+// that retile proves equivalent are estimated from their tiles, and the few cheapest ones are planned. The
+// cheapest plan is taken if it is clearly cheaper than that of the graph's own tiling. Standalone matmuls get
+// their tiles from product_tiles.hpp.
 #pragma once
 #include "plan/cost_estimate.hpp"
 #include "plan/plan.hpp"

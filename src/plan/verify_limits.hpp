@@ -17,9 +17,9 @@ void check_structure(const Schedule&, const std::string& kernel);
 /// check_structure() first.
 void check_limits(const Schedule&, const std::string& kernel, const target::Target&);
 
-/// Throws Rejected if an mbarrier that the simulation does not count has the wrong number of arrivals.
-/// These are the mbarriers of exchanges between ranks, at which each rank arrives once, and of channels
-/// that are never released.
+/// Throws Rejected if certain mbarriers are initialised for a wrong number of arrivals: those of exchanges
+/// between ranks (blocks of a cluster), at which each rank arrives once, and those of channels that are never
+/// released. verify() itself counts the arrivals at all other mbarriers.
 void check_other_arrivals(const Schedule&, const std::string& kernel);
 
 /// The kinds of asynchronous groups that commit and wait_group count. Each warp role has its own groups of

@@ -33,7 +33,7 @@ struct Shortening {
   }
 };
 
-/// Returns by which modulus and to which minimum the loops of a schedule are shortened.
+/// Returns the modulus and the minimum trip count with which the loops of a schedule are shortened.
 Shortening shortening(const Schedule& s) {
   Shortening result;
   std::int64_t reach = 0;

@@ -1,5 +1,6 @@
-// Lists the operations that an expression may name: the library's tables of operations with the kinds of
-// their operands (zellige/layout/signature.hpp).
+// Lists the operations that expressions of `zellige layout` may call, such as composition or logical_divide.
+// They are taken from the library's tables, which have each operation's names and the kinds of its operands
+// (zellige/layout/signature.hpp).
 #pragma once
 #include <string>
 #include <string_view>
