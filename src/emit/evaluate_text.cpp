@@ -67,7 +67,7 @@ std::string KernelText::lanes_of(const Context& c) {
 }
 
 /// Opens a condition for the threads that have elements of the layout, and returns true. Returns false,
-/// without a condition, if all threads of the block have some.
+/// without a condition, if all threads of the block have elements.
 bool KernelText::open_threads(const Context& c) {
   if (c.threads() >= threads()) return false;
   if (c.row)

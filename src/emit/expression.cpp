@@ -307,8 +307,9 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
   return joined(parts, item.vector, register_type(n.dtype));
 }
 
-/// Returns the expression of operator `node`'s accumulator at a position of the nest. With `other`, it is the
-/// accumulator at the same position of the other matrix of a pair; a pair is batch indices 2 i and 2 i + 1.
+/// Returns the expression of operator `node`'s accumulator at a position of the nest. Matrices with the batch
+/// indices 2 i and 2 i + 1 are a pair; with `other`, the accumulator is that of the other matrix of the pair
+/// at the same row and column.
 std::string KernelText::accumulator(int node, const NestAt& nest, int vector, bool other) const {
   const std::string chunk = other ? fmt::format("{}::other({})", fragment_type(*nest.context), nest.chunk)
                                   : fmt::format("{}", nest.chunk);

@@ -1,5 +1,5 @@
-// Emits the kernels of a program. A launch of one block program is one kernel; a launch of several is a
-// kernel in which each block calls the device function of its program.
+// Emits the kernels of a program. A launch of one block program is one kernel. A launch of several block
+// programs is a kernel in which each block calls the device function of its program.
 //
 //   LaunchText code(plan, names);
 //   for (const plan::Launch& l : plan::launches(plan.kernels)) name = code.add(l);   // name of the kernel to launch

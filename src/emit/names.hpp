@@ -30,8 +30,8 @@ class Names {
   /// Returns whether an identifier has the form that pointer(), global(), map() and shared() return.
   static bool is_formed(std::string_view identifier);
 
-  /// Return the names of host functions: the host entry, its variant in which kernels do not overlap, and the
-  /// function that these two call.
+  /// Return the names of three host functions: the host entry, the host entry without overlap of kernels, and
+  /// the function that these two call.
   static std::string entry(const std::string& program) { return "launch_" + program; }
   static std::string ordered(const std::string& program) { return "ordered_" + program; }
   static std::string start(const std::string& program) { return "start_" + program; }

@@ -147,9 +147,9 @@ class Choice {
            std::max(1.0, waves / together) * cycles_once / clock;
   }
 
-  /// Returns the estimated microseconds on FMA units with several blocks per multiprocessor. A step takes as
-  /// long as the slowest of issuing FMAs, reading shared memory and reading from L2, plus a part of the other
-  /// two times. With few warps, barriers and loads are not hidden.
+  /// Returns the estimated microseconds on FMA units with several blocks per multiprocessor. For each step
+  /// over K, this is the longest of three times (issuing FMAs, reading shared memory, reading from L2) plus a
+  /// part of the other two. If a multiprocessor has few warps, the latency of barriers and loads adds to it.
   double us_of_threads(const ProductTile& t) const {
     constexpr double lanes = 128, seen = 0.3, cycles_once = 2500, line = 128, threads_at_a_time = 512;
     const auto m = static_cast<double>(std::min(t.m, size_.m)),

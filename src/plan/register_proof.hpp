@@ -26,9 +26,9 @@ class RegisterProof {
   /// in registers.
   void in_lines(int writer, int reader, int x);
 
-  /// Proves that task `reader` may read node x (an operator of the kernel), which task `writer` computed, at
-  /// the same coordinate of the other matrix of a pair: the thread that has an element also has that one. The
-  /// batch indices of a pair differ in the lowest bit.
+  /// Matrices with the batch indices 2 i and 2 i + 1 are a pair. Proves that each thread that has an element
+  /// of node x (an operator of the kernel, computed by task `writer`) also has the element at the same row
+  /// and column of the other matrix of the pair. Task `reader` reads both from registers.
   void in_pairs(int writer, int reader, int x);
 
   /// Proves that task t may read buffer b after task w without a barrier: each thread reads only elements

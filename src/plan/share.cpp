@@ -112,8 +112,9 @@ class Sharing {
     return maximum;
   }
 
-  /// Returns the nodes that `place` evaluates in addition to those that it evaluates already, if it evaluates
-  /// the operands `from`: these operands, and everything that is evaluated inline for them.
+  /// Returns the nodes that must be evaluated at `place` for the operands `from`: the operands, and
+  /// everything that is evaluated inline for them. Nodes that are evaluated there already (`places`) are
+  /// omitted.
   std::vector<int> newly(const std::vector<int>& from, const Place& place,
                          const std::vector<std::set<Place>>& places) const {
     std::set<int> seen;
@@ -131,9 +132,9 @@ class Sharing {
         std::count_if(cone.begin(), cone.end(), [&](int i) { return !places[i].empty(); }));
   }
 
-  /// Returns the operators to store next: those that another place evaluates as well, and that are read by
-  /// the root or by an operator of `cone` that only this place evaluates. `operands` are the root's operands,
-  /// `cone` is a result of newly().
+  /// Returns the operators to store next. `cone` is the result of newly() for `operands`. An operator is
+  /// returned if other places evaluate it as well, and if it is one of `operands` or is read by an operator
+  /// of `cone` that no other place evaluates.
   std::vector<int> frontier(const std::vector<int>& cone, const std::vector<int>& operands,
                             const std::vector<std::set<Place>>& places) const {
     std::set<int> top;

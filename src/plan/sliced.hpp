@@ -22,16 +22,16 @@ struct Slice {
 /// Returns the slices of a store: one for each dimension along which the store writes only some of the
 /// blocks' tiles. A dimension along which it begins within a tile has no slice; it may end within a tile.
 std::vector<Slice> slices(const BlockProgram&, const Node& store);
-/// Returns the slices of a task's result that are used; a task is the work of a step. If the task stores a
-/// tile, they are those of the store. If it copies a tile to shared memory, there is one slice with the tiles
-/// of all stores that read this copy, provided that they form one range. Returns an empty list if all tiles
-/// are used, and for other tasks.
+/// Returns which tiles of a task's result are needed (a task is the work of a step). For a task that stores a
+/// tile from shared to global memory, returns the slices of the store. For a task that copies a tile to
+/// shared memory for stores, returns one slice: the tiles of all these stores, if they form one range.
+/// Returns an empty list if all tiles are needed, and for other tasks.
 std::vector<Slice> slices(const KernelPlan&, const Task&);
 
-/// Returns a store through shared memory whose buffer the store node `another` can use as well, as (store
-/// node, buffer), or {-1, -1} if there is none. `stores` has the candidates, as (task, buffer). The tiles
-/// must have the same shape, layout and store instruction, and the two stores must store the same value, or
-/// no block executes both. `inner` is the contiguous dimension of `another`.
+/// Looks for a buffer in shared memory that the store node `another` can share with one of `stores`, which
+/// are (task, buffer). Returns (store node, buffer), or {-1, -1} if there is none. The two tiles must have
+/// the same shape, contiguous dimension (`inner`) and store instruction. In addition, both stores must store
+/// the same value, or no block may execute both.
 std::pair<int, int> shared_way_out(const KernelPlan&, const std::vector<std::pair<int, int>>& stores,
                                    int another, int inner);
 

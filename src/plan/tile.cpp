@@ -84,8 +84,9 @@ class Neighbours {
     return false;
   }
 
-  /// Returns the present value of extent `at` (as in extent()), and those of its multiples and quotients by
-  /// 2, 3, 4 and 8 for which retile::proved() accepts the tiling with all other extents unchanged.
+  /// Returns the values to try for extent `at`, which is numbered as in extent(). They are the present value,
+  /// and those of its multiples and quotients by 2, 3, 4 and 8 that retile::proved() accepts while all other
+  /// extents stay unchanged.
   std::vector<std::int64_t> extents(int at) {
     OpTiling own = given_[which_];
     const std::int64_t now = extent(own, at);

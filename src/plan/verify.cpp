@@ -412,9 +412,9 @@ class Simulation {
     return true;
   }
 
-  /// Returns whether the warp role acquires stages of the channel. It does not if it belongs to another block
-  /// of the cluster: then it only releases the channel's stages, and acquires those of its own block's
-  /// channel.
+  /// Returns whether warp role `agent`, a consumer of the channel, acquires the channel's stages. A consumer
+  /// in another block of the cluster does not: it acquires the stages of its own block's channel, and only
+  /// releases those of this one.
   bool acquires(int agent, int channel) const {
     for (const Event& e : s.lines[agent])
       if (const Release* of = as<Release>(*e.step); of && of->channel == channel && of->acquired_channel >= 0)

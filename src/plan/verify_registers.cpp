@@ -210,8 +210,8 @@ class Registers {
   }
 
   /// Rejects task t unless it can evaluate node x (an operator of the kernel). `at` says at which coordinates
-  /// it needs x: at those of its own thread-value layout, those of their rows, those of the other matrix of a
-  /// pair, or elsewhere.
+  /// a thread needs x: those of its own elements, those of its elements' rows, those of the same elements in
+  /// the other matrix of a pair, or elsewhere.
   void read(int t, int x, At at) {
     if (!seen_.insert({x, at}).second) return;
     const Node& n = node(x);

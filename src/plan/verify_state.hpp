@@ -109,8 +109,8 @@ struct State {
   std::vector<Cell> cells;
   std::vector<int> first_cell;  // by tensor: index of the cell of stage 0
 
-  /// Return the index of the vector clocks' component for the steps of a warp role, for the asynchronous
-  /// groups of one kind of a warp role, or for the stages of a channel.
+  /// Return the index of a vector clock's component: for the steps of warp role `agent`, or for its
+  /// asynchronous groups of kind g. component_of_channel() is that for the stages of a channel.
   int component(int agent) const { return agent; }
   int component(int agent, Groups g) const {
     return static_cast<int>(agents.size()) + agent * group_kinds + static_cast<int>(g);

@@ -10,8 +10,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns the operators that each iteration evaluates, and those other than loads whose values are computed
-/// before the loop. Operators that no store depends on are omitted.
+/// Returns the operators that the loop evaluates in each iteration, and the operators, except loads, that are
+/// computed before the loop. Operators on which no store depends are omitted.
 std::vector<int> inside(const BlockProgram& p) {
   std::vector<bool> live(p.nodes.size(), false);
   std::vector<int> found;

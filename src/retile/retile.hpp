@@ -4,7 +4,7 @@
 //
 //   Tiling t = tiling_of(graph);
 //   t[0].grid.x = 128, t[0].loop = 32;
-//   KernelGraph h = retile(graph, t);  // throws Error that names the operator whose meaning would change
+//   KernelGraph h = retile(graph, t);  // throws Error, with the operator whose result would change
 //
 // Extents change one at a time, and relation.hpp proves each change. A tensor between kernels that only
 // holds partial results may change its shape, and is then f32: no rounding is added, and roundings of

@@ -24,8 +24,8 @@ struct Rows {
 
 constexpr int either_way = 3;  // an operand may be contiguous along K, or along M or N
 
-/// Returns the descriptors of all instructions that a target has. Those that only one architecture has, such
-/// as sm_90a's wgmma, are omitted for other targets.
+/// Returns the descriptors of all instructions that a target has. Instructions that only one architecture
+/// has, such as sm_90a's wgmma, are omitted for other targets.
 Rows rows_of(const Target& t) {
   Rows rows;
   const auto add = [&](const Instruction& row) {
