@@ -28,10 +28,10 @@ Index KernelText::global_start(const plan::Split& s, bool far, const Index& give
   return index * s.tile + offset_of(s);
 }
 
-/// Returns the expression for the offset at which a split dimension (one that blocks or iterations divide
-/// into tiles) begins in its tensor. If one launch runs several block programs that each write one operand of
-/// a concatenation, the expression contains the operand's begin as a variable, part_begin. Programs with
-/// operands of one shape then have the same source.
+/// Returns the expression for Split::offset, the index in the tensor at which the tiles of a dimension begin.
+/// If a launch runs several block programs, each of which writes one operand of a concatenation, the index at
+/// which the operand begins is the variable part_begin. So programs for operands of one shape have the same
+/// source.
 Index KernelText::offset_of(const plan::Split& s) const {
   if (!s.of_part) return s.offset;
   return Index::named("part_begin") + (s.offset - block_.part_begin);

@@ -66,8 +66,8 @@ std::string layout_text(const graph::Shape&, const graph::Strides&);
 /// Returns the layout type `layout` combined with the buffer's swizzle; `layout` itself if the buffer has
 /// none.
 std::string swizzled(const plan::Buffer&, const std::string& layout);
-/// Returns the type of a buffer's layout, with its swizzle and, if the buffer has several partial results per
-/// element, with a first mode for them.
+/// Returns the type of a buffer's layout, including the swizzle. If the buffer has several partial results
+/// per element, the first mode of the layout is the index of the partial result.
 std::string buffer_layout(const plan::Buffer&);
 
 }  // namespace zellige::emit

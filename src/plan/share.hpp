@@ -19,8 +19,8 @@ namespace zellige::plan {
 
 constexpr int max_coordinates = 16, max_repeats = 24;
 
-/// Adds a `round` after each operator whose value must be stored; this renumbers the nodes (operators). Runs
-/// after `lower` and before `select`.
+/// Adds a `round` node, whose value is stored in shared memory, after each operator whose value must be
+/// stored. This renumbers the nodes (operators). Runs after `lower` and before `select`.
 void share(BlockProgram&);
 
 /// Undoes share() for the largest of the values that it stored, for kernels that do not fit shared memory:

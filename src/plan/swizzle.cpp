@@ -191,7 +191,7 @@ class Arrangement {
     to.push_back(std::move(p));
   }
 
-  /// Returns whether evaluating node x reads the buffer.
+  /// Returns whether node x, or an operator that is evaluated inline for it, reads the buffer.
   bool below(int x) const {
     for (const Leaf& leaf : leaves(plan_.program, x, {}))
       if (leaf.node == buffer_.node) return true;

@@ -12,8 +12,9 @@
 
 namespace zellige::plan {
 
-/// Requires a complete plan. Throws Rejected with the kernel, both tasks, the thread and value, and the two
-/// coordinates that differ.
+/// Throws Rejected if a task reads a register that does not contain the value it expects. The message has the
+/// kernel, the two tasks that write and read the register, its thread and value index, and the coordinates of
+/// the found and the expected element. Requires a complete plan.
 void verify_registers(const KernelPlan&);
 
 }  // namespace zellige::plan

@@ -172,7 +172,8 @@ class Relating {
   }
 
   /// Returns how the result of the current operator relates to its result before the change (same, parts or
-  /// partial sums), given the relations of its operands. Throws Error if the result would be wrong.
+  /// partial sums), given the relations of its operands. Throws Error if the graph would compute something
+  /// else after the change.
   Relation computed() const {
     bool all_same = true, any_sums = false;
     for (std::size_t i = 0; i < op_->inputs.size(); ++i) {

@@ -38,10 +38,13 @@ const Instruction* find_matrix_load(const Target&);
 /// by group (cp.async), the widest first. All of them zero-fill bytes beyond the source's size.
 std::vector<const Instruction*> async_copies(const Target&);
 
-/// The following functions return the instruction by which TMA loads, multicasts or stores a box with
-/// `dimensions` dimensions, or nullptr if the target has none.
+/// Returns the TMA instruction that loads a box with `dimensions` dimensions, or nullptr if the target has
+/// none.
 const Instruction* find_tensor_load(const Target&, int dimensions);
+/// Returns the TMA instruction that loads a box into the shared memory of several blocks of a cluster, or
+/// nullptr if the target has none.
 const Instruction* find_tensor_multicast(const Target&, int dimensions);
+/// Returns the TMA instruction that stores a box, or nullptr if the target has none.
 const Instruction* find_tensor_store(const Target&, int dimensions);
 
 /// Returns whether a kernel may be launched while the preceding one still runs, and waits for its end by

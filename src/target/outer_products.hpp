@@ -15,9 +15,11 @@ namespace zellige::target {
 /// Returns all descriptors: first those for large M, then those for small M.
 std::span<const Instruction> outer_products();
 
-/// The following functions return how many consecutive rows, or columns, of a tile's accumulators a thread
-/// has. Require a descriptor of outer_products().
+/// Returns how many consecutive rows of a warp tile's accumulators a thread has. Requires a descriptor of
+/// outer_products().
 int thread_rows(const Instruction&);
+/// Returns how many consecutive columns of a warp tile's accumulators a thread has. Requires a descriptor of
+/// outer_products().
 int thread_columns(const Instruction&);
 
 }  // namespace zellige::target

@@ -1,6 +1,6 @@
-// Properties of GPU architectures as data: limits, memory sizes and parameters of the cost model, one
-// record per architecture. The numbers are from the tables "Compute Capabilities" of the CUDA C++
-// Programming Guide.
+// Properties of GPU architectures as data: limits, memory sizes and parameters of the cost model, one record
+// per architecture. The limits and sizes are from the tables "Compute Capabilities" of the CUDA C++
+// Programming Guide; the cost model's parameters are measured or from data sheets (see Costs).
 //
 //   const Target& t = find("sm_90a");   // t.shared_per_block == 227 * 1024
 #pragma once
@@ -63,7 +63,7 @@ struct Target {
 /// Returns all supported targets.
 const std::vector<Target>& all();
 /// Returns the target with this name; "sm_90" means sm_90a. Throws Error, with the known names, if there is
-/// none.
+/// no such target.
 const Target& find(std::string_view name);
 
 }  // namespace zellige::target

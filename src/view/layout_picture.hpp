@@ -23,8 +23,8 @@ struct PictureOptions {
   std::optional<Value> shape = {};
 };
 
-/// Returns the bits of an element type ("f16", "half_t", "float", "u8") or of a number of bits ("16").
-/// Throws Error for anything else.
+/// Returns the size of an element type in bits. `type` is a name ("f16", "half_t", "float", "u8") or the
+/// number of bits itself ("16"). Throws Error for anything else.
 int element_bits(std::string_view type);
 
 /// Returns the picture of a layout. `expression`, from which the layout was evaluated, is its title. With
