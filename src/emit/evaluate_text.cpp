@@ -60,8 +60,8 @@ std::string KernelText::lane_among(const Context& c, int lanes) {
   const int step = c.lane_step();
   return step == 1 ? fmt::format("lane % {}", lanes) : fmt::format("lane / {} % {}", step, lanes);
 }
-/// Returns the template arguments of a shuffle reduction among the lanes that share a result: their number,
-/// and their distance if it is not 1.
+/// Returns the template arguments of a shuffle reduction among the lanes that share a result: the number of
+/// these lanes and, if it is not 1, the distance between two of them.
 std::string KernelText::lanes_of(const Context& c) {
   return c.lane_step() == 1 ? fmt::format("{}", c.lanes()) : fmt::format("{}, {}", c.lanes(), c.lane_step());
 }

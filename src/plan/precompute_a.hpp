@@ -1,5 +1,5 @@
-// Computes the A operand of a matmul with at most 8 rows for all of K before the loop. Otherwise each
-// iteration would compute its part of K.
+// Moves the computation of the A operand of a matmul with at most 8 rows before the loop, where it is done
+// for all of K at once.
 //
 //   loop: S += bf16(x[it] g[it]) W[it], squares += x[it]^2
 //

@@ -47,8 +47,8 @@ const Instruction* find_tensor_multicast(const Target&, int dimensions);
 /// Returns the TMA instruction that stores a box, or nullptr if the target has none.
 const Instruction* find_tensor_store(const Target&, int dimensions);
 
-/// Returns whether a kernel may be launched while the preceding one still runs, and waits for its end by
-/// itself (programmatic dependent launch).
+/// Returns whether the target has programmatic dependent launch: a kernel may start while the preceding one
+/// still runs, and itself waits for the end of that kernel.
 bool has_programmatic_launch(const Target&);
 
 }  // namespace zellige::target
