@@ -1,7 +1,7 @@
 // Tile scheduler: chooses the order in which persistent blocks compute the output tiles of their kernel, so
 // that tiles in flight share operands in the L2 cache.
 //
-//   // 32 x 16 tiles, visited in groups of 16 rows of tiles; tile (row, column) has index row * 16 + column in the grid:
+//   // 32 x 16 tiles, visited in groups of 16 rows of tiles; tile (row, column) has grid index row * 16 + column:
 //   TileSchedule w = tile_schedule(plan);    // {.rows = 32, .columns = 16, .group = 16}
 #pragma once
 #include "plan/kernel_plan.hpp"

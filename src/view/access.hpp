@@ -5,7 +5,7 @@
 //   ld.shared.v4.b32 st.shared.v2 ld.shared.u8   32 consecutive elements: along the contiguous mode, then the next row
 //   ld.shared.b32 32:32                          lane l at the element of index 32 l (colexicographic)
 //   ld.shared.b32 (0,5,_,7)                      one element per lane; _: inactive lane
-//   ((4,8),(2,2)):((128,1),(64,8))               any (thread, value) layout; accesses are as wide as its contiguous values
+//   ((4,8),(2,2)):((128,1),(64,8))               any (thread, value) layout; accesses of its contiguous values
 //
 // If an instruction is given without lanes, the accesses are those that cover the tensor: one instruction
 // after another, at all positions where it fits.
