@@ -22,8 +22,8 @@ class Assembly {
     for (int t : g.inputs) out_.inputs.push_back(tensor(t));
   }
 
-  /// Appends one operator of the input graph unchanged, unless its result exists: a slice that a fused kernel
-  /// stores.
+  /// Appends operator `op` of the input graph unchanged. Does nothing if its result exists already, because a
+  /// fused kernel stores it as a slice of its result.
   void add_unfused(int op) {
     KernelOp copy = g_.ops[op];
     if (at_[copy.outputs[0]] >= 0) return;  // a slice that a kernel stores
@@ -32,8 +32,9 @@ class Assembly {
     out_.ops.push_back(std::move(copy));
   }
 
-  /// Appends the custom operators of a fused kernel, after the concatenations that they read. A result that
-  /// is stored with reduced dimensions kept (as 1) is followed by a reshape to its shape in the input graph.
+  /// Appends the custom operators of a fused kernel, after the concatenations that the kernel reads. If a
+  /// result is stored with its reduced dimensions kept (extent 1), a reshape to the shape in the input graph
+  /// follows.
   void fused(const Kernel& k) {
     for (int op : concatenations(g_, k.ops)) add_unfused(op);
     std::map<int, int> between;
@@ -85,18 +86,18 @@ class Assembly {
   }
 
  private:
-  /// Appends a tensor and returns its index.
+  /// Appends a tensor to the fused graph and returns its index.
   int add(graph::KernelTensor t) {
     out_.tensors.push_back(std::move(t));
     return static_cast<int>(out_.tensors.size()) - 1;
   }
-  /// Appends a copy of the input graph's tensor `t` and returns its index.
+  /// Appends a copy of the input graph's tensor `t` to the fused graph and returns its new index.
   int tensor(int t) {
     graph::KernelTensor copy = g_.tensors[t];
     if (copy.memory >= 0) copy.memory = at_[copy.memory];
     return at_[t] = add(std::move(copy));
   }
-  /// Returns the name, with underscores appended until it is unused.
+  /// Returns a tensor name that is not used yet: `name` with as many underscores appended as necessary.
   std::string fresh(std::string name) {
     while (!names_.insert(name).second) name += '_';
     return name;

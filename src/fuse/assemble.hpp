@@ -1,5 +1,5 @@
-// Builds the fused graph: replaces each selected group of operators by the custom operators that compute it,
-// and keeps the other operators.
+// Builds the fused graph: replaces each selected group of operators by custom operators that compute the same
+// (one per launch), and keeps the other operators.
 #pragma once
 #include "fuse/choose.hpp"
 
@@ -11,9 +11,9 @@ struct Assembled {
   std::vector<int> first;  // by group: index in graph.ops of the first operator that computes it
 };
 
-/// Returns the graph in which the first kernel of each group replaces the group's operators; a group without
-/// kernels is kept as it is. Requires that the groups cover each operator of the graph exactly once and are
-/// in topological order.
+/// Returns the graph in which the first kernel of each group replaces the group's operators. A group without
+/// kernels is one unfused operator, which is kept. Requires that the groups cover each operator of the graph
+/// exactly once and are in topological order.
 Assembled assemble(const graph::KernelGraph&, const std::vector<Group>&);
 
 }  // namespace zellige::fuse

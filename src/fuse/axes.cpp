@@ -24,12 +24,12 @@ class Union {
 
   int rank(int v) const { return static_cast<int>(shape(v).size()); }
   const Shape& shape(int v) const { return steps_.values[v].shape; }
-  /// Returns the representative of the set that contains `x`.
+  /// Returns the representative of the set that contains dimension number `x`.
   int find(int x) {
     while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
     return x;
   }
-  /// Returns the representative of dimension `d` of value `v`.
+  /// Returns the representative of the set that contains dimension `d` of value `v`.
   int at(int v, int d) { return find(first_[v] + d); }
 
   /// Makes dimension `d` of value `v` and dimension `e` of value `w` one axis. Does nothing if either has
@@ -40,19 +40,20 @@ class Union {
     parent_[x] = y;
     summed_[y] = summed_[y] || summed_[x], whole_[y] = whole_[y] || whole_[x];
   }
-  /// Marks the axis of dimension `d` of value `v` as reduced over.
+  /// Records that a step reduces over the axis of dimension `d` of value `v`.
   void summed(int v, int d) { summed_[at(v, d)] = true; }
-  /// Marks the axis of dimension `d` of value `v` as needed in one block.
+  /// Records that a step needs all of the axis of dimension `d` of value `v` in one block.
   void whole(int v, int d) { whole_[at(v, d)] = true; }
 
-  /// Joins the dimensions of two values pairwise, aligned at the last one as for broadcasting; skips the last
-  /// `but` dimensions.
+  /// Makes corresponding dimensions of values `v` and `w` one axis. Dimensions correspond from the last one,
+  /// as in broadcasting; the last `but` dimensions are skipped.
   void aligned(int v, int w, int but = 0) {
     for (int back = but + 1; back <= std::min(rank(v), rank(w)); ++back)
       same(v, rank(v) - back, w, rank(w) - back);
   }
 
-  /// Returns the sets as axes. Throws Error if two dimensions of one value are in the same set.
+  /// Returns the axes: one per set of dimensions, none for dimensions of extent 1. Throws Error if two
+  /// dimensions of one value are in the same set.
   Axes axes() {
     Axes a;
     std::map<int, int> number;

@@ -1,11 +1,11 @@
-// Finds the axes of a group of operators. An axis is an iteration dimension: all dimensions of tensors that
-// are indexed together are one axis.
+// Finds the axes of a group of operators. An axis is an iteration dimension: dimensions of different tensors
+// that are indexed together belong to one axis.
 //
 //   Axes a = axes_of(steps);       // of rms_norm and matmul: rows, width (summed over by both), columns
-//   a.of[value][d]                 // the axis of dimension d of a value; -1 where it has one element
+//   a.of[value][d]                 // the axis of dimension d of a value; -1 if that dimension has extent 1
 //
-// An axis that no step reduces over, or needs in one block, may be split over blocks. The kernel's loop may
-// run along an axis that is reduced over.
+// The grid may split an axis over blocks if no step reduces over it and none needs all of it in one block.
+// The kernel's loop may run along an axis that a step reduces over.
 #pragma once
 #include "fuse/steps.hpp"
 
@@ -21,9 +21,9 @@ struct Axes {
   std::vector<std::vector<int>> of;  // by value and dimension: index into `axes`; -1: extent 1
   std::vector<Axis> axes;
 
-  /// Returns whether the value has a dimension along the axis.
+  /// Returns whether some dimension of the value lies along the axis.
   bool has(int value, int axis) const;
-  /// Returns the dimension of the value along the axis; -1: none.
+  /// Returns which dimension of the value lies along the axis, or -1 if none does.
   int dim(int value, int axis) const;
 };
 

@@ -36,8 +36,9 @@ class Emission : graph::BlockWriter {
     multiplies_ = std::ranges::any_of(steps.steps, [](const Step& s) { return s.kind == OpKind::matmul; });
   }
 
-  /// Emits all steps and, unless the loop is split, the stores of the group's outputs. Throws Error if a step
-  /// needs a value that is not yet available.
+  /// Emits all steps and, unless the loop is split over blocks, the stores of the group's outputs. Returns
+  /// the block graph with its loads and stores. Throws Error if a step needs a value that is not yet
+  /// available.
   Body run() {
     for (const Step& s : steps_.steps) split_ ? step_before_split(s) : step(s);
     if (!split_)
@@ -45,8 +46,8 @@ class Emission : graph::BlockWriter {
     return std::move(body_);
   }
 
-  /// Emits what one block of a split loop computes: the steps up to the partial results, and their stores.
-  /// `whole` must be the emission of the same group without the split, after run().
+  /// Emits and returns what one block of a split loop computes: the steps up to the partial results, and the
+  /// stores of these. `whole` must be the Emission of the same group with an unsplit loop, after its run().
   Body run_part(Emission& whole) {
     const auto [maxima, inside] = needed_of_part(steps_, whole.deferred_, whole.factors_);
     for (const Step& s : steps_.steps)
@@ -72,15 +73,16 @@ class Emission : graph::BlockWriter {
     int exact = -1;       // of a block with one tile of rows: the maximum before its clamp
   };
 
-  /// Emits the block operators of a step, and first the loads of its operands. Throws Error if it needs a
-  /// value that is not yet available.
+  /// Emits the loads of a step's operands, then the block operators of the step. Throws Error if the step
+  /// needs a value that is not yet available.
   void step(const Step& s) {
     for (int v : s.inputs) load(v);
     const Deferred h = deferred_[s.output] = lower(s);
     if (h.tile >= 0 && h.itself()) name_after(s.output, h.tile);
   }
-  /// Emits a step of a group whose loop will be split. If a block has one tile of rows, a step that needs a
-  /// value known only after the loop is postponed to another kernel, and so are all steps that depend on it.
+  /// Emits a step of a group whose loop will be split over blocks. If each block runs a single iteration
+  /// (exact_maxima), a step that needs a value known only after the loop is postponed to another kernel, and
+  /// so are all steps that depend on its result.
   void step_before_split(const Step& s) {
     if (!exact_maxima()) return step(s);
     bool postponed = std::ranges::any_of(s.inputs, [&](int v) { return postponed_.count(v) > 0; });
@@ -97,30 +99,34 @@ class Emission : graph::BlockWriter {
   }
 
   const Shape& shape(int v) const { return steps_.values[v].shape; }
-  /// Returns the extent of the dimension that is `back` before the last; 1 if there is none.
+  /// Returns the extent of the dimension `back` positions before the last, or 1 if there is no such
+  /// dimension.
   static std::int64_t from_last(const Shape& s, std::size_t back) {
     return back < s.size() ? s[s.size() - 1 - back] : 1;
   }
-  /// Returns the value's tensor name for messages.
+  /// Returns the name of the value's tensor for messages, or a description if the value is no tensor of the
+  /// graph.
   std::string called(int v) const {
     const int t = steps_.values[v].tensor;
     return t >= 0 ? g_.tensors[t].name : "a step of a composed operator";
   }
-  /// Throws the Error of a step that would read inside the loop what is known after it.
+  /// Throws Error, because step `s` would read inside the loop a value that is known only after the loop.
   [[noreturn]] void refuse(const Step& s) const {
     fail("{} ({}) would read inside the loop what is known after it", graph::name(s.kind), called(s.output));
   }
 
-  /// Names tile `t` after the graph's tensor that value `v` is; does nothing if it is none.
+  /// Names tile `t` after the graph's tensor that value `v` represents. Does nothing if `v` is no tensor of
+  /// the graph.
   void name_after(int v, int t) {
     if (steps_.values[v].tensor >= 0) name(t, called(v));
   }
-  /// Returns tile `t` cast to the dtype of value `v`, as a matmul reads it and as it is stored.
+  /// Returns tile `t` cast to the dtype of value `v`, in which a matmul reads the value and in which it is
+  /// stored.
   int rounded(int t, int v) { return cast(t, steps_.values[v].dtype); }
 
   std::array<int, 3> map_of(int v) const { return tiles_.map_of(axes_, v); }
   Shape covered(int v, Shape s) const { return tiles_.covered(axes_, v, std::move(s)); }
-  /// Returns the dimension of the value along the loop axis; -1: none.
+  /// Returns which dimension of the value lies along the loop axis, or -1 if none does.
   int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
   /// Returns whether the step reduces over the loop axis.
   bool is_along(const Step& s) const {
@@ -128,23 +134,26 @@ class Emission : graph::BlockWriter {
     if (s.kind == OpKind::matmul) return d >= 0 && d + 1 == static_cast<int>(shape(x).size());
     return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
   }
-  /// Returns whether the block's own loop runs along an axis other than the one that blocks split.
+  /// Returns whether each block has a loop along another axis (inner_axis) than the one that is split over
+  /// blocks.
   bool has_inner_loop() const { return tiles_.inner_axis >= 0; }
-  /// Returns whether each block of the split loop has one tile of rows, so that its reductions see all
-  /// elements at once.
+  /// Returns whether each block of a split loop runs a single iteration, without a matmul, so that its maxima
+  /// are final for its share of the axis and not running maxima.
   bool exact_maxima() const { return split_ && tiles_.loop == 1 && !has_inner_loop() && !multiplies_; }
-  /// Returns whether each block of the split loop has one tile along the loop axis.
+  /// Returns whether each block of a split loop has a single tile along the loop axis.
   bool one_tile() const { return has_inner_loop() || exact_maxima(); }
-  /// Returns whether the value has the axis of the block's own loop, where that is not the split axis.
+  /// Returns whether the value has the axis of the block's own loop (inner_axis). False if there is no such
+  /// loop.
   bool is_inner(int v) const { return has_inner_loop() && axes_.has(v, tiles_.inner_axis); }
-  /// Returns the dimension of the value that the block's loop splits; -1: none, or the loop has one
+  /// Returns which dimension of the value the block's loop splits, or -1 if none, or if the loop has one
   /// iteration.
   int cut_by_loop(int v) const {
     if (tiles_.loop == 1) return -1;
     return has_inner_loop() ? axes_.dim(v, tiles_.inner_axis) : loop_dim(v);
   }
 
-  /// Emits the load of a value that is produced outside the group, unless an equal load exists.
+  /// Emits the load of value `v` if it is produced outside the group. If an equal load exists, its tile is
+  /// used.
   void load(int v) {
     if (deferred_[v].tile >= 0 || !steps_.values[v].loaded) return;
     const bool varies = loop_dim(v) >= 0;
@@ -168,8 +177,8 @@ class Emission : graph::BlockWriter {
     body_.block.ops.push_back(op);
   }
 
-  /// Emits the stores of an output of the group. Throws Error if it changes with the iteration, or if blocks
-  /// that differ in a grid dimension would write the same elements.
+  /// Emits the stores of value `v`, an output of the group. Throws Error if the value changes with the loop
+  /// iteration, or if blocks that differ in a grid dimension would write the same elements.
   void store(int v) {
     if (deferred_[v].varies) fail("{} would be stored from inside the loop", called(v));
     BlockOp op;
@@ -190,8 +199,8 @@ class Emission : graph::BlockWriter {
     }
   }
 
-  /// Returns the tensors that are stored of a value: its slices if each is a whole number of block tiles,
-  /// else the whole value.
+  /// Returns the tensors to store for value `v`: the slices through which it is read, if each of them
+  /// consists of whole block tiles, otherwise the whole value.
   std::vector<Slice> slices(int v) const {
     const auto found = steps_.slices.find(v);
     const std::vector<Slice> all{{steps_.values[v].tensor, -1, 0, 0}};
@@ -205,8 +214,8 @@ class Emission : graph::BlockWriter {
     return found->second;
   }
 
-  /// Emits the store of partial result `at`. The stored tensor has a first dimension that numbers the blocks
-  /// of the split loop. Throws Error if two blocks would write the same elements.
+  /// Emits the store of the partial result with index `at`. The stored tensor has a first dimension that
+  /// numbers the blocks of the split loop. Throws Error if two blocks would write the same elements.
   void store_partial(int at) {
     const Partial& p = body_.partials[at];
     Shape shape{1};
@@ -235,14 +244,14 @@ class Emission : graph::BlockWriter {
     }
     body_.block.ops.push_back(op);
   }
-  /// Records a partial result whose tile is `tile`, and returns its index.
+  /// Records a partial result, which will be stored from tile `tile`. Returns its index in body_.partials.
   int add_partial(Partial p, int tile) {
     body_.partials.push_back(std::move(p));
     partial_tiles_.push_back(tile);
     return static_cast<int>(body_.partials.size()) - 1;
   }
-  /// Returns the index of the partial result that stores running maximum `running` after the block's last
-  /// iteration; adds it at the first call.
+  /// Returns the index of the partial result that stores runnings_[running], a running maximum, after the
+  /// block's last iteration. Adds the partial result at the first call.
   int partial_of(int running) {
     const Running& r = runnings_[running];
     for (std::size_t p = 0; p < body_.partials.size(); ++p)
@@ -256,14 +265,14 @@ class Emission : graph::BlockWriter {
     return at;
   }
 
-  /// Throws Error if maximum `v` has no lower bound. An accumulated maximum starts at the lowest finite
+  /// Throws Error if maximum `v` has no finite lower bound. Its accumulator starts at the lowest finite
   /// float32, which would be wrong for a row of minus infinities.
   void bounded(int v) const {
     if (!deferred_[v].bounded_below()) fail("the maximum {} would be that of finite numbers", called(v));
   }
 
-  /// Returns the tile of a value that needs nothing deferred, as it is after the loop. For a maximum, emits
-  /// its accumulator at the first call.
+  /// Returns the tile of value `v` as it is after the loop. Requires that no terms of it are deferred. For a
+  /// maximum over the loop, emits the accumulator at the first call.
   int known(int v) {
     Deferred& h = deferred_[v];
     if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
@@ -275,8 +284,8 @@ class Emission : graph::BlockWriter {
     return h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true})});
   }
 
-  /// Returns the tile of a maximum's operand, after the monotone steps that were moved from the maximum to
-  /// it.
+  /// Returns the tile of the operand of maximum `h`, after the monotone steps on the maximum, which are
+  /// applied to the operand instead.
   int inner(const Deferred& h) {
     int x = deferred_[h.of].tile;
     for (const Step& s : h.monotone) {
@@ -289,7 +298,8 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// Returns the index in `runnings_` of the running maximum of `h`; emits it at the first call.
+  /// Returns the index in `runnings_` of the running maximum that replaces maximum `h` inside the loop. Emits
+  /// the running maximum at the first call.
   int running_of(const Deferred& h) {
     const int x = inner(h);
     for (std::size_t i = 0; i < runnings_.size(); ++i)
@@ -306,8 +316,8 @@ class Emission : graph::BlockWriter {
     return static_cast<int>(runnings_.size()) - 1;
   }
 
-  /// Emits and returns exp(-c (m - m')) in float32, by which earlier sums are multiplied when the running
-  /// maximum changes from m' to m.
+  /// Emits exp(c (m - m')) in float32, where c is h.coefficient, and returns its tile. Earlier sums are
+  /// multiplied by it when the running maximum changes from m' to m.
   int rescale_of(const Deferred& h) {
     const Running& r = runnings_[h.running];
     const int fallen = cast(r.fallen, DType::f32);
@@ -315,9 +325,9 @@ class Emission : graph::BlockWriter {
     return emit_once(OpKind::exp, {emit_once(OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
   }
 
-  /// Emits a step on a tile that changes with the block's own loop, where blocks split another axis. A
-  /// reduction over the own loop becomes an accumulator. Throws Error if an operand is deferred, or for a
-  /// maximum over the own loop.
+  /// Emits a step with an operand that changes in the block's own loop along inner_axis, where blocks split
+  /// another axis. A sum or matmul over inner_axis becomes an accumulator. Throws Error if an operand has
+  /// deferred terms, or for a maximum over inner_axis.
   Deferred within(const Step& s) {
     Deferred h;
     std::vector<int> in;
@@ -338,8 +348,8 @@ class Emission : graph::BlockWriter {
     return h;
   }
 
-  /// Emits a step and returns what the block has of its result. Throws Error if no law allows the step to
-  /// read what is known only after the loop.
+  /// Emits a step and returns its result: a tile with deferred terms. Throws Error if the step needs inside
+  /// the loop a value that is known only after the loop, and no law of body.hpp applies.
   Deferred lower(const Step& s) {
     if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
     const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
@@ -347,8 +357,8 @@ class Emission : graph::BlockWriter {
     return s.kind == OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
   }
 
-  /// Emits a step none of whose operands changes with the iteration. A monotone step on a maximum is recorded
-  /// instead, and later applied to the maximum's operand.
+  /// Emits a step none of whose operands changes with the iteration. A monotone step on a maximum is not
+  /// emitted but recorded, because it will be applied to the maximum's operand.
   Deferred outside(const Step& s) {
     const auto x = std::ranges::find_if(s.inputs, [&](int v) { return deferred_[v].kind == Kind::maximum; });
     if (x != s.inputs.end() && is_monotone(s) && grows(s, *x)) {
@@ -364,8 +374,8 @@ class Emission : graph::BlockWriter {
     return h;
   }
 
-  /// Returns whether the operands other than the maximum are known before the loop and do not broadcast the
-  /// result beyond the maximum's shape.
+  /// Returns whether step `s` may be applied to the operand of value `maximum` instead of the maximum itself:
+  /// the other operands of `s` are known before the loop, and its result has the shape of the maximum.
   bool grows(const Step& s, int maximum) const {
     return std::ranges::all_of(s.inputs, [&](int v) {
       return v == maximum ||
@@ -373,8 +383,9 @@ class Emission : graph::BlockWriter {
     });
   }
 
-  /// Emits a step on the tiles `in` and returns its result. Rounds the operands of a matmul to their dtypes,
-  /// gives a mask its tile's place in the tensor, and omits a cast that changes nothing.
+  /// Emits a step on the tiles `in` and returns the tile of its result. Rounds the operands of a matmul to
+  /// their dtypes, gives a mask the offset of its tile in the tensor, and omits a cast from float32 to
+  /// float32.
   int placed(const Step& s, std::vector<int> in) {
     if (s.kind == OpKind::matmul)
       for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);
@@ -388,8 +399,8 @@ class Emission : graph::BlockWriter {
     return t;
   }
 
-  /// Emits an elementwise step, mask or rotary embedding inside the loop. Throws Error if it does not commute
-  /// with what is deferred of its operands.
+  /// Emits an elementwise step, mask or rotary embedding inside the loop. Throws Error if the step does not
+  /// commute with the deferred terms of its operands.
   Deferred mapped(const Step& s) {
     Deferred x = deferred_[s.inputs[0]];
     if (s.inputs.size() == 1) {
@@ -414,8 +425,9 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// Emits a binary step inside the loop one of whose operands is known only after it. A factor is deferred;
-  /// a maximum that is subtracted is replaced by the running maximum. Throws Error for any other step.
+  /// Emits a binary step inside the loop, one of whose operands is known only after the loop. If that operand
+  /// is a factor or divisor, it becomes a deferred factor. If it is a maximum that is subtracted, the running
+  /// maximum is subtracted instead. Throws Error for any other step.
   Deferred waited(const Step& s, Deferred x, const Deferred& y) {
     if (s.kind == OpKind::mul && x.waits()) {
       Deferred h = y;
@@ -436,8 +448,9 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// Returns whether the deferred factors and running maximum of `h` are constant along a reduced dimension,
-  /// which is `back` before the last, so that they can be applied after the reduction.
+  /// Returns whether the deferred factors and the running maximum of `h` are constant along a reduced
+  /// dimension, so that they can be applied after the reduction. The dimension is the one `back` positions
+  /// before the last.
   bool passes(const Deferred& h, std::size_t back) const {
     for (const Factor& f : h.factors)
       if (from_last(shape(f.value), back) != 1) return false;
@@ -447,8 +460,8 @@ class Emission : graph::BlockWriter {
     return back == like.size() - 1 - static_cast<std::size_t>(r.dim) || from_last(like, back) == 1;
   }
 
-  /// Emits a sum or maximum of a value inside the loop. Over the loop axis it becomes an accumulator. Throws
-  /// Error if the deferred terms differ along the reduced dimension.
+  /// Emits a sum or maximum of a value inside the loop. A reduction over the loop axis becomes an
+  /// accumulator. Throws Error if the operand's deferred terms differ along the reduced dimension.
   Deferred reduced(const Step& s) {
     const int v = s.inputs[0], dim = s.attributes.dim;
     Deferred x = deferred_[v];
@@ -469,8 +482,8 @@ class Emission : graph::BlockWriter {
     return settled(s, x, last ? OpKind::accum_red_sum : OpKind::accum);
   }
 
-  /// Emits a matmul inside the loop. If K is the loop axis, it becomes an accumulator. Throws Error if
-  /// deferred terms differ along K.
+  /// Emits a matmul inside the loop. If the loop runs along K, the result becomes an accumulator. Throws
+  /// Error if the operands' deferred terms differ along K.
   Deferred product(const Step& s) {
     Deferred x = deferred_[s.inputs[0]], y = deferred_[s.inputs[1]];
     if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) ||
@@ -486,8 +499,9 @@ class Emission : graph::BlockWriter {
     return settled(s, x, OpKind::accum);
   }
 
-  /// Emits the accumulator of sum `s` over the loop, and after the loop the factors deferred in `x`. If the
-  /// loop is split, records a partial result, to which the second kernel applies the factors.
+  /// Emits the accumulator (of kind `sum`) for a sum or matmul `s` over the loop whose operand is `x`. After
+  /// the loop, applies the deferred factors of `x`. If the loop is split over blocks, it records a partial
+  /// result instead, and the second kernel applies the factors.
   Deferred settled(const Step& s, const Deferred& x, OpKind sum) {
     int t = x.tile;
     if (one_tile()) {

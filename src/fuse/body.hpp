@@ -3,19 +3,23 @@
 // Grid dimensions split axes that no step reduces over. The loop runs along one axis that is reduced over. A
 // step on a tile that is loaded per iteration runs inside the loop. Sums, maxima and matmuls over the loop's
 // axis become accumulators, and steps that read them run after the loop. If a step inside the loop needs a
-// value that is known only after the loop, one of three laws defers that value to the end of the loop. If
-// none applies, the group is rejected.
+// value that is known only after the loop, one of three laws moves the use of that value to the end of the
+// loop. If none applies, the group is rejected.
 //
-//   factors    sum_i (x_i h) = (sum_i x_i) h, also for a matmul: h is deferred while only linear steps follow. So a
-//              norm's scale passes through the matmul after it, and its sum of squares is computed in the same loop.
-//   rescaling  F(x_i, m) = exp(c (x_i - m)), as in online softmax: m' is the running maximum in place of the final m.
-//              When it changes, earlier sums are multiplied by F(., m) / F(., m') = exp(-c (m - m')).
-//   monotone   f(max x) = max f(x): a running maximum may be clamped before it is used.
+//   factors    sum_i (x_i h) = (sum_i x_i) h, also for a matmul: a factor h that is known after the loop is applied to
+//              the sum, if only linear steps come between. So a norm's scale passes through the matmul after it, and
+//              the norm's sum of squares is computed in the same loop.
+//   rescaling  F(x_i, m) = exp(c (x_i - m)) with a maximum m over the loop, as in online softmax: the loop uses the
+//              running maximum m' in place of m. When m' increases to m'', earlier sums are multiplied by
+//              exp(-c (m'' - m')).
+//   monotone   f(max_i x_i) = max_i f(x_i): a step f on the maximum, such as a clamp, is applied to the operand of
+//              the maximum.
 //
 // The loop may be split over blocks (split-K, split-KV). Each block then stores partial results, and a second
 // kernel combines them. That kernel also runs the steps along the loop's axis that no reduction needs, such
-// as a softmax's quotient, and reads their operands again. If each block has one tile of rows, reductions
-// that need another reduction's result, such as a variance, are left to a later kernel, too.
+// as a softmax's quotient, and loads the operands of these steps again. If each block runs a single
+// iteration, a reduction that needs another reduction's result, such as a variance, is computed by a later
+// kernel, too.
 #pragma once
 #include <array>
 #include <map>
@@ -50,9 +54,10 @@ struct Tiles {
   // has.
   std::map<int, std::int64_t> extents{};
 
-  /// By grid dimension: the dimension of the value that it splits; -1: none.
+  /// Returns, by grid dimension, which dimension of the value it splits, or -1 if none.
   std::array<int, 3> map_of(const Axes&, int value) const;
-  /// Returns the shape with each dimension that has partial tiles extended to what the tiles cover.
+  /// Returns the value's shape, with each dimension that has partial tiles extended to the extent that all
+  /// tiles cover.
   graph::Shape covered(const Axes&, int value, graph::Shape) const;
 };
 
@@ -88,8 +93,8 @@ struct Body {
   bool reduces_again = false;     // the loop is split, and other reductions over its axis need these results
 };
 
-/// Returns the block graph of the steps under this tiling; if tiles.split is set, the one that computes
-/// partial results. Throws Error if a step needs a value that is not yet available, with the step's name.
+/// Returns the block graph of the steps under this tiling. If tiles.split is set, the block graph computes
+/// partial results. Throws Error with the step's name if a step needs a value that is not yet available.
 /// Requires that elements beyond the end of partial tiles do not change the results (mask_partial_tiles.hpp).
 Body body_of(const graph::KernelGraph&, const Steps&, const Axes&, const Tiles&);
 

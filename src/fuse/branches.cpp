@@ -15,8 +15,8 @@ namespace {
 /// Maximum number of operators of a branch: it is covered once for each part that a group may leave.
 constexpr std::size_t max_places = 16;
 
-/// Returns `from` and all operators that are connected to it without passing `at`. Returns an empty set if
-/// one of them does not depend on `at`, or if there are more than max_places.
+/// Returns operator `from` and all operators that are connected to it by paths without operator `at`. Returns
+/// an empty set if an operator among these does not depend on `at`, or if there are more than max_places.
 std::set<int> follows(int at, int from, const Order& order, const Neighbours& neighbours) {
   std::set<int> met{from};
   for (std::vector<int> open{from}; !open.empty();) {
@@ -51,8 +51,8 @@ class Covering {
       if (in_[place] < 0) number_[place] = stem_++;
   }
 
-  /// Assigns each piece to its branch or to the stem, covers the stem, and combines the result with the
-  /// covers of the branches.
+  /// Returns the cheapest cover: assigns each piece to its branch or to the stem, covers the stem, and adds
+  /// the covers of the places of branches that the stem's pieces leave uncovered.
   Cover run() {
     std::vector<std::size_t> on_stem;
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
@@ -93,11 +93,11 @@ class Covering {
     std::vector<const Rest*> rests;
   };
 
-  /// Returns the branch that contains the place; -1: none.
+  /// Returns the index of the branch that contains the place, or -1 if the place is on the stem.
   int branch(int place) const { return in_[static_cast<std::size_t>(place)]; }
 
-  /// Returns whether every piece with places both inside and outside of the branch contains the place where
-  /// it joins.
+  /// Returns whether every piece with places both inside and outside of the branch contains b.at, the place
+  /// where the branch joins the rest.
   bool keep_to(const Branch& b) const {
     return std::ranges::all_of(pieces_, [&](const Piece& p) {
       if (p.cost == never || std::ranges::binary_search(p.places, b.at)) return true;
@@ -106,8 +106,8 @@ class Covering {
     });
   }
 
-  /// Returns the cheapest cover of the places of branch `b` that are not in `p`; computes it at the first
-  /// call.
+  /// Returns the cheapest cover of the places of branch `b` that piece `p` does not contain. Computed once
+  /// per set of uncovered places.
   const Rest& rest(int b, const Piece& p) {
     const std::vector<int>& all = branches_[static_cast<std::size_t>(b)].places;
     std::vector<int> left;
@@ -127,8 +127,8 @@ class Covering {
     return made;
   }
 
-  /// Adds piece `p`, restricted to the stem, to the pieces of the stem's cover. Of pieces with the same
-  /// places there, the cheapest counts.
+  /// Adds piece `p`, restricted to its places on the stem, to the pieces of the stem's cover. If several
+  /// pieces have the same places on the stem, only the cheapest is used.
   void add(std::size_t p) {
     Laid laid{p, 0, pieces_[p].cost, {}};
     Piece stem;
@@ -149,7 +149,8 @@ class Covering {
     laid_.push_back(std::move(laid));
   }
 
-  /// Returns by piece the cost of the cheapest cover that contains it; never: none.
+  /// Returns, by piece, the cost of the cheapest cover that contains it, or `never` if there is none. `stem`
+  /// is the cheapest cover of the stem.
   std::vector<double> weigh(const Cover& stem) const {
     std::vector<double> with(pieces_.size(), never);
     for (const Laid& laid : laid_) {

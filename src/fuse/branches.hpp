@@ -1,13 +1,18 @@
-// Covers a graph by groups of operators branch by branch. A branch is a set of operators that is connected to
-// the rest of the graph at one operator only. Covering it separately keeps the number of search states small.
+// Finds the cheapest cover of a graph by groups of operators like cover.hpp, but covers branches separately,
+// which keeps the number of search states small. A branch is a set of operators that is connected to the rest
+// of the graph only through one operator.
 //
-//   const Branch b{2, {3, 4}};      // a piece with 3 or 4 and a place outside of {2, 3, 4} has 2
-//   cheapest_cover(64, pieces, widest, {b});      // costs what cheapest_cover(64, pieces, widest) does
+// Operators are numbered: a place is an operator's number, and a piece is a candidate group, a set of places
+// with a cost.
 //
-// Place 2 is where the branch of places 3 and 4 joins. Exactly one piece of a cover contains place 2. If that
-// piece leaves places of the branch uncovered, their cheapest cover is found separately, and its cost is
-// added to the piece's. The main cover then has no places 3 and 4. So it does not track which of the 2^n
-// parts of a branch of n operators are uncovered. The result is exact if all these covers are.
+//   const Branch b{2, {3, 4}};                    // operators 3 and 4 are connected to the rest only through 2
+//   cheapest_cover(64, pieces, widest, {b});      // 64 operators; costs what cheapest_cover(64, pieces, widest) does
+//
+// If a piece contains 3 or 4 and also a place outside of {2, 3, 4}, it must contain 2. Exactly one piece of a
+// cover contains 2. If that piece leaves 3 or 4 uncovered, the cheapest cover of the uncovered places is
+// found separately, and its cost is added to the piece's. The main cover then has no places 3 and 4. So its
+// states do not record which of the 2^n subsets of a branch of n operators are uncovered. The result is exact
+// if the main cover and those of the branches are.
 #pragma once
 #include <optional>
 #include <vector>
@@ -23,9 +28,9 @@ struct Branch {
   std::vector<int> places;  // ascending
 };
 
-/// Returns the branches of a graph. Each branch joins at one of the many readers of a tensor, and all its
-/// operators depend on that reader. No operator is in two branches. A reader to which nothing but its branch
-/// is connected has no entry.
+/// Returns the branches of a graph. Each branch joins the rest at an operator that reads a tensor with many
+/// readers (Neighbours::of_many), and all operators of the branch depend on that operator. No operator is in
+/// two branches. If such a reader has no neighbours outside of the branch, there is no entry for it.
 std::vector<Branch> branches_of(const Order&, const Neighbours&);
 
 /// Recognises groups that are equal except for which of several equal branches they take operators from, so
@@ -35,8 +40,9 @@ class Patterns {
  public:
   /// The branches must be of operators, as branches_of returns them.
   Patterns(const graph::KernelGraph&, const std::vector<Branch>& of_operators);
-  /// Returns a key that is the same for all such groups. Returns nullopt if the group has no equals of this
-  /// sort, because it joins fewer than two branches.
+  /// Returns a key that is equal for groups which differ only in the choice among equal branches. Returns
+  /// nullopt if the group has the joining operators of fewer than two branches, or an operator of a branch
+  /// without the branch's joining operator.
   std::optional<std::vector<int>> of(const std::vector<int>& ops) const;
 
  private:
@@ -46,8 +52,9 @@ class Patterns {
   std::vector<int> kind_;  // by branch: an index that equal branches share
 };
 
-/// Returns what cheapest_cover(places, pieces, widest) does, with fewer search states. A branch is ignored if
-/// some piece has places of it and of the rest without the place where it joins.
+/// Returns the cheapest cover, as the overload without branches does, but visits fewer search states. A
+/// branch is not covered separately if some piece has places inside and outside of it but lacks the place
+/// where the branch joins.
 Cover cheapest_cover(std::size_t places, const std::vector<Piece>&, std::size_t widest,
                      const std::vector<Branch>&);
 

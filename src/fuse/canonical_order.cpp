@@ -18,7 +18,7 @@ Key mixed(Key a, Key b) {  // a hash of a and b by splitmix64's steps; not symme
   a = (a ^ a >> 27) * 0x94d049bb133111eb;
   return a ^ a >> 31;
 }
-/// Returns `k` combined with a hash of all numbers and their count.
+/// Returns hash `k` combined with all `numbers` and their count.
 template <class Numbers>
 Key of_all(Key k, const Numbers& numbers) {
   for (const auto n : numbers) k = mixed(k, static_cast<Key>(n));
@@ -38,8 +38,8 @@ class Ordering {
     }
   }
 
-  /// Returns the new order of the operators: independent parts sorted by their keys, each in its original
-  /// order.
+  /// Returns the operators' indices in canonical order: independent parts (sets of connected operators)
+  /// sorted by their keys, the operators of a part in their original order.
   std::vector<std::size_t> run() {
     for (std::size_t i = 0; i < block_.ops.size(); ++i) keys_.push_back(alone(i));
     // Each pass adds the keys of an operator's operands and of its users; the second covers users of the same
@@ -77,8 +77,8 @@ class Ordering {
   }
 
  private:
-  /// Returns the independent parts: lists of connected operators, each in the original order. A common load
-  /// does not connect two operators.
+  /// Returns the independent parts: lists of connected operators, each in the original order. Loads are in no
+  /// part, and reading the same load does not connect two operators.
   std::vector<std::vector<std::size_t>> separate() const {
     std::vector<std::size_t> part(keys_.size());  // by operator: the first operator of its part
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -100,7 +100,7 @@ class Ordering {
     return parts;
   }
 
-  /// Returns a hash of an operator's kind, attributes and shapes, without its operands and users.
+  /// Returns a hash of the kind, attributes and shapes of operator `i`, without its operands and users.
   Key alone(std::size_t i) const {
     const BlockOp& op = block_.ops[i];
     const graph::Attributes& a = op.attributes;
@@ -129,7 +129,7 @@ class Ordering {
   std::vector<Key> keys_;
 };
 
-/// Returns the index of `t` in `list`, and appends it if it is new.
+/// Returns the index of `t` in `list`. Appends `t` first if the list does not contain it.
 int met(std::vector<int>& list, int t) {
   const auto at = std::ranges::find(list, t);
   if (at != list.end()) return static_cast<int>(at - list.begin());

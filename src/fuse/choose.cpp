@@ -38,9 +38,9 @@ struct Candidate {
   double as_it_is = 0;           // microseconds of the operator unfused
   bool banned = false;           // excluded, because it and another group depend on each other
 
-  /// Cost in microseconds; never: it may not be selected.
+  /// Returns the cost in microseconds, or `never` if the candidate is excluded.
   double us() const { return banned ? never : kind ? kind->us : as_it_is; }
-  /// Number of kernels.
+  /// Returns the number of kernels that the candidate launches.
   std::size_t launches() const { return kind ? kind->launches() : 1; }
 };
 
@@ -60,8 +60,8 @@ class Choosing {
         watch_(watch),
         reasons_(reasons) {}
 
-  /// Grows candidates, selects and plans them, adds unions of selected groups while that helps, and joins
-  /// groups of nearly equal cost.
+  /// Grows candidate groups, selects and plans the cheapest, adds unions of selected groups as long as that
+  /// helps, and replaces groups by their union if that costs nearly the same. Returns the selected groups.
   Choice run() {
     singles();
     grow();
@@ -87,7 +87,7 @@ class Choosing {
     for (int i : ops) s.add(i);
     return s;
   }
-  /// Returns the operators outside of `s` that operators of `s` read.
+  /// Returns the operators outside of `s` whose results are read by operators of `s`.
   Set before(const Set& s) const {
     Set all(g_.ops.size()), b(g_.ops.size());
     for (int i : s.list()) all.add(order_.direct[i]);
@@ -95,17 +95,18 @@ class Choosing {
       if (!s.has(p)) b.add(p);
     return b;
   }
-  /// Returns whether the operator cannot be fused, so that it has no place in the cover.
+  /// Returns whether the operator cannot be fused; it then is no place of the cover.
   bool free(int op) const { return place_[op] < 0; }
-  /// Reports progress; returns false if the callback has ended the search.
+  /// Reports to the callback that `done` of `of` items of a phase are done. Returns false if the callback has
+  /// ended the search.
   bool goes_on(std::string_view phase, std::size_t done, std::size_t of) {
     if (!ended_ && watch_ && !watch_({phase, done, of})) ended_ = true;
     return !ended_;
   }
 
   /// Adds each operator as an unfused candidate, and numbers the operators that can be fused as places of the
-  /// cover. Throws Error if an operator has no plan, except if it can be fused and only the verifier rejects
-  /// its plan.
+  /// cover. Throws Error if an operator has no plan. If the operator can be fused and only the verifier
+  /// rejects its plan, it does not throw, because a group with the operator may still be planned.
   void singles() {
     for (int op : branch_by_branch(g_))
       if (fusable(g_, op)) place_[op] = places_++;
@@ -138,7 +139,7 @@ class Choosing {
     std::shared_ptr<Kind> kind{};
   };
 
-  /// Sets the kind of each group.
+  /// Sets the kind of each group. Groups that are equal up to names get the same kind.
   void find_kinds(std::vector<Found>& groups) {
     std::vector<std::vector<int>> ops;
     for (const Found& f : groups) ops.push_back(f.ops);
@@ -155,14 +156,15 @@ class Choosing {
     return us;
   }
 
-  /// Returns the distance between the first and the last place of a group.
+  /// Returns the distance between the group's first and last operator in the order of the cover's places.
   int span(const std::vector<int>& ops) const {
     const auto [first, last] = std::ranges::minmax(ops, {}, [&](int x) { return place_[x]; });
     return place_[last] - place_[first];
   }
 
-  /// Grows candidates by single neighbouring operators. Extends alternately the groups that span the fewest
-  /// places and those that save the most, so that a limit drops wide groups that save little.
+  /// Grows candidate groups by one neighbouring operator at a time. Extends alternately the groups that span
+  /// the fewest places of the cover and those that save the most time, so that a limit drops wide groups that
+  /// save little.
   void grow() {
     std::vector<std::vector<int>> grown;
     std::vector<bool> done;
@@ -218,16 +220,18 @@ class Choosing {
                       max_groups, max_groups));
   }
 
-  /// Finds the cheapest cover all of whose groups are planned.
+  /// Returns the cheapest cover all of whose groups are planned, as indices of candidates. Plans kinds until
+  /// there is one.
   std::vector<std::size_t> planned_way() {
     std::vector<std::size_t> way = cheapest();
     while (plan(way)) way = cheapest();
     return way;
   }
 
-  /// Adds unions of two selected groups of which one reads the other, because growing by single operators may
-  /// not reach these. Of several equal readers the union contains the first ones, so that the others have no
-  /// gaps between their places. Returns whether a union was added that may cost less than its two groups.
+  /// Adds the union of two groups of cover `way` if one reads the other, because growing by single operators
+  /// may not reach it. If several readers are equal, the union contains the first ones, so that the remaining
+  /// readers have no gaps between their places. Returns whether a union was added that may cost less than its
+  /// two groups.
   bool add_unions(const std::vector<std::size_t>& way) {
     std::vector<Found> unions;
     std::vector<double> alone;
@@ -253,7 +257,7 @@ class Choosing {
     return candidates_.size() > before_them;
   }
 
-  /// Returns the cheapest cover of the operators by candidates; its pieces are indexed as candidates_ is.
+  /// Returns the cheapest cover of the operators by candidates. Its pieces have the indices of candidates_.
   Cover cover() {
     std::vector<Piece> pieces;
     for (const Candidate& c : candidates_) {
@@ -268,8 +272,8 @@ class Choosing {
     return found;
   }
 
-  /// Returns the cheapest cover whose groups can be ordered, as indices of candidates. Sets with_. Excludes a
-  /// group for each cycle that is found on the way. Throws Error if there is no cover.
+  /// Returns the cheapest cover whose groups do not depend on each other in a cycle, as indices of
+  /// candidates. Excludes one group per cycle that is found. Sets with_. Throws Error if there is no cover.
   std::vector<std::size_t> cheapest() {
     while (true) {
       Cover found = cover();
@@ -284,7 +288,8 @@ class Choosing {
     }
   }
 
-  /// Excludes one group of a cycle: the group without which the cheapest cover costs least.
+  /// Excludes one group of a dependence cycle among the groups of cover `way`: the one without which the
+  /// cheapest cover costs least.
   void ban_one(const std::vector<std::size_t>& way) {
     std::size_t worst = way.size();
     double min_cost = never;
@@ -305,7 +310,8 @@ class Choosing {
     std::vector<std::size_t> nodes;  // candidates, the selected ones first
     Waits waits;
   };
-  /// Returns the dependences between the groups of a cover, given by their indices in candidates_.
+  /// Returns the dependences between the groups of cover `way` (indices of candidates_) and the operators
+  /// outside of these groups.
   Waiting waiting(const std::vector<std::size_t>& way) const {
     std::vector<std::size_t> nodes = way;
     Set all(g_.ops.size());
@@ -317,8 +323,9 @@ class Choosing {
     return {std::move(nodes), Waits(pieces, g_.ops.size())};
   }
 
-  /// Returns a topological order of the selected groups and all operators outside of them; operators that
-  /// cannot be fused come as early as possible. Returns nullopt if there is a cycle.
+  /// Returns a topological order, as indices of candidates, of the groups of cover `way` and the operators
+  /// outside of these groups. Operators that cannot be fused come as early as possible. Returns nullopt if
+  /// there is a cycle.
   std::optional<std::vector<std::size_t>> in_order(const std::vector<std::size_t>& way) const {
     const Waiting w = waiting(way);
     std::vector<int> ranks;
@@ -332,7 +339,8 @@ class Choosing {
     return order;
   }
 
-  /// Returns the pairs of selected groups of which the second reads the first.
+  /// Returns the pairs of groups of cover `way` of which the second reads the first, as indices of
+  /// candidates.
   std::vector<std::pair<std::size_t, std::size_t>> readers(const std::vector<std::size_t>& way) const {
     const Waiting w = waiting(way);
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -343,8 +351,8 @@ class Choosing {
     return pairs;
   }
 
-  /// Replaces several selected groups by one candidate with the same operators if that has fewer kernels and
-  /// costs at most `tie` more, which is within the cost model's error.
+  /// Replaces several groups of cover `way` by one candidate with the same operators if that has fewer
+  /// kernels and costs at most 5% (`tie`) more, which is within the cost model's error.
   void join(std::vector<std::size_t>& way) {
     std::vector<std::size_t> owner(g_.ops.size());
     const auto own = [&](std::size_t c) {
@@ -380,7 +388,8 @@ class Choosing {
     }
   }
 
-  /// Excludes all kinds that are not yet planned, because a limit is reached.
+  /// Excludes all kinds that are not yet planned. Called when the limit of plans is reached or the search has
+  /// ended.
   void drop_unplanned() {
     for (const Candidate& c : candidates_) {
       if (!c.kind || c.kind->planned) continue;
@@ -393,9 +402,9 @@ class Choosing {
                       choice_.work.kinds, choice_.work.plans));
   }
 
-  /// Plans the kinds of the cover `way` that have only an estimate. Also plans kinds that are likely to be
+  /// Plans the kinds of cover `way` that have only an estimate. Also plans kinds that are likely to be
   /// selected next, those of the cheapest covers first, at most one per operator of the graph. Returns false
-  /// if all kinds of the cover were planned before.
+  /// if all kinds of the cover are planned already.
   bool plan(const std::vector<std::size_t>& way) {
     std::vector<Kind*> open;
     const auto add = [&](std::size_t c) {
@@ -424,13 +433,14 @@ class Choosing {
     return true;
   }
 
-  /// Returns the candidate as a selected group, with its kernel in terms of the graph's tensors.
+  /// Returns the candidate as a selected group, whose kernel refers to the graph's tensors.
   Group group(const Candidate& c) const {
     if (!c.kind) return {c.list, {}, c.us()};
     return {c.list, {kinds_.kernel(*c.kind, c.list)}, c.us()};
   }
 
-  /// Adds a note for each pair of kernels of which one reads the other: why they were not fused.
+  /// Adds a note for each pair of kernels of which one reads the other's result. The note says why they were
+  /// not fused.
   void explain(const std::vector<std::size_t>& way) {
     const auto pairs = readers(way);
     choice_.notes.resize(pairs.size());
@@ -439,7 +449,8 @@ class Choosing {
       choice_.notes[i] = fmt::format("{} and {} are not fused: {}", last(a), last(b), reason(a, b));
     });
   }
-  /// Returns why two groups were not fused: the costs, or why there is no kernel.
+  /// Returns why groups `a` and `b` were not fused: the costs together and separate, or why no kernel
+  /// computes both.
   std::string reason(const Candidate& a, const Candidate& b) const {
     Set both = a.ops;
     both.add(b.ops);

@@ -1,19 +1,20 @@
 // Finds the cheapest exact cover: pieces that contain each of the places 0 to n - 1 exactly once, at the
-// least total cost. In fusion a place is an operator and a piece is a group of operators.
+// least total cost. In fusion a place is an operator's number, and a piece is a candidate group of operators.
 //
-//   const Cover c = cheapest_cover(3, {{{0}, 1}, {{1}, 1}, {{2}, 1}, {{0, 2}, 1.5}});
-//   c.pieces      // {3, 1}: 2.5 in total
-//   c.with[0]     // 3: the cheapest of all covers that have piece 0
+//   const std::vector<Piece> pieces{{{0}, 1}, {{1}, 1}, {{2}, 1}, {{0, 2}, 1.5}};   // each: its places, its cost
+//   const Cover c = cheapest_cover(/*places=*/3, pieces, /*widest=*/64);
+//   c.pieces      // {3, 1}: the pieces {0, 2} and {1}, 2.5 in total
+//   c.with[0]     // 3: the cost of the cheapest cover that has piece 0
 //
 // The method is dynamic programming: each piece that contains the first uncovered place is tried. A state is
 // that place and the set of covered places after it. The number of states grows with n times the number of
 // places that pieces span, because independent places multiply states only where they are interleaved.
 //
-// Each place has a lower bound on its share of its pieces' costs. The cost of a cover is then the sum of
-// these bounds plus, for each piece, the excess of its cost over the bounds of its places. First a narrow
-// search finds some cover. Covers that cost more than that cover plus its most expensive piece are pruned.
-// The result is exact unless more than `widest` states have the same first uncovered place; then only those
-// with the least excess are kept.
+// Each place has a lower bound such that the bounds of a piece's places sum to at most the piece's cost. The
+// cost of a cover is then the sum of all bounds plus, for each piece, the excess of its cost over the bounds
+// of its places. First a narrow search finds some cover. Covers that cost more than that cover plus its most
+// expensive piece are pruned. The result is exact unless more than `widest` states have the same first
+// uncovered place; then only those with the least excess are kept.
 #pragma once
 #include <cstddef>
 #include <limits>

@@ -1,7 +1,7 @@
 // Decomposes custom operators: rewrites what a block graph computes as kernel-level operators, which can then
 // be fused differently.
 //
-//   std::optional<KernelGraph> unfused = decompose(graph);       // none: no custom operator can be
+//   std::optional<KernelGraph> unfused = decompose(graph);       // nullopt: no custom operator can be decomposed
 //
 // A custom operator is first retiled to one block and one iteration. A proof that this is valid
 // (retile/relation.hpp) shows that its tiles are parts of whole tensors, so each block operator is the same
@@ -10,14 +10,12 @@
 //
 // A custom operator is kept in these cases:
 //
-// - the retiling is not proved;
-// - a running maximum is read in each iteration;
-// - accumulators hold integers;
-// - the last tile is partial, or slices are stored;
-// - an output is written into an input's memory.
+// - the retiling is not proved; - a running maximum is read in each iteration; - accumulators hold integers;
+// - the last tile is partial, or slices are stored; - an output is written into an input's memory.
 //
-// The resulting tensors have the dtypes of the tiles. A block does not round to these, but a kernel-level
-// tensor is rounded. roundings.hpp checks the roundings after the graph is fused.
+// The resulting tensors have the dtypes of the tiles. A block computes in float32 and does not round tiles to
+// their dtypes, but kernel-level tensors are rounded. After fusion, roundings.hpp checks that no rounding was
+// added.
 #pragma once
 #include <optional>
 

@@ -1,6 +1,6 @@
-// Deferred values: what a thread block has of a value during the loop. That is either the value itself, or
-// something from which the value is computed when the loop ends. An example is exp(x - m') in place of exp(x
-// - m), where m is a maximum over the loop and m' the running maximum.
+// Represents a value inside the loop of a thread block when its final operands are known only after the loop:
+// a tile, and the terms that are applied to the tile after the loop. For example, the tile is exp(x - m') in
+// place of exp(x - m), where m is a maximum over the loop and m' the running maximum.
 #pragma once
 #include <algorithm>
 #include <cstdint>

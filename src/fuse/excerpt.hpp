@@ -2,17 +2,17 @@
 // that are equal up to names have equal excerpts, so that they are planned once.
 //
 //   const Excerpts excerpts(graph);
-//   const Excerpt e = excerpts.of({4, 5});
-//   kernels_of(e.graph, e.ops, target, why);      // those of {4, 5} in the whole graph, by the excerpt's tensors
-//   whole(kernel, e, e, {4, 5}, graph)            // one of them, in terms of the graph's own tensors
+//   const Excerpt e = excerpts.of({4, 5});                               // of operators 4 and 5
+//   std::vector<Kernel> ks = kernels_of(e.graph, e.ops, target, why);    // with tensor indices of e.graph
+//   Kernel k = whole(ks[0], e, e, {4, 5}, graph);                        // with tensor indices of `graph`
 //
 // The excerpt has the operators, the views through which their operands are read, and the readers of their
 // results. A reader that is no view is represented by a copy. A slice of an operand begins at 0 in the
 // excerpt, because only its strides matter: so the steps of an unrolled loop, each of which reads its own
 // row, are equal.
 //
-// Operators that do not depend on each other are branches of the group. Branches are sorted by their own
-// excerpts: two of five equal branches give the same excerpt whichever two they are.
+// Operators of the group that do not depend on each other form its branches. Branches are sorted by their own
+// excerpts, so that any two of five equal branches give the same excerpt.
 #pragma once
 #include <map>
 #include <mutex>

@@ -1,5 +1,6 @@
-// Sets of operators that may become one kernel: which operators may join a group, and in which order
-// operators depend on each other. A group must be connected and convex: no path leaves it and returns.
+// Finds which operators may become one kernel: the operators that may join a group, the dependences between
+// operators, and whether a group is convex. A group is a set of operators considered for one kernel. It must
+// be connected and convex, which means that no path of the graph leaves the group and returns to it.
 #pragma once
 #include <cstdint>
 #include <span>

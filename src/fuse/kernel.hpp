@@ -2,9 +2,10 @@
 // time. A kernel is one custom operator (an operator with a block graph), or several if its loop is split
 // over blocks.
 //
-//   std::vector<Kernel> ks = kernels_of(graph, {2, 3, 4}, target, why);
-//   ks[0].us                               // in microseconds, estimated by formula
-//   ks[0].parts[0].block                   // its block graph
+//   std::string why;                                                      // the reason, if there is no kernel
+//   std::vector<Kernel> ks = kernels_of(graph, /*ops=*/{2, 3, 4}, target, why);
+//   ks[0].us                               // expected time in microseconds, estimated by formula
+//   ks[0].parts[0].block                   // the block graph of its first launch
 #pragma once
 #include <functional>
 #include <map>

@@ -3,9 +3,9 @@
 //
 //   Kinds kinds(graph, target, costs);
 //   const std::vector<std::shared_ptr<Kind>> of = kinds.of({{4, 5}, {7, 8}});   // one kind, if {7, 8} repeats {4, 5}
-//   of[0]->us                                     // estimated; never: no kernel computes the group, see `why`
-//   kinds.plan(*of[0]);                           // now from its plan
-//   kinds.kernel(*of[0], {7, 8})                  // in terms of the graph's own tensors
+//   of[0]->us                         // the estimated time, or `never` if no kernel computes the group (see `why`)
+//   kinds.plan(*of[0]);               // of[0]->us is now the expected time of the cheapest plan
+//   kinds.kernel(*of[0], {7, 8})      // the kernel for operators 7 and 8 of `graph`
 #pragma once
 #include <map>
 #include <memory>

@@ -1,11 +1,11 @@
-// Masks partial tiles: where tiles do not divide an axis that is reduced over, elements beyond its end must
-// not change the sum or maximum.
+// Masks partial tiles: if tiles do not divide an axis that is reduced over, elements beyond the axis's end
+// must not change the sum or maximum.
 //
 //   softmax(q k) v over 77 keys in tiles of 48    ->    the scores are masked from key 77 on
 //
-// Loads return 0 beyond the end. If that 0, or the −∞ of a mask, reaches the reduction as its neutral
-// element, no mask is needed. Otherwise a mask by length is inserted before the reduction, or an existing
-// mask is extended.
+// Loads return 0 beyond the end. No mask is needed if the elements beyond the end are the neutral element of
+// the reduction where it reads them: 0 for a sum, −∞ for a maximum. Otherwise a mask by length is inserted
+// before the reduction, or an existing mask is extended.
 #pragma once
 #include "fuse/axes.hpp"
 

@@ -1,9 +1,10 @@
-// Builds the steps of the second kernel of a split loop (split-K, split-KV): combines the partial results of
-// all blocks, and runs the steps that depend on them.
+// Builds the steps of the second kernel of a split loop (split-K, split-KV), which combines the partial
+// results of all blocks and runs the steps that depend on them.
 //
-// The first dimension of a partial result numbers the blocks. A sum is the sum of its partial results s_p. If
-// it is relative to a running maximum, each s_p is first rescaled from its block's maximum m_p to the overall
-// maximum M, as from one iteration to the next: sum_p s_p exp(c (M - m_p)).
+// The first dimension of a partial result numbers the blocks. A sum over the whole loop is the sum of its
+// partial results s_p. If the sum is of exponentials relative to a running maximum, each s_p is first
+// rescaled from the maximum m_p of its block to the overall maximum M: sum_p s_p exp(c (M - m_p)), where c is
+// Partial::coefficient (-1 for sums of exp(x - m)).
 #pragma once
 #include "fuse/body.hpp"
 

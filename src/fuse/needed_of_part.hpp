@@ -1,10 +1,10 @@
 // Finds which steps of a group a block computes if the loop is split over blocks (split-K), and which are
 // left to the kernel that combines the partial results.
 //
-//   const auto [maxima, inside] = needed_of_part(steps, deferred, sums);
+//   const auto [maxima, inside] = needed_of_part(steps, deferred, sums);   // values; see NeededOfPart
 //
-// `deferred` and `sums` describe the loop before it is split: what a block has of each value, and the factors
-// that are deferred to the end of each sum.
+// `deferred` and `sums` describe the loop before it is split. deferred[v] is what a block has of value v
+// (deferred.hpp). sums[v] are the factors that are deferred to the end of sum v.
 #pragma once
 #include <map>
 #include <set>

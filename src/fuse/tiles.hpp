@@ -1,5 +1,5 @@
-// Chooses initial tilings of a group of operators: which axes the grid splits, what the loop runs along, and
-// how many threads a block has. Retiling may improve a tiling later.
+// Chooses initial tilings of a group of operators: which axes the grid splits, which axis the loop runs
+// along, and how many threads a block has. Retiling may improve a tiling later.
 #pragma once
 #include "fuse/body.hpp"
 #include "target/target.hpp"

@@ -1,8 +1,7 @@
-// Orders pieces of a graph (groups of operators) by their dependences, or finds pieces that depend on each
-// other in a cycle.
+// Orders groups of operators by their dependences, or finds groups that depend on each other in a cycle.
 //
-//   const Waits waits(pieces, operators);        // every operator is in one piece
-//   waits.in_order(ranks);                       // {2, 0, 1}: 0 and 1 read what 2 computes
+//   const Waits waits(pieces, operators);        // pieces: the groups; each of the `operators` operators is in one
+//   waits.in_order(ranks);                       // {2, 0, 1}: 0 and 1 read what 2 computes, and ranks[0] < ranks[1]
 //   waits.circle();                              // {0, 1}: each reads what the other computes
 #pragma once
 #include <cstddef>
