@@ -43,9 +43,10 @@ struct Choice {
 /// explanation may take one plan per pair.
 enum class Reasons : bool { omitted, told };
 
-/// Returns the cheapest groups found. Plans and costs are taken from and added to `known`. If the callback
-/// ends the search, returns the cheapest of the planned groups. Throws Error if an operator cannot be
-/// planned, and Rejected if the verifier rejects its plan and no fused kernel contains it.
+/// Returns groups of operators with the least total expected time that the search found, in topological
+/// order. Expected times of plans are looked up in the cache `known` and added to it. If the callback ends
+/// the search, only groups that are planned are used. Throws Error if an operator cannot be planned, and
+/// Rejected if the verifier rejects an operator's plan and no fused kernel contains the operator.
 Choice choose(const graph::KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
               Reasons = Reasons::told);
 

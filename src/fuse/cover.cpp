@@ -15,7 +15,8 @@ using Word = std::uint64_t;
 using Covered = std::span<const Word>;
 constexpr std::size_t word_bits = 64;
 
-/// Returns the places of a piece after its first place, as `words` words.
+/// Returns the places of a piece after its first place as a bit set of `words` words: bit i is the place i +
+/// 1 after the first.
 std::vector<Word> covered_by(const Piece& piece, std::size_t words) {
   std::vector<Word> bits(words);
   for (std::size_t i = 1; i < piece.places.size(); ++i) {
@@ -25,7 +26,7 @@ std::vector<Word> covered_by(const Piece& piece, std::size_t words) {
   return bits;
 }
 
-/// Compares two sets by their ascending places, lexicographically; true if `a` comes first.
+/// Returns true if `a` comes before `b` in the lexicographic order of the sets' ascending places.
 bool is_before(Covered a, Covered b) {
   for (std::size_t w = 0; w < a.size(); ++w) {
     const Word differ = a[w] ^ b[w];
@@ -58,19 +59,19 @@ class Level {
   explicit Level(std::size_t words = 1) : words_(words) {}
 
   std::size_t size() const { return reached_.size(); }
-  /// Returns the set of places that is covered in a state, by the state's index.
+  /// Returns the set of places that are covered in the state with index `state`.
   Covered covered(std::size_t state) const { return {bits_.data() + state * words_, words_}; }
   Reached& operator[](std::size_t state) { return reached_[state]; }
   const Reached& operator[](std::size_t state) const { return reached_[state]; }
 
-  /// Returns the index of the state in which `covered` is covered; nullopt: there is none.
+  /// Returns the index of the state whose covered places are `covered`, or nullopt if there is none.
   std::optional<std::size_t> find(Covered covered) const {
     if (slots_.empty()) return std::nullopt;
     const std::uint32_t in = slots_[slot(covered)];
     if (in == 0) return std::nullopt;
     return in - 1;
   }
-  /// Returns the state in which `covered` is covered; inserts it if it is new.
+  /// Returns the state whose covered places are `covered`. Inserts it if there is none.
   Reached& at(Covered covered) {
     if (2 * (size() + 1) > slots_.size()) rebuild(std::max<std::size_t>(16, 4 * size()));
     std::uint32_t& in = slots_[slot(covered)];
@@ -81,7 +82,7 @@ class Level {
     }
     return reached_[in - 1];
   }
-  /// Keeps only the states with these indices, in this order.
+  /// Keeps only the states with the indices `states`, in the order of this list.
   void keep(const std::vector<std::size_t>& states) {
     Level kept(words_);
     for (std::size_t s : states) {
@@ -93,7 +94,8 @@ class Level {
   }
 
  private:
-  /// Returns the slot of the hash table that has the state, or the empty one where it would be inserted.
+  /// Returns the slot of the hash table that has the state with the covered places `covered`, or the empty
+  /// slot where that state would be inserted.
   std::size_t slot(Covered covered) const {
     Word h = 0;
     for (Word w : covered) h = (h ^ w) * 0x9e3779b97f4a7c15, h ^= h >> 29;
@@ -102,7 +104,7 @@ class Level {
       i = (i + 1) & (slots_.size() - 1);
     return i;
   }
-  /// Resizes the hash table to at least `room` slots and inserts all states again.
+  /// Resizes the hash table to `room` slots, rounded up to a power of two, and inserts all states again.
   void rebuild(std::size_t room) {
     slots_.assign(std::bit_ceil(room), 0);
     for (std::size_t s = 0; s < size(); ++s) slots_[slot(covered(s))] = static_cast<std::uint32_t>(s + 1);
@@ -114,7 +116,8 @@ class Level {
   std::vector<std::uint32_t> slots_;  // a state's index + 1; 0: empty
 };
 
-/// Returns a lower bound per place such that for each piece the bounds of its places sum to at most its cost.
+/// Returns a lower bound per place, such that for each piece the bounds of its places sum to at most the
+/// piece's cost.
 std::vector<double> min_shares(std::size_t places, const std::vector<Piece>& pieces) {
   std::vector<std::vector<std::size_t>> of(places);  // by place: the pieces that contain it
   std::vector<double> min_cost(places, never), over(pieces.size());
@@ -165,7 +168,7 @@ class Covering {
       std::ranges::stable_sort(list, {}, [&](std::size_t p) { return over_[p]; });
   }
 
-  /// Finds some cover by a narrow search, and with its excess as a limit the cheapest one.
+  /// Returns the cheapest cover. A narrow search first finds some cover, whose cost limits the second search.
   Cover run(std::size_t widest) {
     const Cover some = search(std::min(widest, first_widest), never);
     double over = 0, maximum = 0;
@@ -183,8 +186,8 @@ class Covering {
   // A place is narrowed early beyond this many times `widest` states.
   static constexpr std::size_t max_waiting = 8;
 
-  /// Returns the cheapest cover whose excess over the lower bounds is at most `limit`. Keeps all states in
-  /// levels_, for weigh().
+  /// Returns the cheapest cover whose excess (its cost minus the places' lower bounds) is at most `limit`, or
+  /// a cover of cost `never` if there is none. Keeps all states in levels_, for weigh().
   Cover search(std::size_t widest, double limit) {
     Cover cover;
     levels_.assign(by_first_.size() + 1, Level(words_));
@@ -217,9 +220,9 @@ class Covering {
     return cover;
   }
 
-  /// Covers a piece's places in a state whose first uncovered place is `at`, the first of the piece. Returns
-  /// the next uncovered place and sets next_ to what is covered after it. Returns 0 if the piece overlaps
-  /// what is covered.
+  /// Adds piece number `piece` to a state whose first uncovered place is `at`, which must be the piece's
+  /// first place. `covered` are the places covered after `at`. Returns the first place that is then
+  /// uncovered, and sets next_ to the places covered after that. Returns 0 if the piece overlaps `covered`.
   std::size_t lay(std::size_t at, Covered covered, std::size_t piece) {
     const std::vector<Word>& mask = masks_[piece];
     for (std::size_t w = 0; w < words_; ++w)
@@ -240,8 +243,8 @@ class Covering {
     return at + shift;
   }
 
-  /// Sorts the states with one first uncovered place by what they cover. If there are more than `widest`,
-  /// keeps those with the least excess cost and returns false.
+  /// Sorts the states of one level by their covered places. Returns true if there are at most `widest`;
+  /// otherwise keeps the `widest` states with the least excess cost and returns false.
   static bool narrow(Level& level, std::size_t widest) {
     const auto before = [&](std::size_t a, std::size_t b) {
       return is_before(level.covered(a), level.covered(b));
@@ -262,8 +265,8 @@ class Covering {
     return !dropped;
   }
 
-  /// Computes the least cost from each state to the end, and by piece the cost of the cheapest cover that
-  /// contains it.
+  /// Sets with[p] to the cost of the cheapest cover that contains piece p, for all pieces. Also computes the
+  /// least cost from each state to the end. Pieces whose excess exceeds `limit` are skipped.
   void weigh(std::vector<double>& with, double limit) {
     levels_.back()[0].rest = 0;
     for (std::size_t at = levels_.size() - 1; at-- > 0;)

@@ -22,7 +22,7 @@
 
 namespace zellige::fuse {
 
-/// The cost of what is excluded or does not exist.
+/// Cost (infinity) of what is excluded or does not exist.
 constexpr double never = std::numeric_limits<double>::infinity();
 
 /// A set of places that is covered together.
@@ -40,8 +40,8 @@ struct Cover {
   bool exact = true;         // no state was dropped, so that no cover is cheaper
 };
 
-/// Returns the cheapest cover of the places 0 to `places` - 1. If there is none, its cost is `never`.
-/// `widest`: the maximum number of states with the same first uncovered place.
+/// Returns the cheapest cover of the places 0 to `places` - 1, or a cover of cost `never` if there is none.
+/// `widest` is the maximum number of search states with the same first uncovered place (a beam width).
 Cover cheapest_cover(std::size_t places, const std::vector<Piece>&, std::size_t widest);
 
 }  // namespace zellige::fuse

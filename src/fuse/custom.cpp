@@ -20,8 +20,8 @@ struct Way {
   plan::Rejections rejected{};  // by the verifier, if the variant is not available
 };
 
-/// Returns the graph fused with its custom operators decomposed; not available if that would round a tensor
-/// that the graph does not round.
+/// Returns the variant of the fused graph in which custom operators were decomposed first, or the reason why
+/// it is not available, for example that it would round a tensor which the graph does not round.
 Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
                    Reasons reasons) {
   try {
@@ -41,7 +41,8 @@ Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache
   }
 }
 
-/// Returns the graph fused with its custom operators kept; not available if the verifier rejects its plan.
+/// Returns the variant of the fused graph in which custom operators are kept, or the reason why it is not
+/// available: the verifier rejects its plan.
 Way kept_as_they_are(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
                      Reasons reasons) {
   try {
@@ -58,15 +59,16 @@ struct Cost {
   plan::Rejections rejected{};
 };
 
-/// Returns the cost of a graph with the tiles that the planner will choose.
+/// Returns the expected time and the number of kernels of a graph with the tiles that the planner chooses.
 Cost cost(const KernelGraph& g, const target::Target& target) {
   const plan::Tiled t = plan::tile(g, target, {.tiles = plan::Tiles::automatic, .registers_proved = false});
   return {t.cost.us, t.plan.kernels.size(), t.plan.rejected};
 }
 
-/// Returns whether the decomposed variant is clearly cheaper. Each kernel that it has more must also save the
-/// time of a launch, because the cost model knows little of what happens between kernels. A single kernel is
-/// taken even at equal cost: on an H200 it was faster (docs/explanation/retiling.md).
+/// Returns whether the decomposed variant is clearly cheaper. Each kernel by which it exceeds the kept
+/// variant must also save the time of a launch, because the cost model knows little of what happens between
+/// kernels. If it is a single kernel, it need only not be clearly slower: on an H200 it was faster
+/// (docs/explanation/retiling.md).
 bool less(const Cost& decomposed, const Cost& kept, const target::Target& target) {
   const double more =
       decomposed.kernels > kept.kernels ? static_cast<double>(decomposed.kernels - kept.kernels) : 0;
@@ -74,8 +76,8 @@ bool less(const Cost& decomposed, const Cost& kept, const target::Target& target
   return decomposed.us + more * target.costs.launch < minimum * kept.us;
 }
 
-/// Returns `way`, the only available variant, with a note that says why the other is not. `what` is "kept" or
-/// "decomposed".
+/// Returns `way`, the only available variant, with a note that says why the variant `other` is not available.
+/// `what` says what `way` does with custom operators: "kept" or "decomposed".
 Optimized instead(Way way, std::string_view what, const Way& other) {
   plan::add(way.taken->rejected, other.rejected);
   if (other.not_taken.rejected) plan::drop(Rejected(other.not_taken.why), way.taken->rejected);

@@ -18,23 +18,23 @@ namespace zellige::fuse {
 /// How custom operators are treated: kept, decomposed into kernel-level operators, or whichever is cheaper.
 enum class Custom : std::uint8_t { kept, cheaper, decomposed };
 
-/// Returns the fused graph. Throws Error if `custom` is Custom::decomposed and no custom operator can be
-/// decomposed.
+/// Returns the fused graph, with custom operators kept, decomposed, or whichever is cheaper. Throws Error if
+/// the last argument is Custom::decomposed and no custom operator can be decomposed.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
 /// Returns the fused graph, like the overload above. `known` is a cache of costs for this target, to which
-/// new ones are added; the callback can end the search.
+/// new costs are added. The callback can end the search.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, CostCache& known,
                    const Watch& = {}, Reasons = Reasons::told);
 
-/// Returns the graph fused as the options say. Without `fuse` the graph is returned unchanged. With automatic
-/// tiles the cheaper variant is taken, with explicit tiles the variant that they were made for. Sets
-/// plan_options.decomposed. Replaces automatic tiles by `given` if the input graph has no custom operators,
-/// because the tiles of the fused ones were selected together with the groups. Throws Error if the options
-/// have tiles for decomposed operators but `fuse` is false.
+/// Returns the graph fused as the options say, or unchanged if `fuse` is false. With automatic tiles the
+/// cheaper of the variants with kept and with decomposed custom operators is taken; with explicit tiles, the
+/// variant that they were made for. Sets plan_options.decomposed. Automatic tiles are replaced by `given` if
+/// the input graph has no custom operators, because fusion has selected tiles already. Throws Error if the
+/// options have tiles for decomposed operators but `fuse` is false.
 Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
                                 plan::PlanOptions&, CostCache& known, const Watch& = {},
                                 Reasons = Reasons::told);
-/// Returns the graph fused as the options say, like the overload above, with a cache of its own.
+/// Returns the graph fused as the options say, like the overload above, with its own cache of costs.
 Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
                                 plan::PlanOptions&);
 

@@ -21,7 +21,9 @@ using graph::KernelGraph;
 using graph::KernelOp;
 using graph::OpKind;
 
-/// Returns whether each operator of a custom operator's block graph has a kernel-level equivalent.
+/// Returns whether custom operator `op` can be written as kernel-level operators: each block operator has a
+/// kernel-level equivalent, no tile is partial, no slice is stored, no accumulator holds integers, and no
+/// output is written into an input's memory.
 bool is_decomposable(const KernelGraph& g, const KernelOp& op) {
   if (std::ranges::any_of(op.outputs, [&](int t) { return g.tensors[t].memory >= 0; })) return false;
   for (const BlockOp& b : op.block->ops) {
@@ -34,8 +36,8 @@ bool is_decomposable(const KernelGraph& g, const KernelOp& op) {
   return true;
 }
 
-/// Returns the graph with one custom operator retiled to one block of one iteration; nullopt if that would
-/// compute something else.
+/// Returns the graph with custom operator `op` retiled to one block of one iteration, or nullopt if it is not
+/// proved that this computes the same.
 std::optional<KernelGraph> in_one_block(const KernelGraph& g, int op) {
   retile::Tiling tiling = retile::tiling_of(g);
   const auto mine = std::ranges::find(tiling, op, &retile::OpTiling::op);
@@ -63,13 +65,14 @@ class Decomposition {
   }
 
  private:
-  /// Writes one custom operator as kernel-level operators; `tile_` then has a kernel-level tensor for each
+  /// Writes custom operator `op` as kernel-level operators. Sets `tile_` to the kernel-level tensor of each
   /// tile.
   void write_out(const KernelOp& op) {
     const BlockGraph& block = *op.block;
     tile_.assign(block.tensors.size(), -1);
     called_ = out_.name(op.outputs[0]) + "_";
-    // A tile that is only stored, or is f32 and stored, becomes the tensor in which it is stored.
+    // A tile that is only stored, or is f32 and stored, becomes the tensor in which it is stored. source[t]:
+    // the tile of which tile t is an unchanged copy, or t itself.
     std::vector<int> source(block.tensors.size());
     for (std::size_t t = 0; t < source.size(); ++t) source[t] = static_cast<int>(t);
     std::vector<int> stored_in(block.tensors.size(), -1), uses(block.tensors.size(), 0);
@@ -95,8 +98,8 @@ class Decomposition {
     }
   }
 
-  /// Returns whether a block operator is the identity: an accumulator of one iteration, or a reduction of
-  /// nothing.
+  /// Returns whether block operator `b` is the identity: an accumulator of one iteration, or a reduction that
+  /// leaves the extent of its dimension unchanged.
   static bool passes(const BlockGraph& block, const BlockOp& b) {
     if (b.inputs.empty() || b.outputs.empty()) return false;
     if (block.tensors[b.inputs[0]].dtype != block.tensors[b.outputs[0]].dtype) return false;
@@ -117,8 +120,9 @@ class Decomposition {
     }
   }
 
-  /// Writes one block operator. `becomes` returns the kernel-level tensor to use for a tile that is stored
-  /// there; -1: a new tensor is made.
+  /// Writes block operator `b` as one or several kernel-level operators. becomes(t) returns the kernel-level
+  /// tensor in which tile t is stored and to which the result is written directly, or -1 if a new tensor is
+  /// to be made.
   template <class Becomes>
   void compute(const BlockGraph& block, const BlockOp& b, Becomes becomes) {
     std::vector<int> in;
@@ -166,9 +170,9 @@ class Decomposition {
     if (primitive.outputs.size() == 1) producer_[primitive.outputs[0]] = primitive;
   }
 
-  /// Returns the operand that a second sum `a` should read in place of the partial sums `sums`: if these are
-  /// sums along the same dimension, their own operand, so that one kernel may sum all of it. A cast to f32
-  /// between the two sums is kept. Returns `sums` if there are no such partial sums.
+  /// Returns the operand for a sum with attributes `a` over tensor `sums`. If `sums` are partial sums along
+  /// the same dimension, returns the operand of these, so that one kernel may sum all of it; a cast to f32
+  /// between the two sums is then applied to that operand. Otherwise returns `sums`.
   int summed_at_once(int sums, const Attributes& a) {
     const KernelOp* op = made_by(sums, OpKind::cast);
     const bool wider = op && op->attributes.dtype == DType::f32;
@@ -178,14 +182,14 @@ class Decomposition {
     if (!wider) return x;
     return out_.add(OpKind::cast, {x}, op->attributes, out_.name(sums));
   }
-  /// Returns the operator of this kind that was written with result `t`; nullptr: there is none.
+  /// Returns the operator that was written with result `t` if it is of this kind, else nullptr.
   const KernelOp* made_by(int t, OpKind kind) const {
     const auto op = producer_.find(t);
     return op != producer_.end() && op->second.kind == kind ? &op->second : nullptr;
   }
 
-  /// Makes tensor `to` the stored copy of a tile. If the tile is a tensor of the graph and `to` is no output,
-  /// readers of `to` read that tensor and nothing is copied.
+  /// Stores tensor `tile` as tensor `to`. If `tile` is a tensor of the input graph and `to` is neither an
+  /// output nor has strides, nothing is copied, and readers of `to` read `tile` instead.
   void store(int tile, int to) {
     if (tile == to) return;
     const bool was_tile = tile >= static_cast<int>(g_.tensors.size());

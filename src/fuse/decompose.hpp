@@ -23,8 +23,8 @@
 
 namespace zellige::fuse {
 
-/// Returns a graph that computes the same up to roundings. Returns nullopt if no custom operator can be
-/// decomposed. `graph` must be validated.
+/// Returns a graph that computes the same up to roundings, with every custom operator decomposed that can be.
+/// Returns nullopt if none can be. `graph` must be validated.
 std::optional<graph::KernelGraph> decompose(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

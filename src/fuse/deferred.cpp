@@ -7,7 +7,8 @@ namespace {
 
 using Kind = Deferred::Kind;
 
-/// Returns whether f(a x) = a f(x) for numbers a > 0 and f(x + y) = f(x) + f(y), up to rounding.
+/// Returns whether the step is a linear function f up to rounding: f(a x) = a f(x) for a > 0, f(x + y) = f(x)
+/// + f(y).
 bool is_linear(const Step& s) {
   switch (s.kind) {
     case OpKind::mul_scalar:
@@ -24,8 +25,8 @@ bool is_linear(const Step& s) {
   }
 }
 
-/// Applies the step to a value that lacks an offset (Kind::offset), by changing its coefficient or kind.
-/// Returns false if the step does not commute with the offset.
+/// Applies a step to `h`, whose tile is a value without an offset (Kind::offset): changes the offset's
+/// coefficient, or the kind for exp. Returns false if the step does not commute with the offset.
 bool offset(const Step& s, Deferred& h) {
   switch (s.kind) {
     case OpKind::mul_scalar:
@@ -50,8 +51,7 @@ bool offset(const Step& s, Deferred& h) {
   }
 }
 
-/// Adds sign * y.coefficient to the coefficient of x. Returns false if they refer to different running
-/// maxima.
+/// Adds sign * y.coefficient to x.coefficient. Returns false if x and y refer to different running maxima.
 bool join(Deferred& x, const Deferred& y, double sign) {
   if (y.running < 0) return true;
   if (x.running >= 0 && x.running != y.running) return false;

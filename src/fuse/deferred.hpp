@@ -37,7 +37,7 @@ struct Deferred {
   int of = -1, dim = -1;          // maximum: the value and dimension that it is taken of
   std::vector<Step> monotone{};   // maximum: steps applied to `of` first
 
-  /// Returns whether this maximum has a finite lower bound.
+  /// Returns whether this maximum is bounded below by a finite number, because it is clamped.
   bool bounded_below() const {
     return std::ranges::any_of(monotone, [](const Step& s) {
       return s.kind == graph::OpKind::clamp || s.kind == graph::OpKind::maximum;
@@ -45,23 +45,26 @@ struct Deferred {
   }
   /// Returns whether the value is known only after the loop.
   bool waits() const { return after && !varies; }
-  /// Returns whether the tile is the value, with nothing deferred.
+  /// Returns whether the tile is the value itself, with no deferred terms.
   bool itself() const { return kind == Kind::exact && factors.empty(); }
-  /// Returns whether this and `o` have the same deferred terms, so that their tiles may be added.
+  /// Returns whether this value and `o` have the same deferred terms, so that their tiles may be added.
   bool like(const Deferred& o) const {
     return kind == o.kind && running == o.running && coefficient == o.coefficient && factors == o.factors;
   }
 };
 
-/// Returns whether the step f is monotone: f(max x) = max f(x). A second operand must not change in the loop.
+/// Returns whether the step is a monotone function f, so that f(max x) = max f(x). A second operand must not
+/// change in the loop.
 bool is_monotone(const Step&);
 
-/// Changes `h`, what is deferred of a value x, to what is deferred of f(x), where f is the unary step. Its tile is
-/// not changed. Returns false if f does not commute with what is deferred.
+/// Applies a unary step f to the deferred terms of `h`: if `h` represents x before the call, its terms are
+/// those of f(x) after it. The caller updates h.tile. Returns false if f does not commute with the deferred
+/// terms.
 bool through(const Step&, Deferred& h);
 
-/// Changes `x`, what is deferred of a value, to what is deferred of f(x, y), where f is the binary step and `x` and
-/// `y` are inside the loop. Its tile is not changed. Returns false if f does not commute with what is deferred.
+/// Applies a binary step f to the deferred terms of `x` and `y`, both inside the loop: afterwards the terms
+/// of `x` are those of f(x, y). The caller updates x.tile. Returns false if f does not commute with the
+/// deferred terms.
 bool through(const Step&, Deferred& x, const Deferred& y);
 
 }  // namespace zellige::fuse

@@ -52,8 +52,8 @@ Excerpts::Taken Excerpts::taken(const Ops& ops) const {
   return result;
 }
 
-/// Returns the branches of a group: lists of operators that are connected through their operands, with the
-/// views between and after them, each in the graph's order.
+/// Returns the branches of a group: lists of operators that are connected through their operands, each with
+/// the views between and after its operators, in the graph's order.
 std::vector<Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken) const {
   std::map<int, int> branch;  // by operator: the first operator of its branch; none for a view of an operand
   for (int i : taken.all) {
@@ -83,8 +83,8 @@ const std::string& Excerpts::key_of_branch(const Ops& ops) const {
   return known_.emplace(ops, std::move(text)).first->second;
 }
 
-/// Returns all operators of the excerpt: branches sorted by their keys, equal ones in the graph's order, and
-/// views of an operand before the first branch that reads them.
+/// Returns all operators of the excerpt: branches sorted by their keys, branches of equal keys in the graph's
+/// order, and views of an operand before the first branch that reads them.
 Excerpts::Ops Excerpts::in_one_order(const Ops& ops, const Taken& taken) const {
   std::vector<Ops> lists = branches(ops, taken);
   if (lists.size() < 2) return {taken.all.begin(), taken.all.end()};

@@ -36,7 +36,7 @@ struct Excerpt {
 class Excerpts {
  public:
   explicit Excerpts(const graph::KernelGraph&);
-  /// Returns the excerpt of the operators `ops`, which must be in ascending order.
+  /// Returns the operators `ops` as a separate graph. `ops` must be ascending.
   Excerpt of(const std::vector<int>& ops) const;
 
  private:
@@ -48,9 +48,10 @@ class Excerpts {
   };
   Taken taken(const Ops&) const;
   std::vector<Ops> branches(const Ops&, const Taken&) const;
-  /// Returns all operators of the excerpt, sorted by branch.
+  /// Returns all operators of the excerpt: branches sorted by their keys, with views of operands in front of
+  /// them.
   Ops in_one_order(const Ops&, const Taken&) const;
-  /// Returns the key of a branch's excerpt (see key()), which is computed once per branch.
+  /// Returns the key (see key()) of the excerpt of one branch. It is computed once per branch.
   const std::string& key_of_branch(const Ops&) const;
 
   const graph::KernelGraph& g_;
@@ -64,9 +65,8 @@ class Excerpts {
 /// Returns a string that is the same for excerpts that are equal up to names.
 std::string key(const Excerpt&);
 
-/// Translates a kernel from one group to an equal group of the whole graph. Returns the kernel, which is in
-/// terms of excerpt `of`, with the tensors and names of the operators `ops`, whose excerpt is `like`. Both
-/// excerpts must have the same key.
+/// Returns a kernel for the operators `ops` of the whole graph, translated from a kernel for the equal group
+/// of excerpt `of`. `like` is the excerpt of `ops`. Both excerpts must have the same key.
 Kernel whole(const Kernel&, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
              const graph::KernelGraph&);
 

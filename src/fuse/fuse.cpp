@@ -30,8 +30,8 @@ std::string called(const KernelGraph& g, int op) {
   return fmt::format("{} = {}", g.tensors[o.outputs[0]].name, graph::name(o.kind));
 }
 
-/// Returns a kernel's name, made from its operators that are not elementwise, or from the elementwise ones if
-/// there are no others.
+/// Returns a kernel's name, made from the kinds of its operators: of those that are not elementwise, or of
+/// all if all are elementwise.
 std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
   constexpr std::size_t max_words = 4;
   for (const bool elementwise : {false, true}) {
@@ -49,7 +49,7 @@ std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
   return "kernel";
 }
 
-/// Returns the graph in which the chosen groups are fused, with the kernels' names and costs.
+/// Returns the graph in which the chosen groups are fused, with names and costs of its kernels.
 Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Target& target) {
   Optimized o;
   o.work = choice.work;
@@ -69,7 +69,7 @@ Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Ta
   return o;
 }
 
-/// Returns whether the planner accepts the whole graph; sets `refusal` if not.
+/// Returns whether the planner accepts the whole graph. Otherwise sets `refusal` to the reason.
 bool plans(const KernelGraph& g, const target::Target& target, CostCache& known, Refusal& refusal) {
   try {
     graph::validate(g);
@@ -86,7 +86,7 @@ bool plans(const KernelGraph& g, const target::Target& target, CostCache& known,
   return false;
 }
 
-/// Returns the choice with group `at` replaced by its operators unfused.
+/// Returns the choice with group number `at` replaced by its operators unfused.
 Choice without(const Choice& c, std::size_t at) {
   Choice r;
   r.notes = c.notes, r.limits = c.limits, r.work = c.work;
@@ -98,8 +98,8 @@ Choice without(const Choice& c, std::size_t at) {
   return r;
 }
 
-/// Adds a copy after each view that is an output of the graph, so that the copy may be fused. A view that its
-/// operand's producer writes directly needs none.
+/// Adds a copy after each view that is an output of the graph, so that the copy may be fused. If the kernel
+/// that produces the view's operand writes the view directly, no copy is added.
 KernelGraph with_copies(KernelGraph g) {
   std::set<int> written;
   for (const plan::WrittenAs& w : plan::written_as(g)) written.insert(g.ops[w.view].outputs[0]);
@@ -123,7 +123,7 @@ KernelGraph with_copies(KernelGraph g) {
   return g;
 }
 
-/// Returns the total expected time in microseconds, and the number of kernels.
+/// Returns the choice's total expected time in microseconds, and its number of kernels.
 std::pair<double, int> cost(const Choice& c) {
   std::pair<double, int> sum{0, 0};
   for (const Group& group : c.groups) {
@@ -161,7 +161,8 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, CostC
   Optimized o = optimized(g, choice, target);
   std::vector<std::string> notes;
   for (Refusal refusal; !plans(o.graph, target, known, refusal);) {
-    // Layouts are resolved over all kernels, so kernels that can be planned separately may conflict.
+    // Layouts are resolved over all kernels, so kernels that can be planned separately may conflict. Then
+    // unfuses the last fused group and tries again.
     std::size_t last = choice.groups.size();
     for (std::size_t i = 0; i < choice.groups.size(); ++i)
       if (!choice.groups[i].kernels.empty()) last = i;

@@ -47,7 +47,7 @@ struct Optimized {
 /// planned, and Rejected if the verifier rejects its plan.
 Optimized optimize(const graph::KernelGraph&, const target::Target&);
 /// Returns the fused graph, like the overload above. `known` is a cache of costs for this target, to which
-/// new ones are added; the callback can end the search.
+/// new costs are added. The callback can end the search.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
                    Reasons = Reasons::told);
 

@@ -16,7 +16,7 @@
 namespace zellige::fuse {
 namespace {
 
-/// Returns by tensor the operator that produces it; -1: an input.
+/// Returns, by tensor, the operator that produces it, or -1 if it is an input.
 std::vector<int> producers(const graph::KernelGraph& g) {
   std::vector<int> producer(g.tensors.size(), -1);
   for (std::size_t i = 0; i < g.ops.size(); ++i)
@@ -54,7 +54,8 @@ Order order_of(const graph::KernelGraph& g) {
 
 std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
   const std::vector<int> producer = producers(g);
-  // By operator: the producers of its operands, the one with the longest chain of operands first.
+  // By operator: the operators that produce its operands, those at the end of the longest chain of operators
+  // first.
   std::vector<std::vector<int>> operands(g.ops.size());
   std::vector<int> depth(g.ops.size());
   for (std::size_t i = 0; i < g.ops.size(); ++i) {

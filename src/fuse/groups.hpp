@@ -30,9 +30,9 @@ class Set {
       if ((s.words_[w] & words_[w]) != 0) return true;
     return false;
   }
-  /// Number of members.
+  /// Returns the number of operators in the set.
   std::size_t count() const;
-  /// The members, ascending.
+  /// Returns the operators in the set, ascending.
   std::vector<int> list() const;
   auto operator<=>(const Set&) const = default;
 
@@ -46,14 +46,16 @@ class Set {
 struct Order {
   std::vector<Set> direct, all;
 };
-/// Returns the dependences of a graph's operators, which must be in topological order.
+/// Returns by operator which operators it reads, and which it depends on. The graph must be in topological
+/// order.
 Order order_of(const graph::KernelGraph&);
 
-/// Returns a topological order of the operators in which an operator with one user is adjacent to that user.
-/// Branches are contiguous, and a short branch comes just before the operator that joins it with a long one.
+/// Returns a topological order of the operators in which the operators of a branch are contiguous. An operator
+/// with one user comes close before that user, and a short branch just before the operator that joins it with a
+/// long branch.
 std::vector<int> branch_by_branch(const graph::KernelGraph&);
 
-/// Returns whether every path between two operators of the group is inside it.
+/// Returns whether every path between two operators of the group passes only through operators of the group.
 bool is_convex(const Set&, const Order&);
 
 /// Finds the operators that may join a group: producers of its operands, readers of its results, and
@@ -65,7 +67,7 @@ class Neighbours {
  public:
   static constexpr std::size_t few_readers = 4;
   explicit Neighbours(const graph::KernelGraph&);
-  /// Returns the operators that may join the group, ascending; `group` must be ascending.
+  /// Returns the operators outside of `group` that may join it, ascending. `group` must be ascending.
   std::vector<int> of(const std::vector<int>& group) const;
   /// Returns the operators that read a tensor with more than few_readers readers, ascending.
   const std::vector<int>& of_many() const { return of_many_; }
@@ -80,9 +82,9 @@ class Neighbours {
 class Twins {
  public:
   explicit Twins(const graph::KernelGraph&, const Order&);
-  /// Returns operators to take in place of `group`. If all operators of the group may swap places with each
-  /// other, these are the first equally many such operators that are not in `taken`. Otherwise returns the
-  /// group itself.
+  /// Returns operators to take instead of `group`. If the operators of the group are interchangeable with
+  /// each other, returns the first group.size() operators that are interchangeable with them and not in
+  /// `taken`. Otherwise returns `group`.
   std::vector<int> first(const std::vector<int>& group, const Set& taken) const;
 
  private:

@@ -78,8 +78,9 @@ class HeadsFirst {
   const Shape& shape(int t) const { return g_.tensors[t].shape; }
   const std::string& of(const KernelOp& op) const { return g_.tensors[op.outputs[0]].name; }
 
-  /// Returns how the matrix is viewed as heads; nullopt if it is not, if the view is (m, h, d) already, or if
-  /// an operator other than slices of heads and rotary embeddings reads the view.
+  /// Returns how the columns of tensor `matrix` are viewed as heads. Returns nullopt in these cases: they are
+  /// not; the view has the shape (m, h, d) already; an operator other than a slice of heads or a rotary
+  /// embedding reads the view.
   std::optional<Seen> seen(int matrix) const {
     if (shape(matrix).size() != 2) return std::nullopt;
     Seen s{.matrix = matrix, .last = matrix};
@@ -101,7 +102,7 @@ class HeadsFirst {
     return rotated(s) ? std::optional(s) : std::nullopt;
   }
 
-  /// Returns whether only slices of heads and rotary embeddings read the view, and at least one rotary
+  /// Returns whether all readers of the view are slices of heads and rotary embeddings, with at least one
   /// embedding.
   bool rotated(const Seen& s) const {
     bool any = false;
@@ -124,8 +125,8 @@ class HeadsFirst {
     return any;
   }
 
-  /// Returns whether the embedding's cosines and sines are the same for all heads, and either given per row
-  /// or the same for all rows.
+  /// Returns whether the cosines and sines of a rotary embedding are the same for all heads, with one row for
+  /// all rows of the matrix or one row for each.
   bool by_rows(const Seen& s, const KernelOp& rotary) const {
     return std::ranges::all_of(std::vector{1, 2}, [&](int k) {
       const Shape& angles = shape(rotary.inputs[static_cast<std::size_t>(k)]);
@@ -137,17 +138,18 @@ class HeadsFirst {
     });
   }
 
-  /// Records a matrix whose views are replaced.
+  /// Records matrix `s.matrix`, whose views will be replaced.
   void take(const Seen& s) {
     first_[s.views[0]] = static_cast<int>(found_.size());
     views_.insert(s.views.begin(), s.views.end());
     found_.push_back(s);
   }
 
-  /// Adds a reshape of a tensor (m, h', d) to the shape of tensor `to`, as which it is stored.
+  /// Adds a reshape of tensor `heads`, of shape (m, h', d), to tensor `to` with its shape in the input graph.
   void back(int heads, int to) { out_.add(OpKind::reshape, {heads}, {.sizes = shape(to)}, "", to); }
 
-  /// Adds the slice `op` on a tensor (m, h, d), and a reshape for other readers of its result.
+  /// Adds slice `op`, applied to tensor `heads` of shape (m, h, d). If other operators than rotary embeddings
+  /// read its result, also adds a reshape to its shape in the input graph.
   void slice(const KernelOp& op, int heads) {
     graph::Attributes a = op.attributes;
     a.dim = 1;
@@ -165,7 +167,8 @@ class HeadsFirst {
   /// Returns whether the operator is a rotary embedding of tensor `t`.
   static bool rotates(const KernelOp& op, int t) { return is_rotary(op.kind) && op.inputs[0] == t; }
 
-  /// Adds the rotary embedding `op` on a tensor (m, h, d), with the result reshaped back.
+  /// Adds rotary embedding `op`, applied to tensor `heads` of shape (m, h, d), and a reshape of its result to
+  /// the shape in the input graph.
   void rotate_heads(const KernelOp& op, int heads) {
     const int to = op.outputs[0];
     std::vector<int> in{heads};

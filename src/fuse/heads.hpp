@@ -11,8 +11,8 @@
 
 namespace zellige::fuse {
 
-/// Returns the rewritten graph; unchanged if no matmul's columns are viewed as heads
-/// with dimensions of extent 1.
+/// Returns the rewritten graph, or the graph unchanged if no matmul's columns are viewed as heads with
+/// dimensions of extent 1.
 graph::KernelGraph heads_first(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -34,8 +34,8 @@ namespace {
 using graph::KernelGraph;
 using graph::KernelTensor;
 
-/// Returns the tensor's strides in the whole graph. Those of a view follow from its operand's; the default is
-/// row-major.
+/// Returns the tensor's strides: its own if it has any, those that follow from its operand's strides if it is
+/// a view, and row-major ones otherwise.
 graph::Strides strides_of(const KernelGraph& g, int tensor) {
   const KernelTensor& t = g.tensors[tensor];
   if (!t.strides.empty()) return t.strides;
@@ -47,13 +47,13 @@ graph::Strides strides_of(const KernelGraph& g, int tensor) {
   return graph::row_major(t.shape);
 }
 
-/// Returns a tensor of the graph as an input of a separate graph.
+/// Returns tensor number `tensor` of the graph, with its strides, as an input of a separate graph.
 KernelTensor outside(const KernelGraph& g, int tensor) {
   const KernelTensor& t = g.tensors[tensor];
   return {t.dtype, t.shape, strides_of(g, tensor), t.name, -1, t.constant};
 }
 
-/// Returns the kernel as a separate graph, with the concatenations whose operands it reads.
+/// Returns the kernel as a separate graph. Concatenations whose operands the kernel reads are in front of it.
 KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   KernelGraph a;
   a.name = g.name;
@@ -94,8 +94,8 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   return a;
 }
 
-/// Returns the time of a kernel that follows another one, in microseconds, from that of a program which has only
-/// this kernel.
+/// Returns the expected time, in microseconds, of a kernel that follows another one. `p` is the cost of a
+/// program that consists of this kernel alone.
 double us_after_another(const plan::CostEstimate& p, const target::Target& target) {
   return p.us - target.costs.launch + target.costs.next;
 }
@@ -109,14 +109,14 @@ namespace {
 /// step in between, whose results may remain in registers.
 constexpr double hopeful = 0.8, hopeful_of_matmuls = 0.6, hopeful_of_chains = 0.4;
 
-/// Returns whether the block graph has a matmul of operands whose dtype satisfies `dtype_is`.
+/// Returns whether the block graph has a matmul with dtype_is(dtype of its first operand).
 bool multiplies(const graph::BlockGraph& b, auto dtype_is) {
   return std::ranges::any_of(b.ops, [&](const graph::BlockOp& op) {
     return op.kind == OpKind::matmul && dtype_is(b.tensors[op.inputs[0]].dtype);
   });
 }
 
-/// Returns the share of the block graph's estimated time below which its plan is not expected to be.
+/// Returns which fraction of the block graph's estimated time its plan is expected to take at least.
 double least_share(const graph::BlockGraph& b, const target::Target& target) {
   const auto lacks = [&](auto find) {
     return multiplies(b, [&](graph::DType t) { return !find(graph::name(t)); });
@@ -139,8 +139,8 @@ class Making {
   Making(const KernelGraph& g, const std::vector<int>& ops, Readers readers, const target::Target& target)
       : g_(g), ops_(ops), target_(target), steps_(steps_of(g, ops, readers)), axes_(axes_of(steps_)) {}
 
-  /// Tries all tilings, whole and with the loop split over blocks, and returns the kernels that are possible.
-  /// Sets `why` to the reason why a tiling has none.
+  /// Returns the kernels of all tilings that are possible, with the loop in one block or split over blocks. If
+  /// a tiling is not possible, sets `why` to the reason.
   std::vector<Kernel> run(std::string& why) {
     for (const Tiles& t : row_splits(steps_, axes_, target_, Stored::along_rows)) try_split(t);
     for (int loop_axis : loop_axes(steps_, axes_)) {
@@ -159,15 +159,16 @@ class Making {
   }
 
  private:
-  /// Returns one launch that runs the body.
+  /// Returns the launch that runs the block graph of `body`.
   static Part part(Body body) {
     Part p{std::make_shared<graph::BlockGraph>(std::move(body.block)), std::move(body.loads), {}, {}};
     for (const Store& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
     return p;
   }
 
-  /// Returns the kernel with inferred shapes, and with its estimated time and lower bound set.
+  /// Returns kernel `k` with inferred shapes, with its estimated time and the lower bound of its plan's time.
   Kernel finished(Kernel k) const { return finished(std::move(k), g_); }
+  /// Returns kernel `k`, like the overload above, if its tensors are those of `g`.
   Kernel finished(Kernel k, const KernelGraph& g) const {
     const KernelGraph a = graph::infer(alone(g, k));
     k.us = -target_.costs.launch;
@@ -184,7 +185,8 @@ class Making {
     return k;
   }
 
-  /// Adds the kernel to the result and, if its M is small, a second one with A and B swapped.
+  /// Adds the kernel to the result. If swap_operands applies to it, also adds a second kernel with A and B
+  /// swapped.
   void offer(Kernel k) {
     Kernel other = k;
     bool any = false;
@@ -197,8 +199,9 @@ class Making {
     if (any) found_.push_back(finished(std::move(other)));
   }
 
-  /// Adds the kernel of a tiling without a split. Returns false if no block graph computes the group under
-  /// this tiling; then sets `why` if it is empty or `loops` is true.
+  /// Adds the kernel of a tiling without a split loop. Returns false if no block graph computes the group
+  /// under this tiling. The reason is then stored in `why`, unless `why` has one already and `loops` (the
+  /// tiling has a loop) is false.
   bool try_whole(const Tiles& t, bool loops, std::string& why) {
     try {
       offer(finished({ops_, {part(body_of(g_, steps_of_tiles(t), axes_of_tiles(t), t))}}));
@@ -211,7 +214,8 @@ class Making {
     }
   }
 
-  /// Adds the kernels of a tiling whose loop is split over blocks, if there are any.
+  /// Adds the kernels of a tiling whose loop is split over blocks. Adds none if the group does not allow the
+  /// split.
   void try_split(const Tiles& t) {
     try {
       split(t);
@@ -227,9 +231,11 @@ class Making {
     for (const auto& [axis, extent] : t.extents) axes.push_back(axis);
     return axes;
   }
-  /// Returns the steps, with masks for axes that have a partial tile.
+  /// Returns the group's steps, with masks for the axes that have a partial tile under tiling `t`.
   const Steps& steps_of_tiles(const Tiles& t) { return masked(t).first; }
+  /// Returns the axes of steps_of_tiles(t).
   const Axes& axes_of_tiles(const Tiles& t) { return masked(t).second; }
+  /// Returns the masked steps and their axes; computed once per set of axes with a partial tile.
   const std::pair<Steps, Axes>& masked(const Tiles& t) {
     const auto [at, is_new] = masked_.try_emplace(partial_axes(t), steps_, axes_);
     if (is_new && !t.extents.empty()) {
@@ -239,8 +245,8 @@ class Making {
     return at->second;
   }
 
-  /// Adds a kernel of two launches: one that computes partial results, one that combines them. Also adds
-  /// kernels of three launches if other reductions over the loop axis need the combined results.
+  /// Adds a kernel of two launches: the first computes partial results, the second combines them. If other
+  /// reductions over the loop axis need the combined results, also adds kernels of three launches.
   void split(const Tiles& t) {
     Kernel k{ops_, {}};
     KernelGraph g = g_;
@@ -257,8 +263,9 @@ class Making {
       split_again(second, again, k, g);
   }
 
-  /// Adds a kernel of three launches: `k` has the first. The second computes partial results of the steps
-  /// `second` under tiling `t`, which combine those of the first; the third combines the second's.
+  /// Adds a kernel of three launches. `k` has the first launch, which stores partial results. The second
+  /// launch runs the steps `second`, which combine these, under tiling `t` with a split loop, and stores
+  /// partial results again. The third launch combines those.
   void split_again(const Steps& second, const Tiles& t, Kernel k, KernelGraph g) {
     const Steps steps = mask_partial_tiles(second, t.extents);
     std::vector<int> tensors;
@@ -269,7 +276,9 @@ class Making {
     offer(finished(std::move(k)));
   }
 
-  /// Adds the launch that computes partial results, and tensors for them, to `k`, `g` and `tensors`.
+  /// Appends to `k` a launch that computes partial results under tiling `t`, with a split loop. Appends the
+  /// tensors that it stores to `k.between` and `g`, and their indices to `tensors`. Returns the launch's
+  /// body.
   Body add_parts(const std::pair<Steps, Axes>& of, const Tiles& t, Kernel& k, KernelGraph& g,
                  std::vector<int>& tensors) const {
     const auto& [steps, axes] = of;
@@ -299,8 +308,8 @@ class Making {
                             std::map<int, int>, std::map<int, int>>;
 
   /// Returns the launch that combines the partial results `tensors` of a split loop, with the tiling of the
-  /// least estimated time; nullopt if there is none. The result depends on what the split loop stores, not on
-  /// its tiles, and is kept for the next call.
+  /// least estimated time, or nullopt if no tiling is possible. The launch depends on what the split loop
+  /// stores, not on the loop's tiles, so it is cached.
   const std::optional<Part>& after_split(const Tiles& t, const Body& first, const KernelGraph& g,
                                          const std::vector<int>& tensors) {
     const auto [at, is_new] = after_.try_emplace(left_by(t, first));
@@ -308,8 +317,8 @@ class Making {
     return at->second = cheapest(merged(steps_, first, t.grid[t.split].blocks, tensors), g);
   }
 
-  /// Returns one launch that runs these steps without a loop, with the tiling of the least estimated time;
-  /// nullopt if there is none.
+  /// Returns one launch that runs the steps without a loop, with the tiling of the least estimated time, or
+  /// nullopt if no tiling is possible.
   std::optional<Part> cheapest(const Steps& steps, const KernelGraph& g) const {
     const Axes axes = axes_of(steps);
     std::optional<Part> best;
@@ -323,7 +332,7 @@ class Making {
     return best;
   }
 
-  /// Returns the key of after_: everything that the launch which combines partial results depends on.
+  /// Returns the key of after_: everything on which the launch that combines partial results depends.
   static LeftBy left_by(const Tiles& t, const Body& first) {
     LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
     for (const Partial& p : first.partials) {
@@ -369,8 +378,8 @@ std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops
 
 namespace {
 
-/// Plans a graph of one kernel and returns its time in microseconds after another kernel. Returns nullopt and
-/// sets the refusal if it cannot be planned.
+/// Plans a graph that consists of one kernel, and returns its expected time in microseconds if it follows
+/// another kernel. Returns nullopt and sets `refusal` if it cannot be planned.
 std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, CostCache& known,
                                  Refusal& refusal) {
   try {
@@ -387,8 +396,9 @@ std::optional<double> plan_alone(const KernelGraph& a, const target::Target& tar
   return std::nullopt;
 }
 
-/// Returns the time of a graph of one kernel in microseconds after another kernel, from the cache `known` or
-/// from a plan, which is added. Returns nullopt and sets the refusal if it cannot be planned.
+/// Returns the expected time, in microseconds, of a graph that consists of one kernel, if it follows another
+/// kernel. Takes the time from the cache `known`, or plans the graph and adds it. Returns nullopt and sets
+/// `refusal` if the graph cannot be planned.
 std::optional<double> planned(const KernelGraph& given, const target::Target& target, CostCache& known,
                               Refusal& refusal) {
   const KernelGraph a = in_one_order(given);
@@ -462,8 +472,8 @@ std::optional<double> planned_us(const KernelGraph& g, int index, const target::
 
 namespace {
 
-/// Returns the share of a matmul's results in the last two dimensions that a causal mask keeps; 1 for other
-/// masks.
+/// Returns the fraction of a matrix's elements that a causal mask keeps, or 1 for another mask. `shape` ends
+/// with the matrix's rows and columns.
 double kept_share(const graph::Attributes& a, const Shape& shape) {
   if (!a.kept.tril || !a.sizes.empty() || shape.size() < 2) return 1;
   const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
@@ -496,7 +506,8 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
     const graph::DType dtype = g.tensors[op.inputs[0]].dtype;
     const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
                             static_cast<double>(g.tensors[op.inputs[0]].shape.back());
-    // A warpgroup's instruction uses all four tensor cores of a multiprocessor, a warp's one of them.
+    // A warpgroup's instruction uses all four tensor cores of a multiprocessor, a warp's instruction one of
+    // them.
     const auto a = graph::name(dtype);
     if (const Instruction* row = target::find_warpgroup_mma(target, a, a, "f32", 128))
       cycles += products / (row->m * row->n * row->k) * row->cycles;

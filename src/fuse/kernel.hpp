@@ -39,18 +39,19 @@ struct Kernel {
   std::vector<graph::KernelTensor> between{};  // what one part stores for later parts
   // Expected time in microseconds after another kernel, by formula.
   double us = 0;
-  // Share of `us` below which a plan is not expected to be; decides whether it is planned.
+  // The time in microseconds that its plan is expected to take at least, a fraction of `us`; decides whether the
+  // kernel is planned.
   double lower_bound_us = 0;
   // It has integer matmuls, each of whose dot products one thread computes.
   bool one_by_one = false;
 };
 
-/// Returns those of the operators that are concatenations. These stay operators of the graph before the fused
-/// kernel, which reads their operands.
+/// Returns the concatenations among the operators `ops`. They remain operators of the graph in front of the
+/// fused kernel, which reads their operands.
 std::vector<int> concatenations(const graph::KernelGraph&, const std::vector<int>& ops);
 
-/// Returns the kernels that compute the group, in order of estimated time. Returns none and sets `why` if no
-/// rule makes one block graph of the operators.
+/// Returns the kernels that can compute the operators `ops` together, in order of estimated time. If no rule
+/// makes one block graph of the operators, returns no kernel and sets `why` to the reason.
 std::vector<Kernel> kernels_of(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&,
                                std::string& why);
 
@@ -59,7 +60,7 @@ struct Refusal {
   std::string why{};      // a sentence for the user
   bool rejected = false;  // the verifier rejected its plan
 };
-/// Throws Rejected if the verifier rejected the plan, else Error.
+/// Throws Rejected if the verifier rejected the plan, otherwise Error, with the reason as the message.
 [[noreturn]] void raise(const Refusal&);
 
 /// Cache of the expected times of planned kernels, in microseconds. The key is the planned graph's structure,
@@ -71,10 +72,12 @@ class CostCache {
   using Before = std::function<std::optional<double>(const std::string& structure)>;
   explicit CostCache(Before before = {}) : before_(std::move(before)) {}
 
-  /// Returns the time from this cache or the earlier run; nullopt if it is in neither.
+  /// Returns the time of a planned graph with this structure, from this cache or the earlier run, or nullopt
+  /// if neither has it.
   std::optional<double> find(const std::string& structure) const;
   void add(const std::string& structure, double us);
-  /// Returns the times added to this cache. Must not be called while a thread may add one.
+  /// Returns the times added to this cache, by structure. Must not be called while another thread may add
+  /// one.
   const std::map<std::string, double>& added() const { return added_; }
   /// Records the verifier's message about a plan that is not used. In debug builds throws Rejected, because
   /// no plan should be rejected.
@@ -89,17 +92,17 @@ class CostCache {
   plan::Rejections rejected_;
 };
 
-/// Plans a kernel and returns its expected time in microseconds after another kernel. Returns nullopt and
-/// sets the refusal if it cannot be planned.
+/// Plans a kernel, and returns its expected time in microseconds if it follows another kernel. Returns
+/// nullopt and sets the Refusal if it cannot be planned.
 std::optional<double> planned_us(const graph::KernelGraph&, const Kernel&, const target::Target&,
                                  CostCache& known, Refusal&);
-/// Plans one unfused operator of the graph and returns its expected time in microseconds after another
-/// kernel. Returns nullopt and sets the refusal if it cannot be planned.
+/// Plans operator `op` of the graph unfused, and returns its expected time in microseconds if it follows
+/// another kernel. Returns nullopt and sets the Refusal if it cannot be planned.
 std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, CostCache& known,
                                  Refusal&);
 
-/// Returns the roofline bound of a group in microseconds: the larger of the bytes that it must move over the
-/// memory bandwidth, and its matmuls over the tensor cores' peak.
+/// Returns the roofline bound of a group in microseconds: the larger of the time to move its bytes at the
+/// memory bandwidth, and the time of its matmuls at the tensor cores' peak.
 double floor_us(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&);
 
 }  // namespace zellige::fuse

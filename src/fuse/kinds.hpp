@@ -30,7 +30,7 @@ struct Kind {
   double us = never;
   bool planned = false;
   std::string why{};  // why there is no kernel or plan
-  /// Number of launches of the cheapest kernel.
+  /// Returns the number of launches of the cheapest kernel.
   std::size_t launches() const { return kernels[best].parts.size(); }
 };
 
@@ -39,22 +39,22 @@ class Kinds {
  public:
   Kinds(const graph::KernelGraph&, const target::Target&, CostCache& known);
 
-  /// Returns by group its kind. The operators of each group must be ascending. The kernels of new kinds are
+  /// Returns the kind of each group. The operators of a group must be ascending. The kernels of new kinds are
   /// found in parallel.
   std::vector<std::shared_ptr<Kind>> of(const std::vector<std::vector<int>>& groups);
-  /// Number of kinds.
+  /// Returns the number of kinds.
   std::size_t count() const { return kinds_.size(); }
-  /// Plans the kernels of a kind and sets `best` and `us` to the cheapest. If none can be planned, sets `us`
-  /// to `never` and `why` to the reason.
+  /// Plans the kernels of a kind, and sets `best` and `us` to the cheapest one. If none can be planned, sets
+  /// `us` to `never` and `why` to the reason.
   void plan(Kind&) const;
-  /// Returns the cheapest kernel of a planned kind for the operators `ops`, which must be of that kind.
+  /// Returns the cheapest kernel of a planned kind, for the operators `ops`, a group of that kind.
   Kernel kernel(const Kind&, const std::vector<int>& ops) const;
-  /// Returns why no kernel computes the operators together, or else the estimated time of one. With `plan_it`
-  /// the kernels are planned first.
+  /// Returns why no kernel computes the operators `ops` together, or, if one does, its estimated time in
+  /// words. If `plan_it` is true, a kernel that cannot be planned does not count.
   std::string reason(const std::vector<int>& ops, bool plan_it) const;
 
  private:
-  /// Sets the kernels of a new kind, and its estimated time.
+  /// Sets the kernels of a new kind, and the kind's estimated time.
   void find_kernels(Kind&) const;
 
   const graph::KernelGraph& g_;

@@ -7,8 +7,9 @@
 
 namespace zellige::fuse {
 
-/// Returns strides with which all views of the tensor need no copy. Returns empty strides if row-major memory
-/// needs none either, if the tensor already has strides or is an output, or if no strides will do.
+/// Returns strides for the tensor with which none of its views needs a copy. Returns empty strides in these
+/// cases: row-major memory needs no copy either; the tensor has strides already or is an output; no strides
+/// avoid the copy.
 graph::Strides lay_out(const graph::KernelGraph&, int tensor);
 
 }  // namespace zellige::fuse

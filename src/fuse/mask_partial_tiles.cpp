@@ -27,7 +27,8 @@ class Masking {
     }
   }
 
-  /// Returns the steps with masks where a reduction over the axis would not see its neutral element.
+  /// Returns the steps with masks. A mask is inserted before a reduction over the axis if the operand's
+  /// elements beyond the end of the axis are not the reduction's neutral element.
   Steps run() {
     const std::vector<Step> steps = std::move(s_.steps);
     s_.steps.clear();
@@ -47,16 +48,17 @@ class Masking {
  private:
   /// Returns whether the value has the axis. A masked copy has the dimensions of the value that it replaces.
   bool has(int v) const { return dim(v) >= 0; }
-  /// Returns the dimension of the value along the axis; -1: none.
+  /// Returns which dimension of value `v` lies along the axis, or -1 if none does.
   int dim(int v) const { return axes_.dim(like(v), axis_); }
-  /// Returns the value of the original steps that `v` is or replaces.
+  /// Returns `v` if it is a value of the steps before masking, otherwise the value of which it is a masked
+  /// copy.
   int like(int v) const {
     while (v >= static_cast<int>(axes_.of.size())) v = stands_for_.at(v);
     return v;
   }
 
-  /// Returns whether the step reduces over the axis of its i-th operand, and what elements of that operand
-  /// beyond the end must be.
+  /// Returns whether step `s` reduces its i-th operand over the axis, and the neutral element of that
+  /// reduction, which the operand must contain beyond the end of the axis.
   std::pair<bool, OutOfBounds> summed_over(const Step& s, std::size_t i) const {
     const int v = s.inputs[i], d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
     if (d < 0) return {false, OutOfBounds::nowhere};
@@ -65,8 +67,9 @@ class Masking {
     return {d == s.attributes.dim, s.kind == OpKind::amax ? OutOfBounds::lowest : OutOfBounds::zero};
   }
 
-  /// Returns value `v` with elements beyond the end masked to `wanted`: v itself if its producer is such a
-  /// mask, else a new value, which later steps read in place of v.
+  /// Returns value `v` with the elements beyond the end of the axis masked to `wanted`. If `v` is the result
+  /// of such a mask, that mask is extended and `v` returned. Otherwise adds a mask, whose result later steps
+  /// read in place of `v`.
   int masked(int v, OutOfBounds wanted) {
     const double value = wanted == OutOfBounds::zero ? 0 : -infinity;
     const std::int64_t end = axes_.axes[axis_].extent;
@@ -98,18 +101,18 @@ class Masking {
     return to;
   }
 
-  /// Returns the step that computes the value; nullptr: it is loaded.
+  /// Returns the step that computes the value, or nullptr if the value is loaded.
   Step* producer(int v) {
     const auto s = std::ranges::find_if(s_.steps, [&](const Step& step) { return step.output == v; });
     return s == s_.steps.end() ? nullptr : &*s;
   }
-  /// Returns which dimension of the operand a mask compares with a length.
+  /// Returns which dimension of its operand a mask by length compares with the length.
   int key(const Step& mask) const {
     const auto rank = static_cast<int>(s_.values[mask.output].shape.size());
     return mask.attributes.sizes.empty() ? rank - 1 : static_cast<int>(mask.attributes.sizes[1]);
   }
 
-  /// Returns what the result of a step is beyond the end of the axis, given what its operands are there.
+  /// Returns what a step's result contains beyond the end of the axis, given what its operands contain there.
   OutOfBounds of(const Step& s) const {
     const OutOfBounds x = out_of_bounds_[s.inputs[0]];
     const bool two = s.inputs.size() == 2;

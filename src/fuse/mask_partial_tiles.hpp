@@ -11,9 +11,9 @@
 
 namespace zellige::fuse {
 
-/// Returns the steps with the masks that partial tiles need. `extents`: by axis with a partial tile, the
-/// extent that its tiles cover. The axes keep their numbers. Throws Error if a reduced tensor has one
-/// dimension only, because a mask needs two.
+/// Returns the steps with the masks that partial tiles need. `extents` has, by axis with a partial tile, the
+/// extent that the axis's tiles cover together. Axes keep their numbers. Throws Error if a reduced tensor has
+/// only one dimension, because a mask needs two.
 Steps mask_partial_tiles(Steps, const std::map<int, std::int64_t>& extents);
 
 }  // namespace zellige::fuse
