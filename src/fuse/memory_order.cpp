@@ -19,7 +19,7 @@ using graph::Shape;
 
 using Order = std::vector<std::int64_t>;  // by position in memory, the slowest first: the dimension
 
-/// Returns the shape with its dimensions in this order.
+/// Returns the shape with its dimensions in the order `order`: result dimension i is dimension order[i].
 Shape permuted(const Shape& shape, const Order& order) {
   Shape result;
   for (const std::int64_t d : order) result.push_back(shape[static_cast<std::size_t>(d)]);
@@ -34,8 +34,8 @@ Order inverse(const Order& order) {
   return result;
 }
 
-/// Returns whether the order keeps the sequence of elements: dimensions other than those of extent 1 are
-/// ascending.
+/// Returns whether elements keep their sequence if dimensions are put in this order: apart from dimensions of
+/// extent 1, the order is ascending.
 bool keeps(const Shape& shape, const Order& order) {
   std::int64_t before = -1;
   for (const std::int64_t d : order) {
@@ -46,8 +46,8 @@ bool keeps(const Shape& shape, const Order& order) {
   return true;
 }
 
-/// Returns the order in which a tensor's dimensions are in memory. Empty if that is the order of dimensions,
-/// or if the tensor has gaps or less than three dimensions.
+/// Returns the order of a tensor's dimensions in memory, the slowest first. Returns an empty order in these
+/// cases: the dimensions are in memory order already; the tensor has gaps; it has less than three dimensions.
 Order order_of(const graph::KernelTensor& t) {
   if (t.strides.empty() || t.shape.size() < 3) return {};
   Order order(t.shape.size());
@@ -83,9 +83,9 @@ class MemoryOrder {
     return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin;
   }
 
-  /// Writes the operator on tensors in memory order, and a permute of its result. Returns false and writes
-  /// nothing if no operand is stored in another order, if two operands are stored in different orders, or if
-  /// the operator cannot be renumbered.
+  /// Writes operator `op` on tensors with dimensions in memory order, and a permute of its result back.
+  /// Returns false and writes nothing if no operand is stored in another order than its dimensions, if two
+  /// operands are stored in different orders, or if the operator cannot be renumbered.
   bool reorder(const KernelOp& op) {
     const bool reduction = reduces(op.kind) && op.attributes.keepdim;
     const bool joins = op.kind == OpKind::concat;
@@ -117,8 +117,9 @@ class MemoryOrder {
     return true;
   }
 
-  /// Returns the tensor with its dimensions in this order. If elements keep their sequence, as of a broadcast
-  /// row of channels, its producer is written again in this order; otherwise the tensor is permuted.
+  /// Returns tensor `t` with its dimensions in the order `order`. If its elements keep their sequence, as
+  /// those of a broadcast row of channels do, its producer is written a second time in this order, or it is
+  /// reshaped. Otherwise it is permuted.
   int as_it_lies(int t, const Order& order) {
     if (const auto found = lies_.find({t, order}); found != lies_.end()) return found->second;
     Shape shape(order.size() - g_.tensors[t].shape.size(), 1);

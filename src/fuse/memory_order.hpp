@@ -10,7 +10,8 @@
 
 namespace zellige::fuse {
 
-/// Returns the rewritten graph; unchanged if no input is stored in another order.
+/// Returns the rewritten graph, or the graph unchanged if every input is stored in the order of its
+/// dimensions.
 graph::KernelGraph in_memory_order(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -35,39 +35,42 @@ class Merge {
   const Shape& shape(int v) const { return result_.values[v].shape; }
   DType dtype(int v) const { return result_.values[v].dtype; }
 
-  /// Appends a step and returns its result.
+  /// Appends a step on the values `in` and returns its result, a new value like `out`.
   int add(OpKind kind, std::vector<int> in, const Attributes& a, Value out) {
     const int v = value(std::move(out));
     result_.steps.push_back({kind, a, std::move(in), v});
     return v;
   }
-  /// Appends an elementwise step, whose result is like its first operand.
+  /// Appends an elementwise step on the values `in` and returns its result, whose shape and dtype are those
+  /// of in[0].
   int map(OpKind kind, std::vector<int> in, const Attributes& a = {}) {
     Value out{shape(in[0]), dtype(in[0])};
     return add(kind, std::move(in), a, std::move(out));
   }
-  /// Appends a reduction over the parts, the first dimension.
+  /// Appends a reduction of value `v` over the blocks of the split loop, its first dimension. Returns the
+  /// result.
   int over_parts(OpKind kind, int v) {
     Shape s = shape(v);
     s[0] = 1;
     return add(kind, {v}, {.dim = 0, .keepdim = true}, {s, DType::f32});
   }
 
-  /// Returns the overall maximum of a partial maximum.
+  /// Returns the maximum over all blocks of the partial result `partial`, which has one maximum per block.
   int maximum(int partial) {
     int& m = maxima_.try_emplace(partial, -1).first->second;
     if (m < 0) m = over_parts(OpKind::amax, loaded_[partial]);
     return m;
   }
-  /// Returns, by block of the split loop, the maximum that the block's sums are relative to, minus the
-  /// overall maximum.
+  /// Returns, by block of the split loop, the maximum from partial result `partial` to which the block's sums
+  /// are relative, minus the overall maximum.
   int fallen(int partial) {
     if (!first_.partials[partial].exact) return map(OpKind::sub, {loaded_[partial], maximum(partial)});
     const int finite = map(OpKind::maximum, {loaded_[partial]}, {.scalar = -FLT_MAX});
     return map(OpKind::sub, {finite, over_parts(OpKind::amax, finite)});
   }
 
-  /// Returns the sum that a partial sum belongs to, with its deferred factors applied.
+  /// Returns the sum over all blocks of the partial result `partial`, with the sum's deferred factors
+  /// applied.
   int sum(int partial) {
     const Partial& p = first_.partials[partial];
     int s = loaded_[partial];
@@ -81,8 +84,8 @@ class Merge {
     return s;
   }
 
-  /// Returns the value of the combining steps that is value `v` of the given steps; appends what it needs at
-  /// the first call.
+  /// Returns the value of the combining kernel's steps that equals value `v` of the given steps. Appends the
+  /// steps that compute it at the first call.
   int want(int v) {
     if (made_[v] >= 0) return made_[v];
     const Value& whole = steps_.values[v];
@@ -101,8 +104,9 @@ class Merge {
     return made_[v] = made;
   }
 
-  /// Appends a given step on combined values. A combined value may have a first dimension of 1 more, so the
-  /// dimensions that the step names move by one.
+  /// Appends given step `s` with operands from the combining kernel, and returns its result. An operand may
+  /// have an additional first dimension of extent 1; the dimensions that the step names are then increased by
+  /// one.
   int again(const Step& s) {
     std::vector<int> in;
     bool moved = false;

@@ -21,8 +21,9 @@ struct NeededOfPart {
   std::set<int> inside;
 };
 
-/// Returns what blocks of the split loop compute: the first reductions over the loop that the outputs depend
-/// on. Steps between these and the outputs, such as a softmax's quotient, are left to the combining kernel.
+/// Returns what blocks of the split loop compute: those reductions over the loop that are the first on the
+/// way to the outputs, and the values from which they are computed. Steps between these reductions and the
+/// outputs, such as a softmax's quotient, are left to the combining kernel.
 NeededOfPart needed_of_part(const Steps&, const std::vector<Deferred>& deferred,
                             const std::map<int, std::vector<Factor>>& sums);
 

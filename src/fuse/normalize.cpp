@@ -15,8 +15,8 @@ using graph::KernelOp;
 using graph::OpKind;
 using graph::Shape;
 
-/// Replaces an operand that is expanded to the result's shape by the tensor before the expand, if another
-/// operand has the result's shape. Returns false if the rule does not apply.
+/// Rule `broadcast`: if an operand is expanded to the result's shape and another operand has that shape,
+/// replaces the operand by the tensor before the expand. Returns false if the rule does not apply.
 bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind) || op.inputs.size() < 2) return false;
   const Shape& whole = g.shape(op.outputs[0]);
@@ -33,8 +33,8 @@ bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Returns by dimension of `merged` the extents of the dimensions of `split` that it merges. Empty if
-/// `merged` is no such merge of whole dimensions.
+/// Returns, by dimension of shape `merged`, the extents of the dimensions of shape `split` that are merged to
+/// it. Returns an empty list if `merged` is not `split` with adjacent dimensions merged.
 std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
   std::vector<Shape> result;
   std::size_t at = 0;
@@ -50,7 +50,8 @@ std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
   return at == split.size() ? result : std::vector<Shape>{};
 }
 
-/// Returns the shape of a broadcast operand with its dimensions split as `merged` is split into `split`.
+/// Returns the shape that a reshape gives to a broadcast operand when dimensions of the result are split.
+/// `merged` is the result's shape; split[d] are the extents into which its dimension d is split.
 Shape split_as(const Shape& operand, const std::vector<Shape>& split, const Shape& merged) {
   Shape result;
   const std::size_t missing = merged.size() - operand.size();
@@ -76,8 +77,8 @@ bool along_rows(OpKind kind) {
          kind == OpKind::rms_norm || kind == OpKind::layer_norm;
 }
 
-/// Moves a reshape that merges dimensions from the operands of an elementwise operator to its result. Returns
-/// false if the rule does not apply.
+/// Rule `reshape after`: if the operands of an elementwise operator are reshapes that merge dimensions,
+/// applies the operator before the reshape. Returns false if the rule does not apply.
 bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind)) return false;
   const Shape& merged = g.shape(op.outputs[0]);
@@ -114,8 +115,8 @@ bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Moves a reshape or permute from the result of an elementwise operator to its operand, which is an input of
-/// the graph. Returns false if the rule does not apply.
+/// Rule `view of an input`: if an elementwise operator reads an input of the graph, moves a reshape or
+/// permute from its result to that input. Returns false if the rule does not apply.
 bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
   const KernelOp* made = g.producer[op.inputs[0]];
@@ -130,8 +131,8 @@ bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Makes a reduction keep its dimensions (keepdim), followed by a reshape, if an elementwise operator with
-/// one operand reads it. Returns false if the rule does not apply.
+/// Rule `kept dimensions`: if an elementwise operator with one operand reads a reduction, makes the reduction
+/// keep its dimensions (keepdim) and adds a reshape after it. Returns false if the rule does not apply.
 bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   const int made = op.outputs[0];
   if (!reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;
@@ -146,8 +147,8 @@ bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Returns the graph without repeated computations of a value (common-subexpression elimination). An output
-/// of the graph is never replaced.
+/// Returns the graph without repeated computations of a value (common-subexpression elimination). Outputs of
+/// the graph are kept even if they are repeated.
 KernelGraph once(const KernelGraph& g) {
   std::map<std::pair<OpKind, std::vector<int>>, std::vector<const KernelOp*>> before;
   std::vector<int> as(g.tensors.size());

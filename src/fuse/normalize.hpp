@@ -24,7 +24,7 @@ struct Known {
   explicit Known(const graph::KernelGraph&);
 
   const graph::Shape& shape(int tensor) const { return graph.tensors[tensor].shape; }
-  /// Returns the tensor's producer if that is of this kind; else nullptr.
+  /// Returns the operator that produces the tensor if it is of this kind, else nullptr.
   const graph::KernelOp* made_by(int tensor, graph::OpKind) const;
 
   const graph::KernelGraph& graph;
@@ -35,15 +35,15 @@ struct Known {
 /// A rewrite rule for one operator.
 struct Rule {
   std::string_view name, condition;  // shown in the documentation
-  /// Writes the operator's replacement to the graph, with the same result. Returns false and writes nothing
-  /// if the rule does not apply.
+  /// Appends the replacement of an operator, with the same result, to the rewritten graph. Returns false and
+  /// appends nothing if the rule does not apply.
   bool (*apply)(const Known&, const graph::KernelOp&, Rewrite&);
 };
 
 /// Returns all rules, in the order in which they are tried.
 std::span<const Rule> rules();
 
-/// Returns the graph in canonical form.
+/// Returns the graph in canonical form: no rule matches, and no value is computed twice except for outputs.
 graph::KernelGraph normalize(graph::KernelGraph);
 
 }  // namespace zellige::fuse

@@ -18,11 +18,11 @@ using graph::Shape;
 /// A matmul whose columns are heads and whose readers use whole heads, rotated or not.
 struct Heads {
   int product = -1, split = -1;  // operators: the matmul, and the reshape to heads
-  int sum = -1,
-      bias = -1;  // the operator between them that adds a bias tensor of that size, and that tensor
-  OpKind convention{};
-  std::vector<int> slices, rotations;  // operators
-};                                     // operators that read heads
+  // The operator between them that adds a bias with one element per column, and the bias tensor; -1: none.
+  int sum = -1, bias = -1;
+  OpKind convention{};                 // the kind of all embeddings: of halves or interleaved
+  std::vector<int> slices, rotations;  // operators that read heads: slices, and rotary embeddings
+};
 
 /// Rewrites all matmuls of a graph whose columns are read as heads and rotated.
 class Pairs {
@@ -73,8 +73,9 @@ class Pairs {
   bool is_output(int t) const { return fuse::is_output(g_, t); }
   std::vector<int> readers(int t) const { return fuse::readers(g_, t); }
 
-  /// Returns how a matmul's columns are read as heads. Returns nullopt if they are not, if no rotary
-  /// embedding reads them, or if embeddings differ in their convention or between heads.
+  /// Returns how the columns of matmul `product` are read as heads. Returns nullopt in these cases: they are
+  /// not; no rotary embedding reads them; the embeddings differ in convention (halves or interleaved), or
+  /// their cosines and sines differ between heads.
   std::optional<Heads> heads(int product) const {
     const KernelOp& p = g_.ops[product];
     if (p.kind != OpKind::matmul || p.inputs.size() != 2 || is_output(p.outputs[0])) return std::nullopt;
@@ -117,20 +118,21 @@ class Pairs {
     return h;
   }
 
-  /// Returns whether the tensor, cosines or sines, has the same numbers for all heads.
+  /// Returns whether tensor `t` (cosines or sines) has the same numbers for all heads.
   bool of_all_heads(int t) const {
     const Shape& s = shape(t);
     return s.size() <= 3 && (s.size() < 2 || s[s.size() - 2] == 1);
   }
 
-  /// Appends an operator and returns its result: `to`, or a new tensor with this name.
+  /// Appends an operator and returns its result: tensor `to`, or a new tensor called `name` if `to` is -1.
   int add(OpKind kind, std::vector<int> in, const graph::Attributes& a, const std::string& name,
           int to = -1) {
     return out_.add(kind, std::move(in), a, name, to);
   }
   const std::string& name(int t) const { return g_.tensors[t].name; }
 
-  /// Writes the matmul with its weights viewed as (h, 2, K, d / 2), and its bias, if any.
+  /// Writes the matmul with its weights viewed as (h, 2, K, d / 2), and the addition of its bias if it has
+  /// one. Sets made.pairs.
   void product(const Heads& h, Made& made) {
     const KernelOp& p = g_.ops[h.product];
     const int w = p.inputs[1];
@@ -154,21 +156,22 @@ class Pairs {
     made.pairs = add(OpKind::add, {made.pairs, bias}, {}, name(g_.ops[h.sum].outputs[0]) + "_pairs");
   }
 
-  /// Writes tensor `to` of dimensions (m, h', d) from rotated heads (h', m, d / 2, 2) or others (h', 2, m, d
-  /// / 2). `order` is the permutation.
+  /// Writes tensor `to` of shape (m, h', d) from tensor `pairs`: rotated heads (h', m, d / 2, 2), or
+  /// unrotated heads (h', 2, m, d / 2). `order` is the permutation that puts m first.
   void back(int pairs, const Shape& order, int to) {
     const int side_by_side = add(OpKind::permute, {pairs}, {.sizes = order}, name(to) + "_heads");
     add(OpKind::reshape, {side_by_side}, {.sizes = shape(to)}, name(to), to);
   }
 
-  /// Returns the heads that a slice of the input graph selects.
+  /// Returns the heads of tensor `pairs` that a slice of the input graph selects: `pairs` if it selects all,
+  /// else a new tensor.
   int cut(int pairs, const KernelOp& slice, int to) {
     const graph::Attributes& a = slice.attributes;
     if (a.start == 0 && a.end == out_.shape(pairs)[0]) return pairs;
     return add(OpKind::slice, {pairs}, {.dim = 0, .start = a.start, .end = a.end}, name(to) + "_pairs");
   }
 
-  /// Writes a slice of heads for the readers that do not rotate it.
+  /// Writes the slice of heads with operator index `index` for those readers that are not rotary embeddings.
   void slice(const Heads& h, const Made& made, int index) {
     const KernelOp& op = g_.ops[index];
     int to = op.outputs[0];
@@ -183,7 +186,8 @@ class Pairs {
     back(cut(made.pairs, op, to), halves ? Shape{2, 0, 1, 3} : Shape{2, 0, 3, 1}, to);
   }
 
-  /// Writes a rotary embedding; two of equal cosines and sines are computed together.
+  /// Writes the rotary embedding with operator index `index`. Embeddings with equal cosines and sines share
+  /// one operator.
   void rotate(const Heads& h, Made& made, int index) {
     const KernelOp& op = g_.ops[index];
     const int to = op.outputs[0];
@@ -201,7 +205,8 @@ class Pairs {
     back(heads, h.convention == OpKind::rotary ? Shape{1, 0, 3, 2} : Shape{1, 0, 2, 3}, to);
   }
 
-  /// Returns cosines or sines (m, 1, d / 2) or (m, 1, d) as (m, d / 2, 1) or (m, d / 2, 2).
+  /// Returns tensor `t` (cosines or sines), of shape (m, 1, d / 2) or (m, 1, d), reshaped to (m, d / 2, 1) or
+  /// (m, d / 2, 2).
   int by_pair(const Heads& h, int t) {
     const std::int64_t pairs = shape(g_.ops[h.split].outputs[0])[2] / 2, last = shape(t).back();
     const std::int64_t rows = shape(t).size() == 3 ? shape(t)[0] : 1;

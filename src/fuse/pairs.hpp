@@ -17,7 +17,8 @@
 
 namespace zellige::fuse {
 
-/// Returns the rewritten graph. Returns nullopt if no rotary embedding reads a matmul in the first form.
+/// Returns the rewritten graph, or nullopt if no rotary embedding reads the columns of a matmul in the way
+/// shown first.
 std::optional<graph::KernelGraph> separate_pairs(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -12,7 +12,7 @@ namespace zellige::fuse {
 /// A graph under construction.
 class Rewrite {
  public:
-  /// Starts with all tensors of a graph and none of its operators, so that indices of tensors stay valid.
+  /// Starts with all tensors of a graph and none of its operators. The graph's tensors keep their indices.
   explicit Rewrite(const graph::KernelGraph&);
 
   const graph::KernelTensor& tensor(int t) const { return graph_.tensors[t]; }
@@ -22,13 +22,16 @@ class Rewrite {
 
   /// Appends an operator unchanged.
   void keep(const graph::KernelOp& op) { graph_.ops.push_back(op); }
-  /// Adds a tensor and returns its index. Underscores are appended to its name until it is unique.
+  /// Adds a tensor and returns its index. Underscores are appended to the tensor's name until the name is
+  /// unique.
   int make(graph::KernelTensor);
-  /// Appends an operator and returns its result: `to`, or if that is -1 a new tensor, with the inferred shape
-  /// and the dtype of the first operand. Underscores are appended to `name` until it is unique.
+  /// Appends an operator on the tensors `in` and returns its result: tensor `to`, or a new tensor if `to` is
+  /// -1. The new tensor has the inferred shape, the dtype of in[0], and the name `name` with underscores
+  /// appended until it is unique.
   int add(graph::OpKind, std::vector<int> in, const graph::Attributes&, const std::string& name, int to = -1);
 
-  /// Returns the graph without unused operators and tensors, with strides and shapes inferred. Call it once.
+  /// Returns the graph without unused operators and tensors, with strides and shapes inferred. May be called
+  /// only once.
   graph::KernelGraph finished();
 
  private:
@@ -36,9 +39,9 @@ class Rewrite {
   std::set<std::string> names_;
 };
 
-/// Returns the operator that produces a tensor; nullptr: it is an input.
+/// Returns the operator that produces a tensor, or nullptr if the tensor is an input.
 const graph::KernelOp* producer(const graph::KernelGraph&, int tensor);
-/// Returns the operators that read a tensor, ascending.
+/// Returns the indices of the operators that read a tensor, ascending.
 std::vector<int> readers(const graph::KernelGraph&, int tensor);
 /// Returns whether the tensor is an output of the graph.
 bool is_output(const graph::KernelGraph&, int tensor);

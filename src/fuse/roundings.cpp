@@ -24,7 +24,7 @@ using graph::OpKind;
 bool rounds(DType dtype) { return dtype != DType::f32 && !graph::is_integer(dtype); }
 /// Returns whether the operator is a cast that rounds.
 bool is_rounding(OpKind kind, const graph::Attributes& a) { return kind == OpKind::cast && rounds(a.dtype); }
-/// Returns whether the operator rounds this operand itself, as a matmul does.
+/// Returns whether an operator of this kind rounds its operand number `operand` before use, as a matmul does.
 bool is_factor(OpKind kind, std::size_t operand) { return kind == OpKind::matmul && operand < 2; }
 
 /// Checks one fused graph.
@@ -43,7 +43,8 @@ class Roundings {
     for (const KernelTensor& t : unfused.tensors) named_.insert(t.name);
   }
 
-  /// Removes casts; returns the name of a tensor that is rounded nevertheless.
+  /// Removes from the fused graph the casts that the original graph lacks. Returns the name of a tensor that
+  /// is rounded in spite of that, or nullopt if there is none.
   std::optional<std::string> run() {
     for (std::size_t i = 0; i < fused_.ops.size(); ++i)
       if (const auto name = inside(static_cast<int>(i))) return name;
@@ -58,8 +59,8 @@ class Roundings {
   }
 
  private:
-  /// Returns whether everything that reads a tensor rounds it anyway, directly or through views. `declared`
-  /// says of a view whether it may be rounded.
+  /// Returns whether all readers of a tensor round it anyway, directly or through views. declared(view) says
+  /// whether the result of a view may be rounded.
   template <class Declared>
   static bool read_rounded(const KernelGraph& g, int tensor, Declared declared) {
     for (const KernelOp& op : g.ops)
@@ -71,8 +72,8 @@ class Roundings {
     return true;
   }
 
-  /// Returns whether the tensor may be rounded: declared_ has it with this shape and dtype, or its dtype does
-  /// not round.
+  /// Returns whether the tensor may be rounded: its dtype does not round, or declared_ has a tensor of this
+  /// name, shape and dtype.
   bool is_declared(const KernelTensor& made) const {
     if (!rounds(made.dtype)) return true;
     const auto known = declared_.find(made.name);
@@ -80,9 +81,9 @@ class Roundings {
            known->second->dtype == made.dtype;
   }
 
-  /// Replaces the casts of a fused kernel that the original graph does not have by casts to float32, which
-  /// change nothing. Returns the name of a cast if it cannot be decided whether the original graph has it,
-  /// else nullopt.
+  /// Replaces the casts of fused kernel `at` that the original graph does not have by casts to float32, which
+  /// change nothing. Returns the name of a cast for which it cannot be decided whether the original graph has
+  /// it, or nullopt if there is none.
   std::optional<std::string> inside(int at) {
     const KernelOp& op = fused_.ops[at];
     if (!op.block || kept_.contains(fused_.tensors[op.outputs[0]].name)) return std::nullopt;
@@ -105,8 +106,8 @@ class Roundings {
     return std::nullopt;
   }
 
-  /// Returns whether a block's cast changes nothing: its result or operand is stored, or only matmuls read
-  /// its result.
+  /// Returns whether a block's cast rounds only what is rounded anyway: the result or the operand of the cast
+  /// is stored, or only matmuls read the result.
   static bool read_rounded(const BlockGraph& block, const BlockOp& cast) {
     bool products = true;
     for (const BlockOp& reader : block.ops)

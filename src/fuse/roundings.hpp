@@ -19,9 +19,9 @@
 
 namespace zellige::fuse {
 
-/// Removes from `fused` the casts that `given` does not have. Returns the name of a tensor that is rounded
-/// nevertheless, nullopt if there is none. `unfused` must be `given` decomposed, and `fused` must be
-/// `unfused` fused.
+/// Removes from `fused` the casts that `given` does not have. Returns the name of a tensor that `fused`
+/// rounds and `given` does not, or nullopt if there is none. `unfused` must be the result of
+/// decompose(given), and `fused` the result of fusing `unfused`.
 std::optional<std::string> added_rounding(const graph::KernelGraph& given, const graph::KernelGraph& unfused,
                                           graph::KernelGraph& fused);
 

@@ -33,16 +33,16 @@ class SinkSoftmax {
 
  private:
   const KernelOp* producer(int t) const { return fuse::producer(g_, t); }
-  /// Returns the producer of tensor `t` if it is of this kind, has one reader, and the tensor is no output
-  /// and has no prescribed strides; else nullptr.
+  /// Returns the operator that produces tensor `t` if it is of this kind, `t` has one reader, and `t` is no
+  /// output and has no prescribed strides. Otherwise returns nullptr.
   const KernelOp* inner(int t, OpKind kind) const {
     const KernelOp* op = producer(t);
     const bool own = op && op->kind == kind && !is_output(g_, t) && g_.tensors[t].strides.empty();
     return own && readers(g_, t).size() == 1 ? op : nullptr;
   }
 
-  /// If the operator is a slice of a softmax over a concatenation, returns the index of the concatenation's
-  /// operand that it selects; else -1.
+  /// If operator `index` is a slice of a softmax over a concatenation and selects exactly one operand,
+  /// returns the operand's index in the concatenation. Otherwise returns -1.
   int wanted(int index) const {
     const KernelOp& slice = g_.ops[index];
     if (slice.kind != OpKind::slice) return -1;
@@ -61,14 +61,16 @@ class SinkSoftmax {
     return -1;
   }
 
-  /// Appends an operator and returns its result: `to`, or a new float32 tensor.
+  /// Appends an operator and returns its result: tensor `to`, or a new float32 tensor called `name` if `to`
+  /// is -1.
   int add(OpKind kind, std::vector<int> in, const Attributes& a, const std::string& name, int to = -1) {
     const int made = out_.add(kind, std::move(in), a, name, to);
     if (to < 0) out_.set_dtype(made, graph::DType::f32);
     return made;
   }
 
-  /// Writes the result of the slice: the softmax's quotient for operand `part` of the concatenation.
+  /// Writes operators that compute the result of `slice`: the part of the softmax that belongs to operand
+  /// `part` of the concatenation.
   void write_out(const KernelOp& slice, int part) {
     const KernelOp& softmax = *producer(slice.inputs[0]);
     const KernelOp& concat = *producer(softmax.inputs[0]);

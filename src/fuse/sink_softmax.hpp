@@ -14,7 +14,8 @@
 
 namespace zellige::fuse {
 
-/// Returns the rewritten graph; nullopt if it has no such softmax.
+/// Returns the rewritten graph, or nullopt if it has no softmax over a concatenation of which one operand's
+/// part is used.
 std::optional<graph::KernelGraph> separate_softmax(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

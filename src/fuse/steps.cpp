@@ -23,7 +23,7 @@ class Expansion {
  public:
   Expansion(const KernelGraph& g, Readers readers) : g_(g), readers_(readers) {}
 
-  /// Writes the steps of one group.
+  /// Returns the steps of the operators `all`. Throws Error if these cannot be steps of one group.
   Steps run(const std::vector<int>& all) {
     std::vector<int> ops;
     for (int i : all)
@@ -49,8 +49,8 @@ class Expansion {
     return static_cast<int>(result_.values.size()) - 1;
   }
 
-  /// Returns the value that operator `op` reads as a tensor. Throws Error if the group computes the tensor with a
-  /// reduced dimension kept that the tensor does not have.
+  /// Returns the value of tensor `tensor` that operator `op` reads. Throws Error if the group computes the
+  /// tensor with a reduced dimension kept that the tensor itself does not have.
   int operand(int tensor, int op) {
     if (const auto made = made_.find(tensor); made != made_.end()) {
       if (result_.values[static_cast<std::size_t>(made->second)].shape != g_.tensors[tensor].shape)
@@ -62,7 +62,7 @@ class Expansion {
     return at->second;
   }
 
-  /// Appends the steps of one operator.
+  /// Appends the steps of operator `index` of the graph.
   void add(int index) {
     const KernelOp& op = g_.ops[index];
     std::vector<int> in;
@@ -92,7 +92,7 @@ class Expansion {
     made_[op.outputs[0]] = values.back();
   }
 
-  /// Adds a matmul and the addition of its bias, the third operand.
+  /// Appends the steps of matmul `op` with a bias: the matmul of in[0] and in[1], and the addition of in[2].
   void product_and_sum(const KernelOp& op, const std::vector<int>& in) {
     const graph::KernelTensor& result = g_.tensors[op.outputs[0]];
     const int product = value({result.shape, result.dtype});
@@ -101,9 +101,9 @@ class Expansion {
     result_.steps.push_back({OpKind::add, {}, {product, in[2]}, made_[op.outputs[0]]});
   }
 
-  /// Throws Error if the group has a concatenation that cannot be read operand by operand. The planner runs
-  /// an elementwise kernel once per operand (plan/by_parts.hpp), so all other operators must be elementwise,
-  /// and all concatenations must have operands of equal shapes.
+  /// Throws Error if the operators `ops` contain a concatenation that cannot be read operand by operand. The
+  /// planner runs an elementwise kernel once per operand (plan/by_parts.hpp), so all other operators must be
+  /// elementwise, and all concatenations must have operands of equal shapes.
   void check_concatenations(const std::vector<int>& ops) const {
     const KernelOp* first = nullptr;
     for (int i : ops)
@@ -130,13 +130,14 @@ class Expansion {
         fail("{} and {} are concatenated at different places", y.name, g_.tensors[first->outputs[0]].name);
     }
   }
-  /// Returns whether two concatenations have operands of equal shapes.
+  /// Returns whether two concatenations have operands of equal shapes, in order.
   bool same_parts(const KernelOp& a, const KernelOp& b) const {
     return std::ranges::equal(a.inputs, b.inputs,
                               [&](int x, int y) { return g_.tensors[x].shape == g_.tensors[y].shape; });
   }
 
-  /// Returns whether the tensor is read outside the group or is an output of the graph.
+  /// Returns whether an operator outside of the group `ops` reads tensor `t`, or `t` is an output of the
+  /// graph.
   bool leaves(const std::vector<int>& ops, int t) const {
     if (std::ranges::count(g_.outputs, t) > 0) return true;
     for (std::size_t r = 0; r < g_.ops.size(); ++r)
@@ -146,8 +147,8 @@ class Expansion {
     return false;
   }
 
-  /// Returns the slices through which operators outside the group read the tensor. Empty if it is read in
-  /// another way, too, or if the slices are along different dimensions.
+  /// Returns the slices through which operators outside of the group `ops` read tensor `t`. Returns an empty
+  /// list if `t` is also read without a slice, or if the slices are along different dimensions.
   std::vector<Slice> slices(const std::vector<int>& ops, int t) const {
     std::vector<Slice> result;
     if (std::ranges::count(g_.outputs, t) > 0 || !g_.tensors[t].strides.empty()) return {};
@@ -162,8 +163,8 @@ class Expansion {
     return result;
   }
 
-  /// Returns the value as which the group reads a tensor: `v`, or a cast of it to the tensor's dtype if the
-  /// group stores the tensor.
+  /// Returns the value that readers in the group use for tensor `tensor`, which the group computes as value
+  /// `v`: a cast of `v` to the tensor's dtype if the group also stores the tensor, otherwise `v`.
   int stored(int tensor, int v) {
     const graph::DType dtype = g_.tensors[tensor].dtype;
     if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == graph::DType::f32) return v;
@@ -191,8 +192,8 @@ class Expansion {
 
 namespace {
 
-/// Returns whether a permute is of a matmul's result (with or without a bias) and is read only by rotary
-/// embeddings. This is the only view that a group may contain.
+/// Returns whether the operand of a permute is a matmul's result (with or without a bias) and only rotary
+/// embeddings read its result. Such a permute is the only view that a group may contain.
 bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
   const auto reads = [&](const KernelOp& op, int t) { return std::ranges::count(op.inputs, t) > 0; };
   return std::ranges::any_of(g.ops,

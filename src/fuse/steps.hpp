@@ -55,15 +55,15 @@ struct Steps {
 /// extent 1.
 bool is_reduction(OpKind);
 
-/// Returns whether the operator may be fused with others.
+/// Returns whether the operator may be fused with others into one kernel.
 bool fusable(const graph::KernelGraph&, int op);
 
 /// Whether all readers of a loaded tensor share one value, or each has its own value with independent axes.
 enum class Readers : bool { together, separate };
 
 /// Returns the steps of the operators `ops`, which must be ascending. A concatenation is no step: its result
-/// is loaded. Throws Error if an operator of the group reads a result without a dimension that was dropped,
-/// or if a concatenation cannot be read operand by operand.
+/// is loaded. Throws Error if an operator reads a reduction's result without the reduced dimension, which the
+/// group's steps keep, or if a concatenation cannot be read operand by operand.
 Steps steps_of(const graph::KernelGraph&, const std::vector<int>& ops, Readers = Readers::together);
 
 }  // namespace zellige::fuse

@@ -28,7 +28,7 @@ class OperandSwap {
     for (const graph::BlockTensor& t : b.tensors) to_.tensors.push_back({.name = t.name});
   }
 
-  /// Returns the block graph with A and B swapped; nullopt if an operator does not allow it.
+  /// Returns the block graph with A and B swapped, or nullopt if an operator does not allow the swap.
   std::optional<BlockGraph> run() {
     for (const BlockOp& op : from_.ops)
       if (!add(op)) return std::nullopt;
@@ -39,10 +39,11 @@ class OperandSwap {
 
  private:
   const Shape& shape(int t) const { return from_.tensors[t].shape; }
-  /// Returns whether the tile is computed transposed.
+  /// Returns whether the rewritten block computes the transpose of tile `t` in place of `t`.
   bool is_transposed(int t) const { return transposed_[t] == t; }
 
-  /// Appends a permute that swaps the last two dimensions, and returns its result.
+  /// Appends a permute of tile `t`, of shape `s`, that swaps its last two dimensions. Returns the permuted
+  /// tile.
   int permuted(int t, const Shape& s) {
     Shape order(s.size());
     std::iota(order.begin(), order.end(), 0);
@@ -54,14 +55,15 @@ class OperandSwap {
     to_.ops.push_back(std::move(op));
     return out;
   }
-  /// Returns the tile transposed, for swapped operators; -1: it has less than two dimensions.
+  /// Returns the transpose of tile `t`, for use by swapped operators. Appends a permute if necessary. Returns
+  /// -1 if the tile has less than two dimensions.
   int as_transposed(int t) {
     if (transposed_[t] < 0 && shape(t).size() >= 2) transposed_[t] = permuted(t, shape(t));
     return transposed_[t];
   }
 
-  /// Adds one operator to the result, on transposed tiles where its operands are. Returns false if it does
-  /// not allow the swap.
+  /// Adds operator `op` to the result, on transposed tiles if one of its operands is transposed. Returns
+  /// false if the operator does not allow the swap.
   bool add(const BlockOp& op) {
     const bool of_transposed = std::ranges::any_of(op.inputs, [&](int t) { return is_transposed(t); });
     if (op.kind == OpKind::matmul) return !of_transposed && product(op);
@@ -81,7 +83,8 @@ class OperandSwap {
     return true;
   }
 
-  /// Adds a matmul with A and B swapped; returns false if its tiles are not suitable.
+  /// Adds matmul `op` with A and B swapped. Returns false if wgmma cannot use the swapped tiles, or would not
+  /// gain by the swap.
   bool product(const BlockOp& op) {
     if (op.inputs.size() != 2 || from_.tensors[op.outputs[0]].after_loop) return false;
     const Shape& out = shape(op.outputs[0]);
@@ -102,14 +105,14 @@ class OperandSwap {
     return true;
   }
 
-  /// Adds the store of a transposed tile, which is permuted back.
+  /// Adds the store of a transposed tile, with a permute in front of it that transposes the tile back.
   void store(const BlockOp& op) {
     BlockOp made = op;
     made.inputs = {permuted(op.inputs[0], shape(op.inputs[0]))};
     to_.ops.push_back(std::move(made));
   }
 
-  /// Returns whether the grid splits the rows (the second to last dimension) of a loaded tile.
+  /// Returns whether the grid splits the rows (the second to last dimension) of the tile that `input` loads.
   bool cuts_rows(const BlockOp& input) const {
     const int rows = static_cast<int>(shape(input.outputs[0]).size()) - 2;
     return std::ranges::count(input.map, rows) > 0 && rows >= 0;

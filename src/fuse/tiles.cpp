@@ -14,9 +14,9 @@ namespace {
 
 bool is_product(const Step& s) { return s.kind == OpKind::matmul; }
 
-/// Returns into how many equal parts to split an axis, of at most `cap` elements each. `largest` and `shared`
-/// are the greatest extent and the common divisor of the axes that are split together. Prefers parts that are
-/// a multiple of 16, an instruction's rows.
+/// Returns into how many equal parts to split axes that share a grid dimension, such that a part has at most
+/// `cap` elements. `largest` is the greatest extent of the axes, `shared` the greatest common divisor of
+/// their extents. Prefers parts whose extent is a multiple of 16, an instruction's rows.
 std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) {
   constexpr std::int64_t rows = 16;
   std::int64_t any = 0;
@@ -38,9 +38,9 @@ struct Candidate {
   int back = 0;                          // dimension of the first result, counted from the last
 };
 
-/// Returns the axes that may be split over blocks. Every result has an axis of each candidate, and no step
-/// reduces over it. If a result lacks an axis, its own axis at the same position joins the candidate, such as
-/// heads of queries and heads of keys.
+/// Returns the candidates for grid dimensions. Every result of the group has an axis of each candidate, and
+/// no step reduces over it. If a result lacks an axis, its own axis at the same position joins the candidate:
+/// heads of queries and heads of keys, for example.
 std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   const auto free = [&](int axis) { return axis >= 0 && !a.axes[axis].summed && !a.axes[axis].whole; };
   const auto share_value = [&](int x, int y) {
@@ -137,8 +137,8 @@ class Tilings {
     if (split_axis >= 0) cuts_.push_back({{split_axis}, whole(split_axis), whole(split_axis), -1});
   }
 
-  /// Returns the tilings: one per tile size of the tables if the group has matmuls, else tilings with about
-  /// 8192 or 2048 elements per block.
+  /// Returns the tilings. If the group has matmuls, they have the tile sizes of the tables above; otherwise
+  /// about 8192 or 2048 elements per block.
   std::vector<Tiles> run() {
     if (by_threads_)
       for (const auto& [m, n, k, threads] : products_by_threads) add({m, n}, k, threads);
@@ -149,14 +149,16 @@ class Tilings {
     return std::exchange(result_, {});
   }
 
-  /// Adds tilings for matmuls, also with rows that 16 or 64 do not divide well (plan::odd_rows).
+  /// Adds tilings for matmuls on tensor cores: those of the table `products`, and those whose tile height
+  /// wastes fewer rows (plan::odd_rows).
   void of_products() {
     for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
     if (const std::int64_t m = rows_of_products(); m > 0)
       for (const std::int64_t tile : plan::odd_rows(m))
         for (const auto& [n, threads] : {std::pair{64, 128}, {128, 256}}) add({tile, n}, 64, threads);
   }
-  /// Returns the number of rows of the group's matmuls; 0 if they are not all along one axis.
+  /// Returns the number of rows M of the group's matmuls, or 0 if the rows of different matmuls are different
+  /// axes.
   std::int64_t rows_of_products() const {
     std::set<int> rows;
     for (const Step& s : steps_.steps)
@@ -167,7 +169,8 @@ class Tilings {
     return rows.size() == 1 && *rows.begin() >= 0 ? whole(*rows.begin()) : 0;
   }
 
-  /// Returns run() and, if the group has no matmul and few blocks, tilings with fewer elements per block.
+  /// Returns the tilings of run(). If the group has no matmul and these have few blocks, also returns tilings
+  /// with 512 elements per block.
   std::vector<Tiles> run_all() {
     std::vector<Tiles> all = run();
     if (products_ || all.empty() || !leaves_gpu_idle(all.back(), target_)) return all;
@@ -180,8 +183,8 @@ class Tilings {
   /// Returns the extent of an axis.
   std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
 
-  /// Returns the largest tile along a candidate's axes, given the tile (m, n) of a matmul: m along rows, n
-  /// along columns, 1 along batches.
+  /// Returns the largest tile along a candidate's axes, if (m, n) is the tile of a matmul: m if an axis is
+  /// the rows of a matmul, n if it is the columns, 1 if it is a batch dimension.
   std::int64_t cap(const Candidate& c, std::pair<std::int64_t, std::int64_t> mn) const {
     bool rows = false, columns = false;
     // Matmuls per block if no candidate splits their batches: their columns count together.
@@ -199,8 +202,8 @@ class Tilings {
     return rows ? mn.first : columns ? std::max<std::int64_t>(1, mn.second / together) : 1;
   }
 
-  /// Adds the tiling with this tile of matmuls, K tile and threads, and the same with partial tiles if equal
-  /// parts would be too small or unaligned.
+  /// Adds the tiling with the matmul tile (m, n), K tile `k`, and `threads` threads. If equal parts of an
+  /// axis would be too small or unaligned, also adds the same tiling with partial tiles.
   void add(std::pair<std::int64_t, std::int64_t> mn, std::int64_t k, int threads) {
     std::vector<std::pair<std::int64_t, Candidate>> grid;
     for (const Candidate& c : cuts_) grid.emplace_back(parts(c.largest, c.shared, cap(c, mn)), c);
@@ -226,24 +229,24 @@ class Tilings {
   using Extents = std::map<int, std::int64_t>;
   static constexpr std::int64_t rows_of_instruction = 16;
   static constexpr std::int64_t row_tile = 2048;  // elements of a reduction that a loop loads per iteration
-  /// Returns n rounded up to a multiple of an instruction's rows.
+  /// Returns `n` rounded up to a multiple of 16, an instruction's rows.
   static std::int64_t rounded(std::int64_t n) {
     return (n + rows_of_instruction - 1) / rows_of_instruction * rows_of_instruction;
   }
-  /// Returns whether equal parts fit badly: their tiles are no multiple of 16, or less than half of the
-  /// limit.
+  /// Returns whether splitting extent `largest` into `parts` equal parts gives bad tiles: no multiple of 16,
+  /// or less than half of `limit`.
   static bool is_odd(std::int64_t largest, std::int64_t parts, std::int64_t limit) {
     const std::int64_t tile = largest / parts;
     return limit >= rows_of_instruction && largest > rows_of_instruction &&
            (tile % rows_of_instruction != 0 || 2 * tile < std::min(limit, largest));
   }
-  /// Returns whether the axis is the columns of a matmul, as keys are the columns of scores.
+  /// Returns whether the axis is the columns of some matmul's result, as keys are the columns of scores.
   bool is_column(int axis) const {
     return std::ranges::any_of(
         steps_.steps, [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
   }
 
-  /// Returns by value the number of its elements in a block along the axes that no candidate splits.
+  /// Returns, by value, how many of its elements a block has along the axes that no candidate splits.
   std::vector<std::int64_t> unsplit_sizes() const {
     const std::int64_t along = loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile);
     std::vector<std::int64_t> sizes(steps_.values.size(), along);
@@ -255,13 +258,13 @@ class Tilings {
           sizes[v] *= whole(axis);
     return sizes;
   }
-  /// Returns whether the value has an axis of the candidate.
+  /// Returns whether the value has a dimension along an axis of the candidate.
   bool has(int value, const Candidate& c) const {
     return std::ranges::any_of(c.axes, [&](int axis) { return axes_.has(value, axis); });
   }
 
-  /// Returns the extent that equal iterations cover together if the loop's axis has no divisor near the tile;
-  /// else 0.
+  /// Returns the loop axis's extent rounded up so that equal iterations cover it, if the axis has no divisor
+  /// near the tile `row_tile`. Otherwise, or without a loop, returns 0.
   std::int64_t padded_loop() const {
     if (loop_axis_ < 0) return 0;
     const std::int64_t n = whole(loop_axis_);
@@ -270,8 +273,8 @@ class Tilings {
     return trip_count * rounded((n + trip_count - 1) / trip_count);
   }
 
-  /// Adds tilings for a group without matmuls, such that its largest value has about `elements` elements per
-  /// block.
+  /// Adds tilings for a group without matmuls. A block has about `elements` elements of the group's largest
+  /// value.
   void rows(std::int64_t elements) {
     const std::vector<std::int64_t> unsplit = unsplit_sizes();
     const std::int64_t longest =
@@ -305,8 +308,9 @@ class Tilings {
     }
   }
 
-  /// Adds the tiling with this grid, K tile and threads if it fits and is new. Of more than three splits the
-  /// three with the most blocks are kept.
+  /// Adds the tiling with this grid, K tile `k` and `threads` threads, if its tiles fit into shared memory
+  /// and it is new. `padded` are the extents of axes with a partial tile. If `grid` splits more than three
+  /// axes, the three splits into the most blocks are kept.
   void finish(std::vector<std::pair<std::int64_t, Candidate>> grid, std::int64_t k, int threads,
               Extents padded) {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });
@@ -337,8 +341,8 @@ class Tilings {
     if (fits(t) && std::ranges::none_of(result_, same)) result_.push_back(std::move(t));
   }
 
-  /// Returns whether the loaded tiles fit into shared memory together. An estimate; the planner counts
-  /// exactly.
+  /// Returns whether the loaded tiles fit into shared memory together. This is an estimate; the planner
+  /// counts exactly.
   bool fits(const Tiles& t) const {
     double bytes = 0;
     for (std::size_t v = 0; v < steps_.values.size(); ++v) {

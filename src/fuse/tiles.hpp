@@ -6,16 +6,16 @@
 
 namespace zellige::fuse {
 
-/// Returns the axes that the loop may run along, and -1 for a kernel without a loop.
+/// Returns the axes along which the loop may run, and -1, which means a kernel without a loop.
 std::vector<int> loop_axes(const Steps&, const Axes&);
 
-/// Returns the tilings worth estimating for one loop axis (-1: no loop). Empty if the loaded tiles would not
-/// fit into shared memory.
+/// Returns the tilings with a loop along `loop_axis` (-1: no loop) that are worth estimating. Returns none if
+/// the loaded tiles would not fit into shared memory.
 std::vector<Tiles> tilings(const Steps&, const Axes&, int loop_axis, const target::Target&);
 
-/// Returns tilings of a group that reduces a matmul's result along `axis`, such that blocks split that axis.
-/// Each block has one tile along the axis, its loop runs along K of the matmul, and a second kernel combines
-/// the blocks' partial results. Empty if a matmul reduces over the axis.
+/// Returns tilings for a group that reduces a matmul's result along `axis`, such that different blocks have
+/// different parts of that axis. Each block has one tile along the axis, its loop runs along K of the matmul,
+/// and a second kernel combines the blocks' partial results. Returns none if a matmul reduces over the axis.
 std::vector<Tiles> split_tilings(const Steps&, const Axes&, int axis, const target::Target&);
 
 /// Which groups row_splits accepts: those that store a tensor with the axis that they reduce over, such as a
@@ -23,12 +23,12 @@ std::vector<Tiles> split_tilings(const Steps&, const Axes&, int axis, const targ
 enum class Stored : std::uint8_t { along_rows, anyhow };
 
 /// Returns tilings for a group without matmuls that has few rows, or rows that do not fit into a block. Each
-/// block reduces one tile of a row, and another kernel combines these partial results and reads the row
-/// again. Empty if an unsplit tiling has enough blocks for at least half of the multiprocessors.
+/// block reduces one tile of a row. Another kernel combines these partial results and reads the row again.
+/// Returns none if an unsplit tiling has enough blocks for at least half of the multiprocessors.
 std::vector<Tiles> row_splits(const Steps&, const Axes&, const target::Target&, Stored);
 
-/// Returns up to two variants of a tiling whose loop is split over blocks (split-K). Empty if there is no
-/// loop, no free grid dimension, or a block for more than half of the multiprocessors.
+/// Returns up to two variants of a tiling whose loop is split over blocks (split-K). Returns none if the
+/// tiling has no loop, no unused grid dimension, or more blocks than half of the multiprocessors.
 std::vector<Tiles> splits(const Tiles&, const target::Target&);
 
 }  // namespace zellige::fuse

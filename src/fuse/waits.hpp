@@ -23,12 +23,13 @@ class Waits {
   /// `operators`: the number of operators of the graph. Each must be in exactly one piece.
   Waits(const std::vector<Piece>&, std::size_t operators);
 
-  /// Returns by piece the pieces that depend on it directly.
+  /// Returns, by piece, the pieces that depend on it directly.
   const std::vector<std::vector<std::size_t>>& after() const { return after_; }
-  /// Returns all pieces in topological order. Of the pieces whose dependences are met, the one with the
-  /// lowest rank comes first. Returns nullopt if there is a cycle.
+  /// Returns the indices of all pieces in topological order. Among the pieces that may come next, the one
+  /// with the lowest rank comes first; ranks[p] is the rank of piece p. Returns nullopt if there is a cycle.
   std::optional<std::vector<std::size_t>> in_order(const std::vector<int>& ranks) const;
-  /// Returns pieces that form a cycle, each of which is read by the next; empty if there is none.
+  /// Returns the indices of pieces that form a cycle, in which each piece is read by the next one. Empty if
+  /// there is no cycle.
   std::vector<std::size_t> circle() const;
 
  private:

@@ -21,7 +21,7 @@ struct Progress {
   std::size_t done = 0, of = 0;
 };
 
-/// Receives the progress of the search; returns false to end it.
+/// Callback that receives the progress of the search, and returns false to end the search.
 using Watch = std::function<bool(const Progress&)>;
 
 }  // namespace zellige::fuse
