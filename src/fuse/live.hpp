@@ -1,5 +1,5 @@
-// Eliminates dead code: removes operators whose results are unused, and tensors that neither an operator nor
-// an input provides.
+// Eliminates dead code: removes operators whose results are unused, and tensors that are neither an input nor
+// the result of an operator.
 #pragma once
 #include "graph/graph.hpp"
 

@@ -1,8 +1,8 @@
 // Reports the progress of fusion to a callback, which may end the search for groups.
 //
-//   optimize(graph, target, known, [&](const Progress& p) {
+//   optimize(graph, target, known, [&](const Progress& p) {      // known: the cache of expected times
 //     print("{}: {} of {}", p.phase, p.done, p.of);
-//     return seconds() < 30;
+//     return seconds() < 30;                                     // false ends the search
 //   });
 //
 // The callback is called between steps, by the thread that called optimize. After it returns false no further

@@ -21,10 +21,11 @@ const std::set<std::string_view> keywords = {
     "__attribute__", "__asm__",  "_Pragma",  "static_cast", "reinterpret_cast",
     "const_cast"};
 
-/// Returns whether token i exists and is this text.
+/// Returns whether token i exists and has this text.
 bool is(const Words& w, std::size_t i, std::string_view text) { return i < w.size() && w[i].text == text; }
 
-/// Returns the position after the bracket that closes the one at i; the end if none does.
+/// Returns the position after the bracket `close` that matches the bracket `open` at position i, or the end
+/// of the tokens if there is none.
 std::size_t skip_group(const Words& w, std::size_t i, std::string_view open, std::string_view close) {
   int depth = 0;
   for (; i < w.size(); ++i) {
@@ -33,7 +34,7 @@ std::size_t skip_group(const Words& w, std::size_t i, std::string_view open, std
   }
   return i;
 }
-/// Returns the position after the list of template parameters or arguments that begins at i.
+/// Returns the position after the template parameters or arguments <...> that begin at position i.
 std::size_t skip_angles(const Words& w, std::size_t i) {
   int depth = 0;
   while (i < w.size()) {
@@ -47,8 +48,8 @@ std::size_t skip_angles(const Words& w, std::size_t i) {
   }
   return i;
 }
-/// Returns the position of a class's name, where i is the position after `struct` or another class key. Skips
-/// macros, attributes and alignments.
+/// Returns the position of a class's name. Position i is the one after `struct` or another class key. Macros,
+/// attributes and alignments in between are skipped.
 std::size_t at_class_name(const Words& w, std::size_t i) {
   while (i < w.size()) {
     if (is(w, i, "alignas") || is(w, i, "__attribute__"))
@@ -64,8 +65,8 @@ std::size_t at_class_name(const Words& w, std::size_t i) {
   }
   return i;
 }
-/// Returns the name of the function or variable that a statement declares: the word before its parameters or
-/// its value. Empty if there is none.
+/// Returns the name of the function or variable that a statement declares, read from position i on: the word
+/// before its parameters or its initializer. Returns an empty token if there is none.
 Token function_or_variable(const Words& w, std::size_t i) {
   int depth = 0;
   for (; i + 1 < w.size(); ++i) {
@@ -92,7 +93,7 @@ class Walk {
  public:
   Walk(Declarations& found, const std::set<std::string>& roots) : found_(found), roots_(roots) {}
 
-  /// Reads the statements between positions i and end.
+  /// Records the names that the statements between positions i and `end` declare.
   void scope(const Words& t, std::size_t i, std::size_t end) {
     Words words;
     while (i < end) {
@@ -113,8 +114,8 @@ class Walk {
   }
 
  private:
-  /// Reads a block in braces at position i: of a namespace, class, function or expression. `words` are the
-  /// tokens of the statement before it. Returns the position after the block.
+  /// Reads the block in braces at position i, which belongs to a namespace, class, function or expression.
+  /// `words` are the tokens of the statement in front of it. Returns the position after the block.
   std::size_t block(const Words& t, std::size_t i, Words& words) {
     const std::size_t last = skip_group(t, i, "{", "}");
     const bool linkage = words.size() == 1 && is(words, 0, "extern");
@@ -145,7 +146,7 @@ class Walk {
     words.clear();
     return initializer ? last + is(t, last, ";") : last;
   }
-  /// Returns whether the tokens end with a parameter list of a requires expression.
+  /// Returns whether the tokens end with the parameter list of a requires expression.
   static bool requires_parameters(const Words& w) {
     if (w.back().text != ")") return false;
     int depth = 0;
@@ -155,7 +156,7 @@ class Walk {
     }
     return false;
   }
-  /// Enters a namespace. Names count only inside of one of the roots.
+  /// Enters a namespace. Names are recorded only inside of a namespace that is one of the roots.
   void enter(const std::string& name) {
     if (inside_)
       path_.push_back(name);
@@ -164,7 +165,7 @@ class Walk {
     else
       path_.push_back(name);  // a namespace that is none of the roots
   }
-  /// Records what one statement declares.
+  /// Records the names that one statement declares.
   void statement(const Words& words) {
     if (!inside_ || words.empty()) return;
     std::size_t i = 0;
@@ -191,7 +192,7 @@ class Walk {
     const Token name = function_or_variable(words, i);
     if (!name.text.empty()) put(name);
   }
-  /// Records a namespace alias, at position i of the statement.
+  /// Records the namespace alias that the statement `w` declares. Its word `namespace` is at position i.
   void alias(const Words& w, std::size_t i) {
     if (!is(w, i + 2, "=")) return;
     std::string of;
@@ -201,7 +202,7 @@ class Walk {
     }
     found_.namespaces.emplace(named(w[i + 1].text), of);
   }
-  /// Records the names of a using declaration or alias.
+  /// Records the names that a using declaration or alias declares. The word `using` is at position i.
   void use(const Words& w, std::size_t i) {
     if (is(w, i + 1, "namespace")) return;
     if (is(w, i + 2, "=") || is(w, i + 2, "[")) return add(w, i + 1);
@@ -210,11 +211,11 @@ class Walk {
       if (is_word(w[k].text) && (k + 1 == w.size() || is(w, k + 1, ","))) put(w[k]);
     }
   }
-  /// Records the token at position i if it can be a name.
+  /// Records the token at position i, if there is one that can be a name.
   void add(const Words& w, std::size_t i) {
     if (i < w.size() && is_word(w[i].text) && !keywords.count(w[i].text)) put(w[i]);
   }
-  /// Returns the name with the namespaces that it is in.
+  /// Returns the name with the open namespaces in front of it, such as A::b::name.
   std::string named(std::string_view name) const {
     std::string all;
     for (const std::string& p : path_) all += p + "::";

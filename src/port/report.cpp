@@ -13,7 +13,7 @@ namespace zellige::port {
 namespace fs = std::filesystem;
 namespace {
 
-/// Returns the content of a file; "" if it cannot be read.
+/// Returns the content of a file, or "" if the file cannot be read.
 std::string text_of(const fs::path& file) {
   std::stringstream all;
   all << std::ifstream(file).rdbuf();
@@ -23,22 +23,23 @@ std::string text_of(const fs::path& file) {
 bool is_compat(const fs::path& folder) {
   return text_of(folder / "cute" / "config.hpp").find("#define cute zellige") != std::string::npos;
 }
-/// Returns the CUTLASS folder on the include path: one with CuTe headers that is not Zellige's. Empty if
-/// there is none.
+/// Returns the first folder of the include path that has CuTe headers and is not Zellige's compat folder.
+/// Returns an empty path if there is none.
 fs::path cutlass_of(const std::vector<fs::path>& folders) {
   for (const fs::path& f : folders) {
     if (fs::exists(f / "cute" / "config.hpp") && !is_compat(f)) return f;
   }
   return {};
 }
-/// Returns the first header of this path in the folders that are not Zellige's; empty if there is none.
+/// Returns the file of header `path` in the first folder that has it and is not Zellige's compat folder.
+/// Returns an empty path if there is none.
 fs::path header_of(const std::vector<fs::path>& folders, const std::string& path) {
   for (const fs::path& f : folders) {
     if (fs::exists(f / path) && !is_compat(f)) return f / path;
   }
   return {};
 }
-/// Returns the version of CUTLASS as "4.7.0"; "" if the folder does not say.
+/// Returns the version of CUTLASS in a folder, such as "4.7.0", or "" if the folder has no version header.
 std::string version_of(const fs::path& cutlass) {
   std::istringstream lines(text_of(cutlass / "cutlass" / "version.h"));
   std::string part[3];
@@ -60,7 +61,8 @@ class Cutlass {
  public:
   explicit Cutlass(fs::path folder) : folder_(std::move(folder)) {}
 
-  /// Returns FILE:LINE of the declaration to which a path of names refers; "" if there is none.
+  /// Returns FILE:LINE of the CuTe declaration to which a path such as A::b::c refers, or "" if there is
+  /// none.
   std::string find(const std::string& path) {
     if (folder_.empty()) return "";
     if (!all_) read();
@@ -95,12 +97,12 @@ struct Path {
   std::string names;
   int line;
 };
-/// Returns whether token i exists and is this text.
+/// Returns whether token i exists and has this text.
 bool is(const std::vector<Token>& t, std::size_t i, std::string_view text) {
   return i < t.size() && t[i].text == text;
 }
 
-/// Returns the path A::b::c that begins at token i, and sets i to the token after it.
+/// Returns the path of names, such as A::b::c, that begins at token i. Sets i to the token after it.
 Path path_at(const std::vector<Token>& t, std::size_t& i) {
   Path p{std::string(t[i].text), t[i].line};
   for (++i; is(t, i, "::") && i + 1 < t.size() && is_word(t[i + 1].text) && t[i + 1].text != "template";
@@ -108,7 +110,7 @@ Path path_at(const std::vector<Token>& t, std::size_t& i) {
     p.names += fmt::format("::{}", t[i + 1].text);
   return p;
 }
-/// Returns the paths that follow `cute::`.
+/// Returns the paths of names that follow `cute::` in the source.
 std::vector<Path> qualified(const std::vector<Token>& t) {
   std::vector<Path> found;
   for (std::size_t i = 0; i + 2 < t.size();) {
@@ -130,8 +132,8 @@ bool opens_the_namespace(const std::vector<Token>& t) {
   }
   return false;
 }
-/// Returns the paths that do not follow `cute::` or another name, except of names that the source itself
-/// declares.
+/// Returns the paths of names that follow neither `cute::` nor another name, except names that the source
+/// itself declares.
 std::vector<Path> unqualified(const std::vector<Token>& t) {
   std::set<std::string_view> own;
   for (std::size_t i = 1; i + 1 < t.size(); ++i) {
@@ -192,13 +194,13 @@ class Writer {
   }
 
  private:
-  /// Returns who provides a header.
+  /// Returns the use of a header, with who provides the header.
   Use header(const Include& i) {
     Use u{fmt::format("<{}>", i.path), i.line, Whose::missing, "", ""};
     const auto at = ours_.headers.find(i.path);
     const fs::path theirs = header_of(folders_, i.path);
     const bool there = !theirs.empty();
-    // CUTLASS's own headers take precedence for what Zellige's pass on to them.
+    // If both have the header, it counts as CUTLASS's if Zellige's header only includes CUTLASS's.
     const bool passes_on = i.path.starts_with("cutlass/") || (at != ours_.headers.end() && at->second);
     if (there && (at == ours_.headers.end() || passes_on)) {
       u.is = Whose::cutlass;
@@ -215,7 +217,8 @@ class Writer {
     }
     return u;
   }
-  /// Adds the use of a name, unless it has been added or is not of CuTe. `qualified`: it follows `cute::`.
+  /// Adds the use of name `p` to the report, unless it has been added or is no name of CuTe. `qualified`: the
+  /// name follows `cute::` in the source.
   void name(Report& r, std::set<std::string>& seen, const Path& p, bool qualified) {
     const std::string known = ours_.names.find(p.names);
     Use u{"", p.line, Whose::ours, "", ""};
@@ -231,7 +234,7 @@ class Writer {
     u.what = fmt::format("cute::{}", known.empty() ? p.names : known);
     if (seen.insert(u.what).second) r.names.push_back(u);
   }
-  /// Returns whether the path is a namespace.
+  /// Returns whether the path names a namespace of CuTe.
   bool is_namespace(const std::string& path) const {
     const auto at = ours_.names.names.lower_bound(path + "::");
     return ours_.names.namespaces.count(path) ||

@@ -1,8 +1,9 @@
 // Lists the CuTe headers and names that source code uses, and says which of them Zellige's compat headers
-// provide, which only CUTLASS does, and which do not exist.
+// provide, which only CUTLASS provides, and which do not exist.
 //
-//   const Report r = report(read_source(source), ours(), {"cutlass/include"});
-//   r.names[0].what is "cute::Layout", r.names[0].is is Whose::ours
+//   const Report r = report(read_source(source), ours(), /*include path=*/{"cutlass/include"});
+//   r.names[0].what      // "cute::Layout"
+//   r.names[0].is        // Whose::ours: Zellige provides it
 //
 // Names without `cute::` count if the source has `using namespace cute` or opens the namespace. Macros, class
 // members, and uses in other headers of the project are ignored.
@@ -32,7 +33,7 @@ struct Report {
   // The CUTLASS folder on the include path, and its version; "" if there is none.
   std::string cutlass, version;
 
-  /// Returns whether nothing is missing.
+  /// Returns whether all headers and names exist, in Zellige or in CUTLASS.
   bool complete() const;
 };
 
@@ -41,15 +42,16 @@ struct Ours {
   Declarations names;
   std::map<std::string, bool> headers;  // whether it includes CUTLASS's header of the same name
 };
-/// Returns what Zellige provides.
+/// Returns the names and headers that Zellige's compat headers provide.
 Ours ours();
-/// Returns the content of cute_names.txt, one entry per line: a name, `<header>`, `<header> next` (it
-/// includes CUTLASS's), or `alias = namespace`.
+/// Returns the content of cute_names.txt, one entry per line: a name, `<header>`, `<header> next` (a header
+/// that includes CUTLASS's header of the same name), or `alias = namespace`.
 std::string_view cute_names();
 /// The CUTLASS version whose names Zellige follows.
 constexpr std::string_view followed_version = "4.7.0";
 
-/// Returns the uses of a source. `folders` is its include path, in which CUTLASS is looked for.
+/// Returns the CuTe headers and names that a source uses. `folders` is the include path, in which CUTLASS is
+/// looked for.
 Report report(const Source&, const Ours&, const std::vector<std::filesystem::path>& folders);
 
 }  // namespace zellige::port

@@ -33,22 +33,22 @@ class Reader {
   }
 
  private:
-  /// Returns whether the text continues with `what`.
+  /// Returns whether the text continues with `what` at the current position.
   bool follows(std::string_view what) const { return text_.substr(at_, what.size()) == what; }
-  /// Advances by n characters and counts lines.
+  /// Advances by n characters, and counts the lines.
   void step(std::size_t n) {
     for (; n > 0 && at_ < text_.size(); --n) line_ += text_[at_++] == '\n';
   }
-  /// Advances beyond the next `end`, or to the end of the text.
+  /// Advances to the position after the next `end`, or to the end of the text if there is none.
   void skip_through(std::string_view end) {
     const std::size_t found = text_.find(end, at_ + 1);
     step(found == std::string_view::npos ? text_.size() - at_ : found + end.size() - at_);
   }
-  /// Advances to the end of the line, including lines continued by a backslash.
+  /// Advances to the end of the line. A line that ends with a backslash continues on the next line.
   void skip_line() {
     while (at_ < text_.size() && text_[at_] != '\n') step(text_[at_] == '\\' ? 2 : 1);
   }
-  /// Reads a directive; records it if it is an #include.
+  /// Reads a preprocessor directive. Records it if it is an #include.
   void directive() {
     const int line = line_;
     const std::size_t begin = at_;
@@ -62,19 +62,19 @@ class Reader {
     if (close != std::string_view::npos)
       s_.includes.push_back({std::string(line_text.substr(open + 1, close - open - 1)), line});
   }
-  /// Skips a string or character literal.
+  /// Skips a string or character literal that begins and ends with `quote`.
   void literal(char quote) {
     step(1);
     while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') step(text_[at_] == '\\' ? 2 : 1);
     step(1);
   }
-  /// Skips a raw string literal R"mark( ... )mark"; the position is at its first quote.
+  /// Skips a raw string literal R"mark( ... )mark". The current position is at its first quote.
   void raw_literal() {
     const std::size_t open = text_.find('(', at_);
     if (open == std::string_view::npos) return step(text_.size() - at_);
     skip_through(")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"");
   }
-  /// Reads one token or literal.
+  /// Reads one token and records it, or skips one literal.
   void token() {
     const auto part = [&](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
     const std::size_t begin = at_;

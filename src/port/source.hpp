@@ -28,7 +28,7 @@ struct Source {
   std::vector<Include> includes;  // both <...> and "..."
 };
 
-/// Returns the source code with its tokens and includes. Accepts any text.
+/// Returns the source code `text` with its tokens and includes. Accepts any text.
 Source read_source(std::string text);
 
 /// Returns whether a token is an identifier or keyword.

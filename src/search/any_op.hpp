@@ -5,7 +5,7 @@
 namespace zellige::search {
 
 /// Returns whether use(op, block) is true for some operator `op`. `block` is the block graph that contains
-/// it, null at the kernel level.
+/// the operator, or null for a kernel-level operator.
 template <class Use>
 bool any_op(const graph::KernelGraph& g, const Use& use) {
   for (const graph::KernelOp& op : g.ops) {
@@ -17,7 +17,7 @@ bool any_op(const graph::KernelGraph& g, const Use& use) {
   return false;
 }
 
-/// Returns whether an operator of this kind with so many operands has the attribute `scalar`.
+/// Returns whether an operator of this kind with `operands` tensor operands has the attribute `scalar`.
 inline bool has_scalar(graph::OpKind kind, std::size_t operands) {
   return kind == graph::OpKind::mul_scalar || graph::takes_scalar(kind, operands);
 }

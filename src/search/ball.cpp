@@ -14,26 +14,26 @@ constexpr long double unbounded = std::numeric_limits<long double>::infinity();
 constexpr long double up = 1 + 0x1p-40L;      // covers the rounding of the radii themselves
 constexpr long double minimum = 0x1p-16000L;  // the least radius except 0, so that none underflows
 
-/// Returns a power of two that is at least |x| and at most 2 |x|; 0 for 0.
+/// Returns a power of two that is at least |x| and at most 2 |x|, or 0 if x is 0.
 long double above(const Real& x) {
   if (x.is_zero()) return 0;
   const std::int64_t e = x.backend().exponent() + 1;
   return e > 16000 ? unbounded : std::ldexp(1.0L, static_cast<int>(std::max<std::int64_t>(e, -16300)));
 }
 
-/// Returns a lower bound of |x|.
+/// Returns a lower bound of |x|, at least |x| / 2 unless |x| is beyond the range of long double.
 long double below(const Real& x) {
   const long double a = above(x);
   return a == unbounded ? 0x1p16000L : a <= 0x1p-16299L ? 0 : a / 2;
 }
 
-/// Returns `ulps` units in the last place of x.
+/// Returns the size of `ulps` units in the last place of x, rounded up.
 long double rounding(const Real& x, long double ulps = 1) {
   const long double a = above(x);
   return x.is_zero() || a == unbounded ? a : std::max(minimum, a * ulps * std::ldexp(1.0L, -ball_bits));
 }
 
-/// Returns the ball with this center and radius; unknown if one of them is not finite.
+/// Returns the ball with this center and radius, or an unknown number if one of them is not finite.
 Ball ball(const Real& middle, long double radius) {
   Ball b;
   b.middle = middle;
@@ -41,13 +41,15 @@ Ball ball(const Real& middle, long double radius) {
   return b;
 }
 
-/// Returns a number of which nothing is known.
+/// Returns a ball that contains all numbers, for a number of which nothing is known.
 Ball unknown() { return ball(0, unbounded); }
+/// Returns NaN.
 Ball undefined() {
   Ball b;
   b.nan = true;
   return b;
 }
+/// Returns +inf if `sign` is 1, -inf if it is -1.
 Ball infinity(int sign) {
   Ball b;
   b.infinite = sign;
@@ -60,13 +62,13 @@ bool negative(const Ball& x) { return x.infinite < 0 || (x.middle < 0 && below(x
 bool positive(const Ball& x) { return x.infinite > 0 || (x.middle > 0 && below(x.middle) > x.radius); }
 /// Returns whether the number is exactly 0.
 bool zero(const Ball& x) { return x.middle.is_zero() && x.radius == 0 && x.infinite == 0; }
-/// Returns whether it is known to be NaN, an infinity, or a number.
+/// Returns whether it is known which of these x is: NaN, an infinity, or a number.
 bool told(const Ball& x) { return x.nan || x.infinite != 0 || x.known(); }
 
 /// Error that is assumed of Boost.Multiprecision's functions, in units in the last place.
 constexpr long double library_ulps = 64;
 
-/// Returns x to the integer power n.
+/// Returns x to the integer power n, which may be negative.
 Ball power(const BallArithmetic& a, Ball x, int n) {
   Ball y = a.integer(1);
   for (int i = n < 0 ? -n : n; i > 0; i /= 2, x = a.mul(x, x))
@@ -231,8 +233,9 @@ Ball BallArithmetic::max_of(const std::vector<Ball>& all) const {
   return maximum;
 }
 
-/// Returns x truncated to an integer dtype. Unknown if the ball contains numbers of different truncation, or
-/// the dtype cannot represent the result.
+/// Returns x truncated to the integer dtype of the cast `a`; x itself if that dtype is no integer. Returns an
+/// unknown number if numbers of the ball are truncated to different integers, or the dtype cannot represent
+/// the result.
 Ball BallArithmetic::converted(const Ball& x, const graph::Attributes& a) const {
   if (!graph::is_integer(a.dtype)) return x;
   const Real maximum = ldexp(Real(1), 8 * graph::bytes(a.dtype) - 1) - 1, middle = trunc(x.middle);

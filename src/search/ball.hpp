@@ -37,11 +37,11 @@ struct Ball {
 /// Returns whether two numbers certainly differ: their balls are disjoint, or one is NaN or infinite and the
 /// other is not.
 bool disjoint(const Ball&, const Ball&);
-/// Returns whether the radius is so small that agreement of two numbers means something: at most 2^-bits
-/// times the value, or 2^-bits if the value is less than 1.
+/// Returns whether the radius is at most 2^-bits times the value, or 2^-bits if the value is less than 1.
+/// Only then does agreement of two numbers mean something.
 bool sharp(const Ball&, int bits);
-/// Returns the relative distance of the centers, |a - b| / max(|a|, |b|, 2^-100); infinity if one is NaN or
-/// infinite and the other is not.
+/// Returns the relative distance of the centers, |a - b| / max(|a|, |b|, 2^-100). Returns infinity if one
+/// number is NaN or infinite and the other is not.
 double distance(const Ball&, const Ball&);
 /// Returns the center in 17 digits, or "nan", "inf", "-inf" or "unknown".
 std::string to_string(const Ball&);
@@ -52,8 +52,8 @@ class BallArithmetic {
  public:
   using Number = Ball;
 
-  /// Scalars in `loose` are taken as known to 50 bits only: the precision of a double, less what folding a
-  /// few scalars costs.
+  /// Scalars in `loose` are taken as known to 50 bits only, which is the precision of a double minus what is
+  /// lost when a few scalars are folded.
   explicit BallArithmetic(std::set<double> loose = {}) : loose_(std::move(loose)) {}
 
   Ball exact(double) const;  // an input of the graph, without error
@@ -65,7 +65,7 @@ class BallArithmetic {
   Ball div(const Ball&, const Ball&) const;
   Ball sqrt(const Ball&) const;
   Ball neg(const Ball&) const;
-  // A cast; to an integer dtype it truncates.
+  // Returns x after a cast: truncated if the dtype is an integer, else x itself.
   Ball converted(const Ball& x, const graph::Attributes& a) const;
   Ball exp(const Ball&) const;
   Ball log(const Ball&) const;
@@ -78,15 +78,18 @@ class BallArithmetic {
   Ball max_of(const std::vector<Ball>&) const;
   Ball min(const Ball&, const Ball&) const;
   Ball pow(const Ball&, const Ball&) const;
-  // Comparisons: 1 or 0; unknown if the operands may be equal. choose(): unknown if the condition may be 0.
+  // Comparisons return 1 or 0, or an unknown number if the balls overlap and are not exact.
   Ball less(const Ball&, const Ball&) const;
   Ball less_equal(const Ball&, const Ball&) const;
   Ball same(const Ball&, const Ball&) const;
+  // Returns the second argument if the condition is not 0, the third if it is 0, else an unknown number.
   Ball choose(const Ball& condition, const Ball&, const Ball&) const;
-  /// Returns the number as an integer; nullopt if it is none of at most 2^31, or not known exactly.
+  /// Returns the number as an integer. Returns nullopt if it is not known exactly, is no integer, or is
+  /// larger than 2^31.
   std::optional<std::int64_t> whole(const Ball&) const;
-  // Return x; only finite fields (field.hpp) need to know which integer selected a number.
+  // Returns x; only finite fields (field.hpp) record which integer selected a number.
   Ball marked(const Ball& x, const Ball&) const { return x; }
+  // Returns x; only finite fields record that an input element is one of several cases.
   Ball one_of(const Ball& x, std::int64_t, std::uint64_t) const { return x; }
 
  private:

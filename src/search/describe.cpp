@@ -15,28 +15,28 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t max_shown = 32;  // maximum number of an input's values to print
 
-/// Returns the names and shapes of tensors, separated by commas.
+/// Returns the names and shapes of tensors as text, separated by commas.
 std::string shapes(const std::vector<Shown>& sizes) {
   std::vector<std::string> words;
   for (const Shown& s : sizes) words.push_back(fmt::format("{}{}", s.name, graph::to_string(s.shape)));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// Returns the first values of a tensor, separated by spaces.
+/// Returns the first 32 values of a tensor as text, separated by spaces.
 std::string first_values(const Shown& s) {
   const auto end = s.values.begin() + static_cast<std::ptrdiff_t>(std::min(max_shown, s.values.size()));
   return fmt::format("{}{}", fmt::join(s.values.begin(), end, " "),
                      s.values.size() > max_shown ? " ..." : "");
 }
 
-/// Returns the sentence on the probability that "equal" is wrong.
+/// Returns a phrase with the probability that the answer "equal" is wrong.
 std::string certainty(const Equality& e) {
   return fmt::format(
       "wrong with a chance of at most 2^{:.0f}{}", std::max(-999.0, *e.log2_chance),
       e.chance_proved ? "" : ", if powers of random numbers and unknown functions are as random numbers");
 }
 
-/// Returns a JSON number, or for NaN and infinities, which JSON lacks, a string.
+/// Returns a JSON number, or a JSON string for NaN and infinities, which JSON lacks.
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(fmt::format("{}", x)); }
 
 /// Returns a JSON list of tensors, with their values if `values` is true.
@@ -50,7 +50,7 @@ Json shown(const std::vector<Shown>& tensors, bool values) {
   return list;
 }
 
-/// Returns a JSON object of the element that differs.
+/// Returns the element that differs as a JSON object, with its value in each graph.
 Json element(const Counterexample& c) {
   return {{"output", c.output}, {"element", c.element},           {"a", c.in_a},
           {"b", c.in_b},        {"distance", number(c.distance)}, {"numbers", c.numbers}};

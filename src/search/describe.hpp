@@ -5,12 +5,12 @@
 
 namespace zellige::search {
 
-/// Returns one line with the answer, then lines with how it was found and, for a difference, the
-/// counterexample.
+/// Returns the result as text: a line with the answer, lines that say how it was found and, if the graphs
+/// differ, the counterexample.
 std::string describe(const Equality&, const std::string& a, const std::string& b);
 /// Returns the result as one line of JSON.
 std::string to_json(const Equality&, const std::string& a, const std::string& b);
-/// Returns one line of JSON for two graphs that cannot be compared: their names and the error.
+/// Returns one line of JSON that says why the graphs `a` and `b` cannot be compared: `error`.
 std::string to_json(const std::string& error, const std::string& a, const std::string& b);
 /// Returns the complete counterexample as JSON: both graphs at its sizes, every input value, and the element
 /// that differs with its value in each graph.

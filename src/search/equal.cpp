@@ -30,9 +30,9 @@ constexpr double same_in_float64 = 1e-9, other_in_float64 = 1e-5;
 // Limit of operations in all fields of one kind: about a second.
 constexpr double small_fields = 6e6, given_fields = 1e7;
 
-/// Returns whether a scalar or the trip count of a loop may represent an extent: a scalar 1/4096 in a mean,
-/// or a loop that adds the same value repeatedly. Then a difference at small sizes may vanish at the given
-/// ones.
+/// Returns whether a number in the graph may represent an extent: a scalar, such as 1/4096 in a mean, or the
+/// trip count of a loop that adds the same value repeatedly. If so, a difference at small sizes may vanish at
+/// the given sizes.
 bool counts(const KernelGraph& g) {
   return any_op(g, [](const auto& op, const graph::BlockGraph* block) {
     if (has_scalar(op.kind, op.inputs.size())) return true;
@@ -76,7 +76,7 @@ class Decision {
   }
 
  private:
-  /// Sets small_ to the graphs at small sizes, or at the given ones if they cannot be shrunk.
+  /// Sets small_ to both graphs at small sizes, or to the given graphs if they cannot be shrunk.
   void make_small() {
     small_ = {a_, b_, false};
     try {
@@ -86,7 +86,7 @@ class Decision {
     }
   }
 
-  /// Sets the sizes that the result names to the input shapes of a graph.
+  /// Sets the sizes that the result names to the input shapes of graph `g`.
   void at_sizes(const KernelGraph& g) {
     e_.sizes.clear();
     e_.shrunk = false;
@@ -97,8 +97,8 @@ class Decision {
     e_.shrunk = &g != &a_ && small_.shrunk;
   }
 
-  /// Compares two graphs in finite fields, unless one field would take more than max_work multiplications.
-  /// `steps`: limit of operations in all fields of one kind.
+  /// Compares two graphs in finite fields. If one field would take more than max_work multiplications,
+  /// returns a result without agreement. `steps` is the limit of operations in all fields of one kind.
   FieldTrials in_fields(const KernelGraph& a, const KernelGraph& b, double max_work, double steps) const {
     const double one = work(a) + work(b);
     if (one > max_work) {
@@ -113,34 +113,34 @@ class Decision {
     return field_trials(a, b, pairing_, options);
   }
 
-  /// Returns the result "equal".
+  /// Returns the answer "equal". `method` and `why` say how it was found.
   Equality equal(std::string method, std::string why) {
     e_.answer = Answer::equal, e_.method = std::move(method), e_.why = std::move(why);
     return std::move(e_);
   }
 
-  /// Returns the result "equal", as finite fields show it.
+  /// Returns the answer "equal", found by the finite fields `fields`.
   Equality equal(const FieldTrials& fields) {
     e_.log2_chance = fields.log2_chance, e_.chance_proved = fields.proved, e_.fields = fields.fields;
     return equal("field", fmt::format("the same in {} random finite field{}", fields.fields,
                                       fields.fields == 1 ? "" : "s"));
   }
 
-  /// Returns the result "undecided".
+  /// Returns the answer "undecided" with the reason `why`.
   Equality undecided(std::string why) {
     e_.answer = Answer::undecided, e_.why = std::move(why);
     return std::move(e_);
   }
 
-  /// Returns the result "different".
+  /// Returns the answer "different" with a counterexample. `method` and `why` say how it was found.
   Equality different(Counterexample c, std::string method, std::string why) {
     e_.answer = Answer::different, e_.method = std::move(method), e_.why = std::move(why);
     e_.counterexample = std::move(c);
     return std::move(e_);
   }
 
-  /// Returns the result if the graphs differ at small sizes. If a number may represent an extent, they may be
-  /// equal at the given sizes nevertheless, so these are checked.
+  /// Returns the answer if the graphs differ at small sizes. If a number in them may represent an extent, the
+  /// graphs may be equal at the given sizes nevertheless, so that the given sizes are checked.
   Equality small_difference() {
     const auto proved = [&] {
       return different(
@@ -168,8 +168,8 @@ class Decision {
     return undecided("different at small sizes; at the given ones, no point tried shows it in float64");
   }
 
-  /// Returns the result if the graphs are equal at small sizes: checks the given sizes, if that is
-  /// affordable.
+  /// Returns the answer if the graphs are equal at small sizes. Checks the given sizes unless that takes too
+  /// long.
   Equality small_agreement(const FieldTrials& fields) {
     if (!small_.shrunk || !options_.given_sizes) return equal(fields);
     if (!affordable()) {
@@ -196,8 +196,8 @@ class Decision {
     return equal(fields);
   }
 
-  /// Returns the result if finite fields do not show equality at small sizes: looks for inputs at the given
-  /// sizes where the graphs differ.
+  /// Returns the answer if finite fields do not show equality at small sizes. Looks for inputs at the given
+  /// sizes at which the graphs differ.
   Equality no_agreement(const std::string& why) {
     if (!options_.given_sizes || !affordable()) return undecided(why);
     const GivenSizes given = at_given_sizes({}, given_products_ <= 1e7 ? 8 : given_products_ <= 1e8 ? 2 : 1);
@@ -212,7 +212,7 @@ class Decision {
     return undecided(why);
   }
 
-  /// Returns the result "different", as float64 shows it at the given sizes.
+  /// Returns the answer "different" with the counterexample that float64 shows at the given sizes.
   Equality float64_difference(const GivenSizes& given) {
     Counterexample c{a_,
                      b_,
@@ -231,8 +231,9 @@ class Decision {
             : fmt::format("{:.2g} from each other in float64 at the given sizes", given.distance));
   }
 
-  /// Compares in float64 at the given sizes. If the reference throws Error, for example for lack of memory,
-  /// adds a note and returns a result that compared nothing. `also`: a kind of input to try first.
+  /// Compares in float64 at the given sizes, at `points` inputs of each scale, first of scale `also` if there
+  /// is one. If the reference throws Error, for example for lack of memory, adds a note and returns a result
+  /// that compared nothing.
   GivenSizes at_given_sizes(std::optional<Scale> also, int points) {
     try {
       GivenSizes given = given_sizes(a_, b_, pairing_, e_.seed, also, points, peaks());
@@ -244,8 +245,8 @@ class Decision {
     }
   }
 
-  /// Returns the number of inputs to try so that each element of each row is the largest once and the
-  /// smallest once, limited to about a second. 0 if the graphs compare no numbers.
+  /// Returns how many inputs to try so that each element of each row is the largest once and the smallest
+  /// once, limited to about a second. Returns 0 if the graphs compare no numbers.
   int peaks() const {
     if (!has_order(a_) && !has_order(b_)) return 0;
     std::int64_t longest = 1;
@@ -257,7 +258,7 @@ class Decision {
     return static_cast<int>(std::min(2.0 * static_cast<double>(longest), 2e7 / given_products_));
   }
 
-  /// Returns whether the given sizes take no more work than the options allow.
+  /// Returns whether evaluation at the given sizes takes no more work than the options allow.
   bool affordable() const { return given_products_ <= options_.given_work; }
 
   const KernelGraph &a_, &b_;

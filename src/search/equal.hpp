@@ -1,7 +1,7 @@
 // Decides whether two graphs compute the same function over the real numbers; rounding is ignored.
 //
 //   Equality e = equal(A, B);
-//   if (e.answer == Answer::different) fmt::print("{}\n", describe(e));
+//   if (e.answer == Answer::different) fmt::print("{}\n", describe(e, "A", "B"));
 //
 // "Equal" is proved, or holds in random finite fields with an error probability of at most 2^-40. "Different"
 // comes with inputs at which the float64 reference shows the difference. Everything else is "undecided", with
@@ -17,7 +17,7 @@
 namespace zellige::search {
 
 enum class Answer : std::uint8_t { equal, different, undecided };
-/// Returns "equal", "different" or "undecided".
+/// Returns the answer as text: "equal", "different" or "undecided".
 std::string_view name(Answer);
 
 /// Limits and options of a comparison. Work is in multiplications.
@@ -70,11 +70,11 @@ struct Equality {
   double seconds = 0;
 };
 
-/// Returns the values of all inputs as text; empty if there are more than 4096.
+/// Returns the values of all inputs as text, or an empty list if there are more than 4096 values.
 std::vector<Shown> shown(const graph::KernelGraph&, const std::vector<graph::Array>& inputs);
 
-/// Compares two valid graphs, at small sizes and if possible at the given ones. Throws Error if they differ in
-/// the number or shapes of inputs or outputs.
+/// Compares two valid graphs, at small sizes and if possible at the given sizes. Throws Error if the graphs
+/// differ in the number or shapes of inputs or outputs.
 Equality equal(const graph::KernelGraph& a, const graph::KernelGraph& b, const EqualOptions& = {});
 
 }  // namespace zellige::search

@@ -23,8 +23,8 @@ class BlockRun {
     for (const graph::BlockTensor& t : b.tensors) tiles_.push_back(make_values(t.shape, a.integer(0)));
   }
 
-  /// Evaluates one block, given by its coordinates in the grid: all iterations, then what comes after the
-  /// loop, and the stores.
+  /// Evaluates the thread block with the coordinates `block` in the grid: all iterations, then the operators
+  /// after the loop, and the stores.
   void run(const graph::Dim3& block) {
     using graph::OpKind;
     for (std::int64_t iteration = 0; iteration < b_.loop; ++iteration)
@@ -49,8 +49,9 @@ class BlockRun {
   }
 
  private:
-  /// Calls copy(index in the tensor, index in the tile) for each element of the tile at `origin` that is
-  /// inside the tensor.
+  /// Calls copy(w, t) for each element of the tile whose first element is at `origin` in the tensor: w is the
+  /// element's row-major index in the tensor, t its index in the tile. Elements outside the tensor are
+  /// skipped.
   template <class Copy>
   static void each_of_tile(const graph::Shape& whole, const graph::Shape& tile, const graph::Shape& origin,
                            const Copy& copy) {
@@ -66,7 +67,7 @@ class BlockRun {
     }
   }
 
-  /// Loads a tile; elements beyond the end of a tensor are 0.
+  /// Loads the tile of one iteration. Elements beyond the end of the tensor are set to 0.
   void load(const graph::BlockOp& op, const graph::Dim3& block, std::int64_t iteration) {
     const Values<N>& whole = *inputs_[op.kernel_tensor];
     Values<N>& tile = tiles_[op.outputs[0]];
@@ -76,7 +77,7 @@ class BlockRun {
                  [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
   }
 
-  /// Stores a tile; elements beyond the end of a tensor are dropped.
+  /// Stores a tile. Elements beyond the end of the tensor are not stored.
   void store(const graph::BlockOp& op, const graph::Dim3& block) {
     Values<N>& whole = *outputs_[op.kernel_tensor];
     const Values<N>& tile = tiles_[op.inputs[0]];
@@ -85,7 +86,8 @@ class BlockRun {
                    [&](std::int64_t w, std::int64_t t) { whole.at[w] = tile.at[t]; });
   }
 
-  /// Evaluates one operator of the block, except accumulators and stores. `state` belongs to the operator.
+  /// Evaluates one operator of the block that is no accumulator and no store. `state` is what the operator
+  /// keeps between iterations.
   void compute(const graph::BlockOp& op, Values<N>& state, const graph::Dim3& block, std::int64_t iteration) {
     if (op.kind == graph::OpKind::input) return load(op, block, iteration);
     if (op.kind == graph::OpKind::reduction_max) return running_max(op, state, iteration == 0);
@@ -100,11 +102,11 @@ class BlockRun {
     evaluate_op(a_, op.kind, attributes, in, out);
   }
 
-  /// Returns the initial value of a running maximum.
+  /// Returns the initial value of a running maximum: the lowest finite float32.
   N lowest() { return a_.constant(-FLT_MAX); }
 
-  /// Evaluates a running maximum. Its results are the maximum so far, and the one of the iteration before
-  /// minus it, 0 in the first iteration.
+  /// Evaluates a running maximum. Its first result is the maximum so far. Its second result is the maximum
+  /// after the previous iteration minus the first result; it is 0 in the first iteration.
   void running_max(const graph::BlockOp& op, Values<N>& state, bool first) {
     Values<N>&now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
     if (first) state = make_values(now.shape, lowest());
@@ -115,7 +117,8 @@ class BlockRun {
     state.at = now.at;
   }
 
-  /// Adds one iteration to an accumulator. `first`: initialises it.
+  /// Adds the operand of one iteration to an accumulator, after initialising the accumulator if `first` is
+  /// true.
   void accumulate(const graph::BlockOp& op, Values<N>& state, bool first) {
     using graph::OpKind;
     const Values<N>& x = tiles_[op.inputs[0]];
@@ -147,7 +150,7 @@ class BlockRun {
     }
   }
 
-  /// Sets the result of an accumulator after the loop.
+  /// Sets the result of an accumulator from its `state` after the loop.
   void finish(const graph::BlockOp& op, const Values<N>& state) {
     using graph::OpKind;
     Values<N>& y = tiles_[op.outputs[0]];
@@ -172,8 +175,8 @@ class BlockRun {
   std::vector<Values<N>> tiles_, states_;  // by tile; by operator, what it keeps between iterations
 };
 
-/// Returns the outputs of a valid graph. `inputs` are in the order of the graph's inputs, the results in that
-/// of its outputs. Throws Error for an operator without a meaning over this kind of number.
+/// Returns the values of a valid graph's outputs, in the order of the outputs. `inputs` are in the order of
+/// the graph's inputs. Throws Error if an operator has no meaning over this kind of number.
 template <Arithmetic A>
 std::vector<Values<NumberOf<A>>> evaluate_graph(A& a, const graph::KernelGraph& g,
                                                 const std::vector<Values<NumberOf<A>>>& inputs) {

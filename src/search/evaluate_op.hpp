@@ -17,8 +17,8 @@
 
 namespace zellige::search {
 
-/// Evaluates an elementwise operator into `y`, whose shape is set. Dimensions are aligned at the last one;
-/// missing ones and those of extent 1 broadcast.
+/// Evaluates an elementwise operator on `tensors` into `y`, whose shape is set. Dimensions correspond from
+/// the last one; missing dimensions and dimensions of extent 1 are broadcast.
 template <Arithmetic A>
 void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
          const std::vector<const Values<NumberOf<A>>*>& tensors, Values<NumberOf<A>>& y) {
@@ -51,7 +51,7 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   });
 }
 
-/// Evaluates a matmul, with batches, into `y`, whose shape is set.
+/// Evaluates the (batched) matmul of x and z into `y`, whose shape is set.
 template <Arithmetic A>
 void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Values<NumberOf<A>>& y) {
   const graph::Matrices of = graph::matrices(x.shape, z.shape);
@@ -74,7 +74,7 @@ void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Va
       }
 }
 
-/// Adds sums along `dim` to y: y[..., j, ...] += sum over k of f(x[..., j + k to, ...]). `to` is y's extent
+/// Adds sums along `dim` to y: y[..., j, ...] += sum over k of f(x[..., j + k * to, ...]). `to` is y's extent
 /// along dim; f is the square if `squared`, else the identity.
 template <Arithmetic A>
 void fold(A& a, const Values<NumberOf<A>>& x, int dim, bool squared, Values<NumberOf<A>>& y) {
@@ -89,7 +89,8 @@ void fold(A& a, const Values<NumberOf<A>>& x, int dim, bool squared, Values<Numb
       }
 }
 
-/// Sets y to the maximum of x along `dim`, and of y itself unless `fresh`. dim -1: elementwise.
+/// Sets y to the maximum of x along `dim`, or with dim = -1 to x itself. If `fresh` is false, the maximum
+/// includes the previous value of y.
 template <Arithmetic A>
 void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<NumberOf<A>>& y) {
   const Around from = dim < 0 ? Around({1, 1, graph::size(x.shape)}, 1) : Around(x.shape, dim);
@@ -105,8 +106,8 @@ void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<Nu
     }
 }
 
-/// Calls copy(index in the tensor, index in the part) for each element of a part of a tensor that begins at
-/// `offset` along `dim`.
+/// Calls copy(w, p) for each element of a part of a tensor: w is the element's row-major index in the tensor,
+/// p its index in the part. The part begins at index `offset` of dimension `dim`.
 template <class Copy>
 void each_of_part(const graph::Shape& whole, const graph::Shape& part, int dim, std::int64_t offset,
                   const Copy& copy) {
@@ -116,8 +117,9 @@ void each_of_part(const graph::Shape& whole, const graph::Shape& part, int dim, 
       copy((o * w.extent + offset) * w.inner + i, o * p.extent * p.inner + i);
 }
 
-/// Evaluates any stateless operator: none that loads, stores, accumulates, or is custom. The shapes of `out`
-/// must be set. Throws Error if the operator has no meaning over this kind of number.
+/// Evaluates a stateless operator: one that does not load, store or accumulate, and is not custom. Its
+/// operands are `in`, its results `out`, whose shapes must be set. Throws Error if the operator has no
+/// meaning over this kind of number.
 template <Arithmetic A>
 void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
                  const std::vector<const Values<NumberOf<A>>*>& in,
@@ -125,7 +127,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   using graph::OpKind;
   const Values<NumberOf<A>>& x = *in[0];
   Values<NumberOf<A>>& y = *out[0];
-  // Reject an operator that has more operands than this code knows.
+  // Reject an operator that has fewer operands than it needs.
   const auto operands = static_cast<std::size_t>(graph::info(kind).inputs);
   if (kind != OpKind::concat && in.size() != operands && !graph::takes_scalar(kind, in.size()) &&
       in.size() + static_cast<std::size_t>(graph::info(kind).optional) < operands)

@@ -1,6 +1,6 @@
 // Evaluates operators with integer operands over any kind of number (values.hpp), such as a finite field:
-// gather and scatter by index, and masks by length. A result that such an integer selects is marked as
-// depending on it.
+// gather and scatter by index, and masks by length. A result that an integer operand selects is marked as
+// depending on that operand.
 #pragma once
 #include "graph/error.hpp"
 #include "graph/kept.hpp"
@@ -23,7 +23,8 @@ struct Around {
 template <Arithmetic A>
 using NumberOf = typename A::Number;
 
-/// Returns `x` as an integer. Throws Error if it is not a known integer, because it was computed from inputs.
+/// Returns `x` as an integer. Throws Error if `x` was computed from inputs, so that it is no known integer.
+/// `kind` is the operator that needs the integer, for the message.
 template <Arithmetic A>
 std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
   const std::optional<std::int64_t> n = a.whole(x);
@@ -31,8 +32,8 @@ std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
   return *n;
 }
 
-/// Masks `y` by lengths: elements whose index in the masked dimension is not below their row's length become
-/// `fill`. Dimensions of `lengths` broadcast.
+/// Masks `y` by lengths: sets an element to `fill` unless its index in the masked dimension is less than its
+/// row's length. Dimensions of `lengths` with extent 1 are broadcast.
 template <Arithmetic A>
 void apply_lengths(A& a, const graph::Attributes& attributes, const Values<NumberOf<A>>& lengths,
                    const NumberOf<A>& fill, Values<NumberOf<A>>& y) {

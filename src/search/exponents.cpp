@@ -12,7 +12,7 @@ namespace {
 
 using Factors = std::map<std::int64_t, int>;  // prime to exponent
 
-/// Returns the prime factors of n.
+/// Returns the prime factors of n, with their exponents.
 Factors factors(std::int64_t n) {
   Factors f;
   for (std::int64_t d = 2; d * d <= n; ++d)
@@ -21,7 +21,7 @@ Factors factors(std::int64_t n) {
   return f;
 }
 
-/// Returns the exponent of the prime; 0 if it is no factor.
+/// Returns the exponent of the prime, or 0 if the prime is no factor.
 int exponent(const Factors& f, std::int64_t prime) {
   const auto at = f.find(prime);
   return at == f.end() ? 0 : at->second;
@@ -39,14 +39,15 @@ class OnePrime {
     for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
   }
 
-  /// Returns the exponents, by index of the value.
+  /// Returns the exponent of the prime in each value, by the value's index.
   std::vector<int> run() {
     while (step()) continue;
     return x_;
   }
 
  private:
-  /// Raises one exponent, or those that an order requires. Returns false if all products hold.
+  /// Raises the exponents that violate an order, or one exponent of a product that does not hold. Returns
+  /// false if all orders and products hold.
   bool step() {
     bool risen = false;
     for (const Products::Order& o : orders_)
@@ -77,8 +78,8 @@ class OnePrime {
   std::vector<std::uint64_t> preference_;
 };
 
-/// Returns the prime that replaces each prime: 2, 3 and 5 in turn, except for primes that divide a fixed value,
-/// which stay.
+/// Returns, by prime, the prime that replaces it: 2, 3 and 5 in turn. Primes that divide a fixed value are
+/// not replaced.
 std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes,
                                                const std::set<std::int64_t>& kept_primes) {
   constexpr std::int64_t small[] = {2, 3, 5};

@@ -1,6 +1,9 @@
-// Solves a system of products in small integers: finds the least values, with the same divisibility, for
-// which each whole is still the product of its factors. Each value is factored into primes, and for each
-// prime the exponents are minimised. shrink.hpp uses this to shrink the sizes of graphs.
+// Shrinks the integers in a system of equations "whole = product of factors": finds small values for which
+// all equations hold. Each value is factored into primes, and for each prime the exponents are minimised.
+// shrink.hpp uses this to shrink the sizes of graphs.
+//
+//   Products system{.values = {4096, 64, 64}, .fixed = {false, false, false}, .products = {{0, {1, 2}}}};
+//   shrink_values(system)      // {4, 2, 2}: value 0 is the product of values 1 and 2
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -25,8 +28,8 @@ struct Products {
   std::vector<Order> orders;  // pairs of values that must stay different
 };
 
-/// Returns small values for which all products hold, and all orders and fixed values are kept. A value of 1
-/// stays 1, and no other becomes 1.
+/// Returns small values for which all products hold. Fixed values are unchanged, and values that an order
+/// lists as different stay different. A value of 1 stays 1, and no other value becomes 1.
 std::vector<std::int64_t> shrink_values(const Products&);
 
 }  // namespace zellige::search

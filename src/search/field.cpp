@@ -16,20 +16,20 @@ constexpr std::uint64_t absent = FieldNumber::absent;
 constexpr std::uint64_t rootless = FieldNumber::rootless;
 constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
 
-/// Returns n modulo m, for n of any sign.
+/// Returns n modulo m, a number from 0 to m - 1, for n of any sign.
 std::uint64_t modulo(std::int64_t n, std::uint64_t m) {
   const std::uint64_t size = static_cast<std::uint64_t>(n < 0 ? -n : n) % m;
   return n < 0 ? sub_mod(0, size, m) : size;
 }
 
-/// Returns f of two residues modulo q; absent or rootless if one of them is.
+/// Returns f(a, b) for two residues modulo q. If one of them is absent or rootless, returns that instead.
 template <class F>
 std::uint64_t part(std::uint64_t a, std::uint64_t b, const F& f) {
   if (a >= rootless || b >= rootless) return a == absent || b == absent ? absent : rootless;
   return f(a, b);
 }
 
-/// Returns whether the odd prime r, or 2, is a square modulo the prime m, where m = 3 mod 4. By quadratic
+/// Returns whether r, an odd prime or 2, is a square modulo the prime m, where m = 3 mod 4. Uses quadratic
 /// reciprocity.
 bool square_modulo(std::uint64_t r, std::uint64_t m) {
   if (r == 2) return m % 8 == 7;
@@ -38,7 +38,7 @@ bool square_modulo(std::uint64_t r, std::uint64_t m) {
   return square == (r % 4 == 1);
 }
 
-/// Returns whether the primes up to 11 are squares modulo m.
+/// Returns whether 2, 3, 5, 7 and 11 are squares modulo the prime m.
 bool small_squares(std::uint64_t m) {
   for (std::uint64_t r : {2, 3, 5, 7, 11})
     if (m % r == 0 || !square_modulo(r, m)) return false;
@@ -203,8 +203,8 @@ FieldNumber Field::merged(Op op, const FieldNumber& x, const FieldNumber& y) {
   return z;
 }
 
-/// Returns a result that may be a number, an infinity or NaN. It is equal only to results of the same
-/// operation on equal operands.
+/// Returns a result of which it is unknown whether it is a number, an infinity or NaN. It is equal only to
+/// results of the same operation on equal operands.
 FieldNumber Field::opaque(Op op, const FieldNumber& x, const FieldNumber& y) {
   took_unknown = true, ++calls;
   FieldNumber z = merged(op, x, y);
@@ -375,8 +375,8 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
   return z;
 }
 
-/// Records that z is an exponential if x and y are: e^x e^y = e^(x+y), and e^x / e^y = e^(x-y) if times is
-/// -1.
+/// If x = e^a and y = e^b are exponentials, records that z is one, too: z = x y = e^(a+b) if times is 1, z =
+/// x / y = e^(a-b) if times is -1.
 void Field::power_law(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times) {
   if (!tells_logs && !tells_order) return;
   const auto a = exponents_.find(x.p), b = exponents_.find(y.p);
@@ -385,8 +385,9 @@ void Field::power_law(const FieldNumber& z, const FieldNumber& x, const FieldNum
   exponents_.try_emplace(z.p, sum);
 }
 
-/// Returns the residue modulo q that x has as an exponent. For the result of an exponential and with
-/// keeps_sums, that is a random number which is the same wherever x occurs.
+/// Returns the residue modulo q that is used for x as an exponent. If x is the result of an exponential,
+/// which has no such residue, returns `absent`, or with keeps_sums a random number that is the same wherever
+/// x occurs.
 std::uint64_t Field::exponent(const FieldNumber& x) const {
   if (x.p == 0) return 0;
   return x.q == absent && keeps_sums ? draw(draw(seed_, 44), x.p) % q_ : x.q;

@@ -1,21 +1,22 @@
 // Arithmetic in random finite fields, to test whether two graphs are equal (field_trials.hpp). Values that
 // are equal over the real numbers are equal in every field. Different values are equal in a random field only
-// with a small probability, which each number carries with it.
+// with a small probability. Each number carries what bounds this probability, such as its degree as a
+// rational function of the inputs.
 //
 // A number is a pair of residues, one modulo p and one modulo q, two primes of which q divides p - 1.
 // Exponentials are e^x = w^(x mod q) modulo p, where w has order q, so that e^x e^y = e^(x+y) holds. The
 // result of an exponential has no residue modulo q; if it is used as an exponent itself, a random number
-// replaces that. A logarithm remembers its argument, so that ln e^x = x, e^(ln x) = x and ln(x e^y) = y + ln
-// x hold.
+// replaces that residue. A logarithm remembers its argument, so that ln e^x = x, e^(ln x) = x and ln(x e^y) =
+// y + ln x hold.
 //
-// Residues have no order. `Order` says what replaces it:
+// Residues have no order. `Order` says how maxima, comparisons and roots are evaluated nevertheless:
 //
-//   unknown  A maximum is the normal form of lattice.hpp, and is shifted with its members. Comparisons, roots, casts
-//            to integers and selections are unknown functions: equal arguments give equal random numbers. Graphs that
-//            are equal in these fields are equal whatever these functions are.
-//   scaled   As unknown, and a maximum is scaled with its members. p = 3 mod 4, and small primes are squares. So the
-//            squares can represent the positive numbers: products of squares are squares, and either x or -x is one.
-//            A root is the one that is a square itself.
+//   unknown  A maximum is the normal form of lattice.hpp. If all its members are shifted, so is the maximum.
+//            Comparisons, roots, casts to integers and selections are uninterpreted functions: equal arguments give
+//            equal random numbers. Graphs that are equal in these fields are equal whatever these functions are.
+//   scaled   As unknown; in addition, if all members of a maximum are scaled, so is the maximum. p = 3 mod 4, and small
+//            primes are squares. So the squares can represent the positive numbers: products of squares are squares,
+//            and either x or -x is one. A root is the one that is a square itself.
 //   ordered  A comparison is decided by whether the difference is a square, so that relu(x) + relu(-x) = |x|. This
 //            order is not transitive, but each outcome of a comparison occurs with some probability, and
 //            `decisions` counts the comparisons.
@@ -73,16 +74,16 @@ class Field {
   using Kind = FieldNumber::Kind;
   enum class Order : std::uint8_t { unknown, scaled, ordered, ties };
 
-  /// Draws the primes: q of 54 bits, p of 55 to 62 bits.
+  /// Draws the primes p and q: q has 54 bits, p has 55 to 62 bits.
   explicit Field(std::uint64_t seed, Order = Order::unknown);
 
   FieldNumber random(std::uint64_t draw) const;  // an input of a graph, the n-th draw
-  /// Returns the integer n, which was drawn below `range`. `place` identifies the input element: values that
-  /// depend on it count as one of `range` cases.
+  /// Returns the integer n, the value of an input element drawn from 0 to range - 1. `place` identifies the
+  /// element: values that depend on it count as one of `range` cases.
   FieldNumber drawn(std::int64_t n, std::int64_t range, std::uint64_t place);
-  /// Returns the integer n, without error.
+  /// Returns the integer n as a field number.
   FieldNumber integer(std::int64_t n);
-  /// Returns a scalar of a graph: the fraction that it represents (fraction.hpp).
+  /// Returns a scalar of a graph as a field number: the fraction that the scalar represents (fraction.hpp).
   FieldNumber constant(double c);
   /// Makes constant(scalar) return `meaning`, such as the product of two other scalars.
   void alias(double scalar, const FieldNumber& meaning) { constants_[scalar] = meaning; }
@@ -111,11 +112,11 @@ class Field {
     return mul(less_equal(x, y), less_equal(y, x));
   }
   FieldNumber choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y);
-  /// Returns the number as an integer; nullopt if it is not a known integer.
+  /// Returns the number as an integer, or nullopt if it is not a known integer.
   std::optional<std::int64_t> whole(const FieldNumber&) const;
-  // Returns x, which the integer `by` selected.
+  // Returns x, marked as depending on the integer `by`, which selected x.
   FieldNumber marked(FieldNumber x, const FieldNumber& by);
-  // Returns x as one of `range` cases.
+  // Returns x, marked as depending on the input element `place`, which has one of `range` values.
   FieldNumber one_of(FieldNumber x, std::int64_t range, std::uint64_t place);
 
   /// A dot product, for which many products are reduced modulo p and q at once.
@@ -145,7 +146,7 @@ class Field {
   bool took_nested = false;  // an exponential of an exponential's result occurred
   /// Index (0 or 1) of the graph that is being evaluated, for ties_clash().
   int graph = 0;
-  /// Returns whether the two graphs decide a comparison of equal numbers differently.
+  /// Returns whether the two graphs decide some comparison of equal numbers differently, as < and <= do.
   bool ties_clash() const;
 
   bool took_exp = false, took_unknown = false, took_order = false;  // operators of these kinds occurred
@@ -161,37 +162,40 @@ class Field {
     FieldNumber sum;  // of the exponents
   };
 
-  /// Returns whether the number is a constant that depends on nothing else.
+  /// Returns whether x is a constant that depends on no comparison, drawn integer or condition.
   bool is_exact(const FieldNumber& x) const {
     return x.constant && x.decisions == Sets::empty && x.domain == Sets::empty && !x.fragile;
   }
   /// Returns whether the number is exactly the integer n.
   bool is(const FieldNumber& x, std::uint64_t n) const { return is_exact(x) && x.p == n && x.q == n; }
-  /// Returns the real value of a constant.
+  /// Returns the real value of x, which must be a constant.
   double real(const FieldNumber& x) const;
-  /// Returns a value that is no number, such as NaN.
+  /// Returns a value of this kind, which is no number, such as NaN.
   FieldNumber special(Kind) const;
-  /// Returns a number that is determined by a hash.
+  /// Returns a random number that is determined by the hash.
   FieldNumber residue(std::uint64_t hash) const;
   void follow(FieldNumber& z, const FieldNumber& x) const;  // records that z is a function of x
-  /// Returns an unknown function of x; `key` distinguishes functions of one kind.
+  /// Returns the value at x of an uninterpreted function: equal arguments give equal random values, and
+  /// nothing else is known. The first argument is the kind of function; `key` distinguishes functions of one
+  /// kind.
   FieldNumber unknown(Unknown, const FieldNumber& x, std::uint64_t key = 0);
   enum class Op : std::uint8_t { add, mul, div, max, less, choose, exp, function };
-  /// Returns a value that may be a number, an infinity or NaN, and is equal only to results of the same
-  /// operation.
+  /// Returns a result of which it is unknown whether it is a number, an infinity or NaN. It is equal only to
+  /// results of the same operation on equal operands.
   FieldNumber opaque(Op, const FieldNumber& x, const FieldNumber& y);
-  /// Returns a number with the properties that a result of x and y has from its operands, such as its
-  /// decisions. Its residues are not set.
+  /// Returns a number with the properties that a result of x and y inherits from x and y, such as the
+  /// comparisons on which it depends. Its residues are not set.
   FieldNumber merged(Op, const FieldNumber& x, const FieldNumber& y);
-  /// Returns z as a constant of this real value.
+  /// Returns z, marked as a constant whose real value is `value`.
   FieldNumber known(FieldNumber z, double value);
-  /// Returns a hash of the number and the conditions under which it is not NaN.
+  /// Returns a hash of the number and of the conditions under which the number is not NaN.
   static std::uint64_t key(const FieldNumber& x);
-  /// Returns the number of decisions in a set; infinity if it is `many`.
+  /// Returns the number of decisions in a set, or infinity if the set is `many`.
   double count(Sets::Index decisions) const;
-  /// Returns whether comparisons are decided by whether a difference is a square.
+  /// Returns whether this field decides comparisons, by whether the difference is a square (Order::ordered
+  /// and Order::ties).
   bool sides() const { return order_ == Order::ordered || order_ == Order::ties; }
-  /// Returns whether two numbers of this difference count as equal, as some do with Order::ties.
+  /// Returns whether two numbers with this difference count as equal, as some pairs do with Order::ties.
   bool tied(const FieldNumber& difference) const;
   int sign(const FieldNumber& x);  // returns 1 or -1 by squareness; 0: no real number has this sign
   /// Records that z depends on the sign of `by`.
@@ -202,18 +206,19 @@ class Field {
   FieldNumber div_special(const FieldNumber&, const FieldNumber&);
   /// Returns x to the power n.
   FieldNumber power(FieldNumber x, int n);
-  /// Returns whether x <= y is certain wherever both are numbers.
+  /// Returns whether x <= y for all inputs for which both are numbers.
   bool certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const;
-  /// Returns whether x < y; nullopt: it is not certain.
+  /// Returns whether x < y, or nullopt if that is not certain.
   std::optional<bool> certainly_less(const FieldNumber& x, const FieldNumber& y) const;
   FieldNumber greater(const FieldNumber& x, const FieldNumber& y);  // ordered: returns the larger
-  /// Returns the value of a maximum in normal form, with the other properties of `like`.
+  /// Returns the maximum with this normal form. Its other properties, such as its conditions, are those of
+  /// `like`.
   FieldNumber greatest(const Lattice&, FieldNumber like);
-  /// Returns the normal form of a number that is a maximum; for any other number, the one whose only member
-  /// it is.
+  /// Returns the normal form of a number that is a maximum. For any other number, returns the normal form
+  /// whose only member is that number.
   Lattice lattice(const FieldNumber&);
-  /// Sets the normal form of z, where z is the maximum x shifted or scaled by a constant: `move` shifts or
-  /// scales a member.
+  /// Sets the normal form of z, which is the maximum x shifted or scaled by a constant: the normal form of x
+  /// with move(m) in place of each member m.
   template <class Move>
   void move_members(const FieldNumber& z, const FieldNumber& x, const Move& move) {
     constexpr std::size_t capacity = 64;
@@ -234,21 +239,24 @@ class Field {
     std::sort(l.clauses.begin(), l.clauses.end());
     lattices_.emplace(z.p, std::move(l));
   }
-  /// Returns what is known of the order of members.
+  /// Returns what is known of the order of the members of maxima.
   KnownOrder order();
-  /// Returns the index of the sum of two sums of logarithms.
+  /// Returns the index in log_sums_ of the sum of two sums of logarithms, `a` and `b`, given by their
+  /// indices.
   std::uint32_t log_terms(std::uint32_t a, std::uint32_t b);
-  /// Returns the index of n times a sum of logarithms.
+  /// Returns the index in log_sums_ of n times the sum of logarithms with index `a`.
   std::uint32_t log_times(std::uint32_t a, std::int64_t n);
-  /// Returns the number as a sum of exponentials.
+  /// Returns the number as a sum of exponentials: how many there are, and the sum of their exponents.
   Grade grade(const FieldNumber&);
-  /// Returns how many exponentials the sum has, as a field number.
+  /// Returns how many exponentials a sum of exponentials has, as a field number.
   FieldNumber count_of(const Grade&);
 
-  /// Records that z = x y (times = 1) or z = x / y (times = -1) is an exponential, if x and y are.
+  /// If x = e^a and y = e^b are exponentials, records that z is one, too: z = x y = e^(a+b) if times is 1, z
+  /// = x / y = e^(a-b) if times is -1.
   void power_law(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times);
   std::uint64_t exponent(const FieldNumber& x) const;  // its residue modulo q, or what replaces that
-  /// Records how the graph decides a comparison of two equal numbers; see field_order.cpp.
+  /// Records how the graph decides a comparison of two numbers, whose difference is given, if they are equal:
+  /// as if the difference were positive (sides = 1), negative (2), or neither (3).
   void tie(const FieldNumber& difference, int sides);
 
   // By difference: how each graph decides its comparison with 0.
@@ -285,9 +293,9 @@ class Field {
 class Field::Dot {
  public:
   explicit Dot(Field& field) : f_(field) {}
-  /// Adds x y.
+  /// Adds the product x y to the sum.
   void add(const FieldNumber& x, const FieldNumber& y);
-  /// Returns the sum.
+  /// Returns the sum of the products added so far.
   FieldNumber value();
 
  private:

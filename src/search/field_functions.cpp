@@ -14,8 +14,9 @@ constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, abo
 
 }  // namespace
 
-/// Makes z NaN where x is negative. Does nothing if x cannot be negative. With unknown order the condition is
-/// added to z's domain; otherwise the sign of x is decided.
+/// Makes z NaN if x is negative, for a function `which` that is undefined there. Does nothing if x cannot be
+/// negative. With Order::unknown, the condition x >= 0 is added to z's domain; otherwise the sign of x is
+/// decided.
 void Field::require(FieldNumber& z, Unknown which, const FieldNumber& x) {
   if (!(x.may & below)) return;
   if (order_ == Order::unknown) {
@@ -155,7 +156,8 @@ FieldNumber Field::log(const FieldNumber& x) {
       return z;
     }
   }
-  // X = e^a y, where a is the mean of the exponents: ln x = a + ln y.
+  // If x is a sum of exponentials: x = e^a y, where `a` is the mean of the exponents, so ln x = a + ln y.
+  // `shift` is a, `rest` the residue of y modulo p.
   FieldNumber shift = integer(0);
   std::uint64_t rest = x.p;
   if (x.graded && !x.fragile) {

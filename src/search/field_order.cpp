@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint64_t rootless = FieldNumber::rootless;
 constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
 
-/// Returns whether two real constants certainly differ. Constants that are very close may compare either way,
-/// because they are kept as doubles.
+/// Returns whether two real constants certainly differ. Constants are kept as doubles, so the order of two
+/// constants that are very close is not known.
 bool differ(double x, double y) {
   return std::fabs(x - y) > 1e-12 * std::max(std::fabs(x), std::fabs(y)) && std::isfinite(x) &&
          std::isfinite(y);
@@ -23,8 +23,8 @@ bool differ(double x, double y) {
 
 }  // namespace
 
-/// Returns whether x <= y wherever both are numbers. The largest and smallest normal float32 count as
-/// infinity and 0.
+/// Returns whether x <= y for all inputs for which both are numbers. Constants from the largest float32 on
+/// count as infinity, and constants up to the smallest normal float32 count as 0.
 bool Field::certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const {
   if (x.p == y.p && x.q == y.q) return true;
   if (x.constant && y.constant) return real(x) < real(y) && differ(real(x), real(y));
@@ -57,9 +57,9 @@ Lattice Field::lattice(const FieldNumber& x) {
   return {{{x.p}}};
 }
 
-/// Returns the value of a maximum in normal form, with the other properties of `z`. The value is the mean of
-/// its members plus an unknown function of their deviations from the mean, so that it shifts with its
-/// members.
+/// Returns the maximum with normal form `l`, whose other properties are those of `z`. Its value is the mean
+/// of its members plus an uninterpreted function of their deviations from the mean, so that the maximum
+/// shifts if all members are shifted.
 FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   const std::vector<std::uint64_t> all = members(l);
   if (all.size() == 1) {
@@ -150,7 +150,7 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   return z;
 }
 
-/// Returns the larger of two numbers, by whether their difference is a square.
+/// Returns the larger of two numbers. x is larger if x - y is a square.
 FieldNumber Field::greater(const FieldNumber& x, const FieldNumber& y) {
   FieldNumber z = merged(Op::max, x, y);
   const auto take = [&](FieldNumber t) {
@@ -250,13 +250,13 @@ FieldNumber Field::abs(const FieldNumber& x) {
   return z;
 }
 
-/// Returns whether two numbers with this difference count as equal (Order::ties).
+/// Returns whether two numbers with this difference count as equal, as some pairs do with Order::ties.
 bool Field::tied(const FieldNumber& difference) const {
   return order_ == Order::ties && draw(draw(seed_, 33), std::min(difference.p, p_ - difference.p)) % 3 == 0;
 }
 
-/// Records how the graph decides a comparison of two equal numbers: as if the difference were above 0 (1),
-/// below 0 (2), or neither (3).
+/// Records how the graph decides a comparison of two numbers, whose difference is given, if they are equal:
+/// as if the difference were positive (sides = 1), negative (2), or neither (3).
 void Field::tie(const FieldNumber& difference, int sides) {
   const std::uint64_t other = p_ - difference.p;
   const bool flipped = other < difference.p;

@@ -72,7 +72,8 @@ class Tier {
     for (int t : a.outputs) elements_.emplace_back(static_cast<std::size_t>(graph::size(a.tensors[t].shape)));
   }
 
-  /// Compares the graphs in as many fields as an error probability of 2^-40 requires, or as the limit allows.
+  /// Compares the graphs in as many fields as an error probability of 2^-40 requires, or as the limit of
+  /// operations (options_.steps) allows.
   FieldTrials run() {
     for (int n = 0, maximum = 1; n < maximum; ++n) {
       if (!one_field(n)) return result_;
@@ -91,8 +92,8 @@ class Tier {
   }
 
  private:
-  /// Returns the value of element e of input i in the n-th field. `place` numbers elements of all inputs;
-  /// `whole` has the drawn integers if these must be distinct.
+  /// Returns the value of element e of input i in the n-th field. `place` is the element's number among the
+  /// elements of all inputs. If an input's drawn integers must be distinct, `whole` has them, by element.
   FieldNumber input(Field& field, std::size_t i, std::size_t e, int n, std::uint64_t place,
                     const std::vector<double>& whole) {
     const graph::KernelTensor& t = a_.tensors[static_cast<std::size_t>(a_.inputs[i])];
@@ -108,10 +109,12 @@ class Tier {
     return x;
   }
 
-  /// Returns whether drawn integers of the n-th field are enumerated in sequence, not at random.
+  /// Returns whether the drawn integers of the n-th field are enumerated in sequence instead of drawn at
+  /// random.
   bool sequential(int n) const { return range_ > 0 && !distinct_ && n / range_ % 2 == 0; }
 
-  /// Makes the field read folded scalars as the products, quotients or sums that they are.
+  /// Makes `field` evaluate each folded scalar as the product, quotient or sum of the scalars from which it
+  /// was folded.
   void fold(Field& field) const {
     for (const Folded& f : options_.folded) {
       const FieldNumber x = field.constant(f.x), y = field.constant(f.y);
@@ -119,7 +122,7 @@ class Tier {
     }
   }
 
-  /// Compares all outputs in the n-th field. Returns false and sets the reason if an element differs or
+  /// Compares all outputs in the n-th field. Returns false and sets result_.why_not if an element differs or
   /// cannot be decided.
   bool one_field(int n) {
     Field field(
@@ -162,8 +165,8 @@ class Tier {
     return true;
   }
 
-  /// Compares one element, x of the first graph and y of the second. Returns false and sets reason_ if they
-  /// differ or cannot be decided.
+  /// Compares element `e` of an output: its value x in the first graph and y in the second. Returns false and
+  /// sets reason_ if they differ or cannot be decided.
   bool compare(Field& field, const FieldNumber& x, const FieldNumber& y, int n, Element& e) {
     using Kind = FieldNumber::Kind;
     if (x.kind == Kind::missing || y.kind == Kind::missing) {
@@ -195,9 +198,10 @@ class Tier {
     return true;
   }
 
-  /// Returns log2 of the probability that an element which differs over the real numbers agreed in all fields
-  /// by chance. In one field that happens if a polynomial has a root there (degree / 2^53), if p divides all
-  /// its coefficients (few of about 2^46 primes), or if two arguments of unknown functions collide.
+  /// Returns log2 of the probability that element `e` agreed in all fields by chance, although it differs
+  /// over the real numbers. In one field that happens in three cases: the difference, a polynomial, has a
+  /// root there (degree / 2^53); p divides all coefficients of the polynomial (few of about 2^46 primes); or
+  /// two arguments of uninterpreted functions collide.
   double chance(const Element& e) {
     const double primes = order_ == Order::unknown ? 0x1p-45 : 0x1p-39;
     const double luck = (e.degree + 2 * arguments_) * primes + calls_ * calls_ * (1 + arguments_) * 0x1p-53;
@@ -222,8 +226,8 @@ class Tier {
     return n * std::log2(1 - 0.98 * hit);
   }
 
-  /// Returns log2 of the largest probability, over all elements, that an element which differs agreed by
-  /// chance. Sets reason_ to what makes it large.
+  /// Returns log2 of the largest probability, over all elements of the outputs, that an element agreed by
+  /// chance. Sets reason_ to what makes this probability large.
   double chance() {
     double worst = -1e9;
     result_.fields = 1 << 30;
@@ -241,7 +245,7 @@ class Tier {
     return worst;
   }
 
-  /// Returns whether an error probability of 2^-40 requires more fields than `maximum`.
+  /// Returns whether an error probability of 2^-40 requires more than `maximum` fields.
   bool hopeless(int maximum) const { return sides_needed_ > maximum; }
 
   const KernelGraph &a_, &b_;

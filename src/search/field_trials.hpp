@@ -1,8 +1,8 @@
 // Compares two graphs in random finite fields (field.hpp): if all outputs are equal in enough fields, the
 // graphs are equal with a bounded probability of error.
 //
-//   FieldTrials t = field_trials(A, B, pairing, {.seed = 7});
-//   t.agrees                 // equal in as many fields as an error probability of at most 2^-40 takes
+//   FieldTrials t = field_trials(A, B, pairing, {.seed = 7});   // pairing: which inputs correspond (match.hpp)
+//   t.agrees         // true: equal in enough fields for an error probability of at most 2^-40
 #pragma once
 #include <map>
 #include <string>
@@ -45,13 +45,13 @@ struct FieldTrials {
   int fields = 0;           // number of fields in which every element agreed
 };
 
-/// Compares the graphs in fields of each kind of order that they need (Field::Order), until one kind shows
-/// equality.
+/// Compares the graphs in fields with each Field::Order that they need, until the fields of one order show
+/// equality. Returns the result of that order, or of the first order if there is none.
 FieldTrials field_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                          const FieldOptions&);
 
 /// Returns whether a graph compares only inputs, with each other or with scalars that are exact in binary, in
-/// at most three comparisons. Then the inputs that real_trials.hpp tries include some at which two compared
+/// at most three comparisons. If so, the inputs that real_trials.hpp tries include some at which two compared
 /// numbers are equal.
 bool compares_inputs(const graph::KernelGraph&);
 

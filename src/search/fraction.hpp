@@ -1,8 +1,8 @@
-// Finds the fraction that a scalar of a graph represents: the simplest one that rounds to it. So 0.1 is a
-// tenth and 0.000244140625 is 1/4096, and a mean over 4096 and a sum times 1/4096 are the same.
+// Finds the fraction that a scalar of a graph represents: the simplest one that rounds to the scalar. So 0.1
+// is a tenth and 0.000244140625 is 1/4096, and a mean over 4096 and a sum times 1/4096 are the same.
 //
-//   fraction(0.1)           // {1, 10, 0}
-//   fraction(1.1e-300)      // no short fraction rounds to it: the double itself, as numerator 2^exponent
+//   fraction(0.1)           // {1, 10, 0}: 1/10
+//   fraction(1.1e-300)      // no short fraction rounds to it: the double itself, as numerator * 2^exponent
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -14,12 +14,12 @@ struct Fraction {
   std::int64_t numerator = 0, denominator = 1;
   int exponent = 0;
 
-  /// Returns whether the number is exact in binary.
+  /// Returns whether the number is exact in binary: its denominator is a power of two.
   bool dyadic() const { return std::has_single_bit(static_cast<std::uint64_t>(denominator)); }
 };
 
-/// Returns the simplest fraction that rounds to `x`; x itself if there is none with numerator and denominator
-/// of at most 2^24. `x` must be finite.
+/// Returns the simplest fraction that rounds to `x`, or `x` itself if no fraction with numerator and
+/// denominator of at most 2^24 does. `x` must be finite.
 Fraction fraction(double x);
 
 }  // namespace zellige::search

@@ -1,5 +1,5 @@
-// Compares two graphs in float64 at the sizes that they have, with the reference without rounding
-// (graph/reference.hpp). This can only show a difference: agreement in float64 proves nothing.
+// Compares two graphs in float64 at the sizes that they have, with the reference (graph/reference.hpp), which
+// then does not round. This can only show a difference: agreement in float64 proves nothing.
 #pragma once
 #include "search/equal.hpp"
 #include "search/match.hpp"
@@ -17,10 +17,10 @@ struct GivenSizes {
   std::vector<graph::Array> inputs;  // the inputs at which it differs
 };
 
-/// Compares the graphs at drawn inputs and returns the largest difference. Tries `points` inputs of the scale
-/// `also`, if any, of very small numbers, and of the first usual scale at which most elements are finite. At
-/// very small inputs nothing overflows, so a NaN in place of a number counts as a difference. Also tries
-/// `peaks` inputs of Scale::Kind::peaks.
+/// Compares the graphs at drawn inputs and returns the largest difference. Draws `points` inputs of each of
+/// these scales: `also`, if it is given; very small numbers; and the first usual scale at which most outputs
+/// are finite. At very small inputs nothing overflows, so NaN in one graph alone counts as a difference. Also
+/// draws `peaks` inputs of Scale::Kind::peaks.
 GivenSizes given_sizes(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                        std::uint64_t seed, std::optional<Scale> also = {}, int points = 1, int peaks = 0);
 

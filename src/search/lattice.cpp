@@ -10,15 +10,16 @@ using Clause = Lattice::Clause;
 
 constexpr std::size_t max_clauses = 64;  // limit of clauses when a dual is multiplied out
 
-/// Returns whether the minimum `c` is certainly at most the minimum `d`: each member of d is at least some
-/// member of c.
+/// Returns whether the minimum of clause `c` is certainly at most the minimum of clause `d`: each member of d
+/// is at least some member of c.
 bool covered(const Clause& c, const Clause& d, const KnownOrder& order) {
   return std::ranges::all_of(d, [&](std::uint64_t y) {
     return std::ranges::any_of(c, [&](std::uint64_t x) { return x == y || order.less_equal(x, y); });
   });
 }
 
-/// Returns the clause without members that are at least another member.
+/// Returns the clause without members that are certainly at least another member, which do not change its
+/// minimum.
 Clause reduced(Clause c, const KnownOrder& order) {
   std::ranges::sort(c);
   c.erase(std::unique(c.begin(), c.end()), c.end());
@@ -35,7 +36,7 @@ Clause reduced(Clause c, const KnownOrder& order) {
   return c;
 }
 
-/// Returns the normal form of a maximum of clauses (minima): without clauses that are certainly at most
+/// Returns the normal form of a maximum of clauses (minima): leaves out clauses that are certainly at most
 /// another clause.
 Lattice normal(std::vector<Clause> clauses, const KnownOrder& order) {
   std::ranges::sort(clauses);

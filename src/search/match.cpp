@@ -9,7 +9,8 @@
 namespace zellige::search {
 namespace {
 
-/// Throws Error unless the two numbers of inputs or outputs (`what`) are equal.
+/// Throws Error unless in_a and in_b, the graphs' numbers of inputs or outputs, are equal. `what` is "inputs"
+/// or "outputs", for the message.
 void check_counts(const graph::KernelGraph& a, const graph::KernelGraph& b, std::size_t in_a,
                   std::size_t in_b, std::string_view what) {
   if (in_a != in_b)
@@ -17,7 +18,8 @@ void check_counts(const graph::KernelGraph& a, const graph::KernelGraph& b, std:
          in_a, in_b);
 }
 
-/// Throws Error unless tensor ta of A and tensor tb of B have the same shape.
+/// Throws Error unless tensor number ta of graph a and tensor number tb of graph b have the same shape.
+/// `what` says for the message what the tensors are.
 void check_shapes(const graph::KernelGraph& a, const graph::KernelGraph& b, int ta, int tb,
                   std::string_view what) {
   const graph::KernelTensor &x = a.tensors[ta], &y = b.tensors[tb];

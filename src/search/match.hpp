@@ -16,7 +16,8 @@ struct Pairing {
   bool by_name = false;
 };
 
-/// Returns the pairs. Throws Error if the graphs differ in the number or shapes of inputs or outputs.
+/// Returns which inputs of the graphs correspond. Throws Error if the graphs differ in the number or shapes
+/// of inputs or outputs.
 Pairing match(const graph::KernelGraph& a, const graph::KernelGraph& b);
 
 }  // namespace zellige::search

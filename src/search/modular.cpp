@@ -12,7 +12,7 @@ std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m) {
   return y;
 }
 
-/// Returns the inverse of a modulo m by the extended Euclidean algorithm: a u = r modulo m in every step.
+/// Returns the inverse of a modulo m by the extended Euclidean algorithm. In every step, a u = r modulo m.
 std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m) {
   std::uint64_t r = a % m, r1 = m, u = 1, u1 = 0;
   while (r > 1) {
@@ -25,7 +25,7 @@ std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m) {
   return u;
 }
 
-/// Returns whether n is prime, by Miller-Rabin with bases that are deterministic below 2^64.
+/// Returns whether n is prime, by the Miller-Rabin test with bases for which it is deterministic below 2^64.
 bool is_prime(std::uint64_t n) {
   constexpr std::uint64_t bases[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
   if (n < 2) return false;

@@ -22,7 +22,7 @@ inline std::uint64_t sub_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) 
 std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m);
 /// Returns the inverse of `a` modulo m, by Euclid's extended algorithm. `a` must not be 0.
 std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m);
-/// Returns whether n is prime; always right.
+/// Returns whether n is prime, without any probability of error.
 bool is_prime(std::uint64_t);
 
 /// Returns the n-th number of the pseudo-random sequence of `seed` (splitmix64); the same on every machine.

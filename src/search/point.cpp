@@ -11,13 +11,14 @@ namespace {
 
 using Kind = Scale::Kind;
 
-/// Returns whether element e of a tensor is the peak of its row of `row` elements. The peaks of successive
-/// rows are at successive positions, which the next drawn point continues.
+/// Returns whether element e of a tensor is the peak of its row, for Kind::peaks. The tensor has `rows` rows
+/// of `row` elements. The peaks of successive rows are at successive positions, and the next drawn point
+/// continues this sequence.
 bool is_peak(const Scale& s, std::size_t e, std::size_t row, std::size_t rows) {
   return e % row == (static_cast<std::size_t>(s.peak / 2) * rows + e / row) % row;
 }
 
-/// Returns a value drawn from the random bits `r`; `row` is the index of its row.
+/// Returns a value of an input, drawn from the random bits `r`. `row` is the index of the value's row.
 double draw_value(const Scale& s, std::uint64_t r, std::size_t row) {
   switch (s.kind) {
     case Kind::peaks:
@@ -39,7 +40,7 @@ double draw_value(const Scale& s, std::uint64_t r, std::size_t row) {
   return s.kind != Kind::positive && (r >> 32) % 2 ? -x * s.scale : x * s.scale;
 }
 
-/// Draws row indices or lengths into `to`.
+/// Draws integers below numbers.bound (row indices or lengths) into `to`.
 void draw_whole(const graph::Numbers& numbers, std::uint64_t seed, graph::Array& to) {
   const auto count = static_cast<std::int64_t>(to.values.size());
   if (numbers.distinct) return graph::draw_numbers(numbers, seed, 0, count, to.values.data());

@@ -1,4 +1,5 @@
-// Draws inputs at which two graphs are evaluated and compared. Values are easy to read and exact in binary.
+// Draws inputs at which two graphs are evaluated and compared. The values are easy to read and exact in
+// binary.
 #pragma once
 #include <vector>
 
@@ -29,18 +30,18 @@ struct Scale {
   std::vector<double> numbers = {};  // for among
 };
 
-/// Returns per input of A the range of its integers if they are row indices or lengths in either graph; bound
-/// 0 if they are not.
+/// Returns, by input of A, the range of its integers if they are row indices or lengths in either graph, or a
+/// range with bound 0 if they are not.
 std::vector<graph::Numbers> drawn_numbers(const graph::KernelGraph& a, const graph::KernelGraph& b,
                                           const Pairing&);
 
-/// Returns the inputs of a graph. Real values are multiples of 1/8 of the scale, up to twice the scale, and 0
-/// only for the pattern `zeros`. Row indices and lengths are drawn from their whole range, the first and the
-/// last more often.
+/// Returns inputs for a graph, drawn by `seed`. Without a pattern (dense), real values are multiples of 1/8
+/// of the scale, up to twice the scale, and not 0; Scale::Kind says how patterns differ. Row indices and
+/// lengths are drawn from their whole range, the first and the last more often.
 std::vector<graph::Array> draw_point(const graph::KernelGraph&, const std::vector<graph::Numbers>&,
                                      const Scale&, std::uint64_t seed);
 
-/// Returns values of A's inputs in the order of B's inputs.
+/// Returns the elements of `inputs`, which has one per input of A, in the order of B's inputs.
 template <class T>
 std::vector<T> paired(const std::vector<T>& inputs, const Pairing& pairing) {
   std::vector<T> result(inputs.size());

@@ -23,8 +23,8 @@ using Inputs = std::vector<graph::Array>;
 
 using Kind = Scale::Kind;
 
-/// Returns the scales of the inputs to try. The first is easy to read; others reach saturations, zeros, and
-/// each bound of a clamp or comparison.
+/// Returns the scales of the inputs to try. The first gives values that are easy to read; others reach
+/// saturations, zeros, and each bound of a clamp or comparison.
 std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   std::vector<Scale> result = {{1, Kind::dense},  {1, Kind::zeros}, {0.125, Kind::rows}, {0, Kind::dense},
                                {64, Kind::dense}, {1, Kind::rows},  {1, Kind::positive}, {4, Kind::dense},
@@ -59,7 +59,7 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   return result;
 }
 
-/// Returns the outputs of a graph. `place`: by given input, its index among the graph's inputs.
+/// Returns the outputs of a graph. place[i] is the position of inputs[i] among the graph's inputs.
 std::vector<Values<Ball>> evaluate(BallArithmetic& balls, const KernelGraph& g, const Inputs& inputs,
                                    const std::vector<int>& place) {
   std::vector<Values<Ball>> exact(inputs.size());
@@ -79,7 +79,7 @@ class Run {
     for (std::size_t i = 0; i < a.inputs.size(); ++i) same_place_.push_back(static_cast<int>(i));
   }
 
-  /// Evaluates both graphs at each scale until a difference is found.
+  /// Evaluates both graphs at inputs of each scale until a difference is found.
   RealTrials run() {
     BallArithmetic strict, loose(of_one_alone(a_, b_));
     std::uint64_t number = 0;
@@ -109,7 +109,7 @@ class Run {
   }
 
  private:
-  /// Returns whether the float64 reference sees the difference that is proved.
+  /// Returns whether the float64 reference shows the proved difference at `inputs`, too.
   bool seen(const Inputs& inputs) const {
     graph::ReferenceOptions exact;
     exact.round = false;
@@ -122,8 +122,8 @@ class Run {
     return x != y && relative_error >= 0.25 * std::min(result_.difference->distance, 1.0);
   }
 
-  /// Replaces inputs by 0 where possible, and others by 1, as long as the graphs still differ. Tries all
-  /// inputs at once, then ever smaller ranges of them.
+  /// Replaces input values by 0 where possible, and other values by 1, as long as the graphs still differ.
+  /// Tries all values at once, then ever smaller ranges of them.
   void simplify(BallArithmetic& balls, Inputs inputs) {
     std::size_t count = 0;
     for (const graph::Array& v : inputs) count += v.values.size();
@@ -150,8 +150,8 @@ class Run {
         }
   }
 
-  /// Evaluates both graphs. If an element is proved to differ, records the one that differs most and returns
-  /// false.
+  /// Evaluates both graphs at `inputs`. Returns true if no element is proved to differ. Otherwise records the
+  /// element that differs most and returns false.
   bool compare(BallArithmetic& balls, const Inputs& inputs) {
     const auto ya = evaluate(balls, a_, inputs, same_place_),
                yb = evaluate(balls, b_, inputs, pairing_.inputs);

@@ -1,5 +1,5 @@
 // Compares two graphs over the real numbers, with a proved error bound (ball.hpp), at inputs of several
-// scales. Only a difference is proved this way, never equality.
+// magnitudes and patterns. Only a difference is proved this way, never equality.
 #pragma once
 #include "search/equal.hpp"
 #include "search/match.hpp"
@@ -16,8 +16,8 @@ struct RealTrials {
   bool loose = false;  // the graphs agree only if scalars that one graph alone has are known to 50 bits
 };
 
-/// Returns the first difference found, with inputs as simple as possible. The graphs must be valid and small.
-/// `seed` determines the inputs.
+/// Returns the first difference found between two graphs, at inputs that are as simple as possible. The
+/// graphs must be valid and small. `seed` determines the inputs.
 RealTrials real_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                        std::uint64_t seed);
 

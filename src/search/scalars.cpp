@@ -19,8 +19,8 @@ std::set<double> scalars(const KernelGraph& g) {
   return found;
 }
 
-/// Returns whether float32 cannot represent the scalar, so that it may be a rounded result. For example, 0.5
-/// is exact.
+/// Returns whether float32 cannot represent the scalar, so that the scalar may be a rounded result of
+/// folding: true for 0.1, false for 0.5.
 bool may_be_rounded(double scalar) { return static_cast<double>(static_cast<float>(scalar)) != scalar; }
 
 /// Returns whether two numbers agree to 50 bits.

@@ -1,5 +1,5 @@
-// Finds the scalar constants of two graphs, and constants that one graph has folded from those of the other,
-// as 0.02 from 0.1 and 0.2. Graphs that differ only in such folding are equal (equal.hpp).
+// Finds the scalar constants of two graphs, and constants that one graph has folded from constants of the
+// other, for example 0.02 from 0.1 and 0.2. Graphs that differ only in such folding are equal (equal.hpp).
 #pragma once
 #include <set>
 #include <vector>
@@ -21,8 +21,8 @@ std::vector<double> scalars(const Op& op) {
 /// been folded from scalars of the other graph.
 std::set<double> of_one_alone(const graph::KernelGraph& a, const graph::KernelGraph& b);
 
-/// Returns the ways in which such scalars may have been folded: as x y, x / y or x + y of two other scalars,
-/// to 50 bits.
+/// Returns from which two other scalars x and y each scalar of of_one_alone(a, b) may have been folded: as x
+/// y, x / y or x + y, to 50 bits.
 std::vector<Folded> folded(const graph::KernelGraph& a, const graph::KernelGraph& b);
 
 }  // namespace zellige::search

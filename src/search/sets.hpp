@@ -1,8 +1,8 @@
-// Interned small sets of numbers: each set is stored once and identified by an index, so that equal sets have
-// equal indices. Finite fields (field.hpp) store in such sets what a number depends on.
+// Stores small sets of numbers only once (interning). A set is identified by an index, so that equal sets
+// have equal indices. Finite fields (field.hpp) store in such sets what a number depends on.
 //
 //   Sets sets;
-//   sets.join(sets.single(5), sets.single(7)) == sets.join(sets.single(7), sets.single(5))
+//   sets.join(sets.single(5), sets.single(7)) == sets.join(sets.single(7), sets.single(5))   // both are {5, 7}
 #pragma once
 #include <cstdint>
 #include <map>
@@ -19,15 +19,15 @@ class Sets {
 
   Sets() { kept_.emplace_back(); }
 
-  /// Returns the set of one number.
+  /// Returns the index of the set with this one number.
   Index single(std::uint64_t element) { return keep({element}); }
-  /// Returns the union of two sets; `many` if it is too large.
+  /// Returns the index of the union of two sets, or `many` if the union has more than `capacity` numbers.
   Index join(Index a, Index b);
-  /// Returns the numbers of a set, ascending; none for `many`.
+  /// Returns the numbers of a set, ascending; for `many` none, because they are not stored.
   const std::vector<std::uint64_t>& elements(Index a) const { return kept_[a == many ? empty : a]; }
 
  private:
-  /// Returns the index of a set, which it stores if it is new.
+  /// Returns the index of a set of numbers. Stores the set if it is new.
   Index keep(std::vector<std::uint64_t> elements);
 
   std::vector<std::vector<std::uint64_t>> kept_;

@@ -27,8 +27,8 @@ constexpr double small_enough = 2e4;
 
 constexpr double still_small = 2.5e7;  // the same limit if sizes must be kept because scalars represent them
 
-/// Returns the numbers that may be extents because a scalar is such a number or its reciprocal: 1/4096 in a
-/// mean over 4096, 4 in a sum of four.
+/// Returns the numbers that may be extents because a scalar of a graph is such a number or its reciprocal:
+/// 4096 if a scalar is 1/4096, as in a mean over 4096.
 std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b) {
   std::set<std::int64_t> numbers;
   const auto add = [&](const auto& op) {
@@ -47,7 +47,8 @@ std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b)
   return numbers;
 }
 
-/// Returns the sizes into which one graph (`owner`) divides an extent, directly or in several steps.
+/// Returns the sizes (variables) into which graph number `owner` divides size `whole`, directly or in several
+/// steps.
 std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   std::set<int> found{whole};
   for (bool grew = true; grew;) {
@@ -61,8 +62,8 @@ std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   return found;
 }
 
-/// Returns the pairs of sizes, one per graph, that divide the same extent, and all pairs of grid and loop
-/// sizes.
+/// Returns pairs of sizes (variables), one per graph, that may matter for each other: sizes that divide the
+/// same extent, and all pairs of grid and loop sizes.
 std::set<std::pair<int, int>> related(const Sizes& sizes) {
   std::set<int> wholes;
   for (const Sizes::Product& p : sizes.products()) wholes.insert(sizes.find(p.whole));
@@ -78,8 +79,8 @@ std::set<std::pair<int, int>> related(const Sizes& sizes) {
   return pairs;
 }
 
-/// Makes sizes equal that have the same value and divide the same extent, because results may depend on that:
-/// a sum of squares of partial sums does.
+/// Makes two sizes of related() the same variable if they have the same value, because results may depend on
+/// their equality: a sum of squares of partial sums does.
 void tie(Sizes& sizes) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -118,7 +119,7 @@ class Shrinking {
     for (int whole : measured_) sums_.erase(whole);
   }
 
-  /// Returns the small values, by size variable. `keep`: which differences of sizes are preserved.
+  /// Returns the small value of each size variable. `keep` says which differences of sizes are preserved.
   std::vector<std::int64_t> values(Keep keep) {
     system_.orders.clear();
     std::set<int> reductions;
@@ -136,13 +137,13 @@ class Shrinking {
   }
 
  private:
-  /// Adds a value to the system and returns its index.
+  /// Adds a value to the system and returns its index. `fixed`: the value must not change.
   int fresh(std::int64_t value, bool fixed) {
     system_.values.push_back(value);
     system_.fixed.push_back(fixed);
     return static_cast<int>(system_.values.size()) - 1;
   }
-  /// Returns the index in the system of a size variable.
+  /// Returns the index in the system of size variable u.
   int at(int u) {
     const auto place = index_.find(sizes_.find(u));
     if (place != index_.end()) return place->second;
@@ -150,7 +151,8 @@ class Shrinking {
     return index_[sizes_.find(u)] = fresh(value, kept_.count(value) > 0);
   }
 
-  /// Adds a product to the system.
+  /// Adds the equation whole = product of factors to the system. `whole` is an index in the system, `factors`
+  /// are size variables.
   void product(int whole, const std::vector<int>& factors) {
     Products::Product product{whole, {}};
     for (int f : factors) product.factors.push_back(at(f));
@@ -159,8 +161,8 @@ class Shrinking {
     system_.products.push_back(product);
   }
 
-  /// Adds a sum whose whole is also divided in another way, as products: all parts are multiples of a unit,
-  /// which may shrink, and the ratios may not.
+  /// Adds a sum to the system, if its `whole` is also divided in another way. A sum is expressed by products:
+  /// `whole` and all parts are multiples of a unit, which may shrink; the ratios to the unit are fixed.
   void measure(int whole, const std::vector<int>& parts) {
     std::int64_t common = 0;
     for (int part : parts) common = std::gcd(common, system_.values[part]);
@@ -170,8 +172,8 @@ class Shrinking {
     for (int u : all) system_.products.push_back({u, {unit, fresh(system_.values[u] / common, true)}});
   }
 
-  /// Returns the small value of variable u. If u is a sum that is not among the products, that is the sum of
-  /// its parts.
+  /// Returns the small value with index u in the system. If that value is a sum and occurs in no product, it
+  /// is the sum of its parts' small values.
   std::int64_t value(int u, std::vector<std::int64_t>& found, std::set<int>& summed) {
     const auto sum = sums_.find(u);
     if (sum == sums_.end() || !summed.insert(u).second) return found[u];
@@ -189,14 +191,14 @@ class Shrinking {
   std::set<int> in_products_, measured_;
 };
 
-/// Sets the sizes in an operator's attributes.
+/// Sets the sizes in an operator's attributes to the values of the variables `at`.
 void resize(const GraphSizes::Op& at, const std::vector<std::int64_t>& values,
             graph::Attributes& attributes) {
   if (at.to >= 0) attributes.to = values[at.to];
   for (std::size_t i = 0; i < at.parts.size(); ++i) attributes.sizes[i] = values[at.parts[i]];
 }
 
-/// Returns the graph with these values of its size variables.
+/// Returns the graph with the sizes `values`, by size variable.
 KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<std::int64_t>& values) {
   for (graph::KernelTensor& t : g.tensors) t.shape.clear(), t.strides.clear();
   for (int t : g.inputs) {
@@ -217,12 +219,14 @@ KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<st
   return graph::infer(std::move(g));
 }
 
-/// Returns the work of one operator in multiplications. A function costs about twenty, both in float64 and
-/// over the reals.
+/// Returns the work of one operator, in multiplications. A function such as exp counts as twenty per element,
+/// because it takes about that long both in float64 and over the real numbers. x and y are the shapes of the
+/// first operand and result.
 double work_of(OpKind kind, const graph::Shape& x, const graph::Shape& y) {
   const auto elements = static_cast<double>(std::max(graph::size(x), graph::size(y)));
   if (kind == OpKind::matmul) return static_cast<double>(graph::size(y)) * static_cast<double>(x.back());
-  // Additions, multiplications and comparisons are cheap, functions are not.
+  // Elementwise operators that call a function are expensive. Additions, multiplications and comparisons are
+  // cheap.
   const bool function = graph::is_elementwise(kind) && graph::elementwise(kind).text.find("zellige::") == 0;
   const bool cheap = kind == OpKind::square || kind == OpKind::relu || kind == OpKind::clamp ||
                      kind == OpKind::maximum || kind == OpKind::minimum || kind == OpKind::abs;

@@ -2,10 +2,11 @@
 //
 //   SmallPair s = shrink(A, B, pairing);     // both valid; shapes of paired inputs and outputs agree
 //
-// An extent of 1 stays 1 and any other stays above 1, so that there are still several blocks, iterations and
-// tiles. Divisibility is preserved, and sizes that were equal in both graphs stay equal. If the graphs divide
-// an extent differently, the larger size stays larger unless the sizes would become too large. The parts of a
-// concat or split keep their proportions if the whole is also divided in another way.
+// An extent of 1 stays 1 and any other stays above 1, so that the small graphs have several blocks,
+// iterations and tiles where the given graphs have. Divisibility is preserved, and sizes that were equal in
+// both graphs stay equal. If the graphs divide an extent differently, the larger size stays larger unless the
+// sizes would become too large. The parts of a concat or split keep their proportions if the whole is also
+// divided in another way.
 #pragma once
 #include "graph/graph.hpp"
 #include "search/match.hpp"
@@ -19,8 +20,8 @@ struct SmallPair {
   bool kept = false;    // sizes that a scalar represents, as 1/4096 represents 4096, were kept
 };
 
-/// Returns both graphs at small sizes. Throws Error if an operator names sizes that cannot shrink, such as a
-/// slice.
+/// Returns both graphs at small sizes. Throws Error if an operator, such as a slice, has attributes with
+/// sizes that cannot shrink.
 SmallPair shrink(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&);
 
 /// Returns approximately how many multiplications and additions the evaluation of a graph takes.

@@ -1,5 +1,6 @@
-// Arithmetic on sets of signs: which signs the result of an operation may have. A set of signs is three bits:
-// bit 0 negative, bit 1 zero, bit 2 positive. Finite fields (field.hpp) carry such a set with each number.
+// Computes which signs the result of an operation may have, from the possible signs of its operands. A set of
+// signs is three bits: bit 0 negative, bit 1 zero, bit 2 positive. Finite fields (field.hpp) carry such a set
+// with each number.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,8 +10,8 @@ namespace zellige::search {
 
 using Signs = std::uint8_t;
 
-/// Returns a table of the possible signs of an operation on x and y, by their sets of signs. f(s, t) is the
-/// set of its signs for operands of signs s and t, each -1, 0 or 1.
+/// Returns a table: entry [x][y] is the set of signs that an operation may have if its operands have the sets
+/// of signs x and y. f(s, t) is the set for operands of signs s and t, each -1, 0 or 1.
 template <class F>
 constexpr std::array<std::array<Signs, 8>, 8> sign_table(const F& f) {
   std::array<std::array<Signs, 8>, 8> table{};
@@ -23,7 +24,7 @@ constexpr std::array<std::array<Signs, 8>, 8> sign_table(const F& f) {
   return table;
 }
 
-/// Returns the set of the one sign s: -1, 0 or 1.
+/// Returns the set that contains only the sign s: -1, 0 or 1.
 constexpr Signs sign_bit(int s) { return static_cast<Signs>(1 << (s + 1)); }
 
 inline constexpr auto sums_of_signs =
@@ -32,12 +33,17 @@ inline constexpr auto products_of_signs = sign_table([](int s, int t) { return s
 inline constexpr auto maxima_of_signs = sign_table([](int s, int t) { return sign_bit(std::max(s, t)); });
 inline constexpr auto minima_of_signs = sign_table([](int s, int t) { return sign_bit(std::min(s, t)); });
 
-/// The possible signs of a sum, product, maximum and minimum.
+/// Returns the possible signs of the sum of numbers with the possible signs x and y.
 constexpr Signs sum_signs(Signs x, Signs y) { return sums_of_signs[x][y]; }
+/// Returns the possible signs of the product of numbers with the possible signs x and y.
 constexpr Signs product_signs(Signs x, Signs y) { return products_of_signs[x][y]; }
+/// Returns the possible signs of the maximum of numbers with the possible signs x and y.
 constexpr Signs max_signs(Signs x, Signs y) { return maxima_of_signs[x][y]; }
+/// Returns the possible signs of the minimum of numbers with the possible signs x and y.
 constexpr Signs min_signs(Signs x, Signs y) { return minima_of_signs[x][y]; }
+/// Returns the possible signs of the square of a number with the possible signs x.
 constexpr Signs square_signs(Signs x) { return static_cast<Signs>((x & 2) | (x & 5 ? 4 : 0)); }
+/// Returns the possible signs of the negative of a number with the possible signs x.
 constexpr Signs negated_signs(Signs x) {
   return static_cast<Signs>((x & 1 ? 4 : 0) | (x & 2) | (x & 4 ? 1 : 0));
 }

@@ -53,21 +53,21 @@ class SizesOfGraph {
   }
 
  private:
-  /// Returns new variables for the extents of a shape.
+  /// Returns new variables, one per extent of a shape.
   Extents extents(const graph::Shape& shape) {
     Extents e;
     for (std::int64_t extent : shape) e.push_back(s_.variable(extent));
     return e;
   }
-  /// Returns the extents of some tensors.
+  /// Returns the variables of the tensors with the indices `which`.
   static std::vector<Extents> pick(const std::vector<Extents>& all, const std::vector<int>& which) {
     std::vector<Extents> selected;
     for (int t : which) selected.push_back(all[t]);
     return selected;
   }
 
-  /// Declares the extents of x and y the same, aligned at the last dimension, except in dimension `except`
-  /// and where an extent of 1 broadcasts.
+  /// Declares corresponding extents of shapes x and y to be the same. Dimensions correspond from the last
+  /// one. Skips dimension `except`, and dimensions in which the extents differ because one is broadcast.
   void unify(const Extents& x, const Extents& y, int except = -1) {
     if (except < 0 && x.size() != y.size()) {  // dimensions count from the last
       const std::size_t rank = std::min(x.size(), y.size());
@@ -79,7 +79,8 @@ class SizesOfGraph {
       if (d != except && s_.value(x[d]) == s_.value(y[d])) s_.same(x[d], y[d]);
   }
 
-  /// Adds the equation of a reduction along `dim`.
+  /// Adds the equation of a reduction from shape x to shape y along `dim`: x[dim] is the product of y[dim]
+  /// and the number of summands.
   void reduced(const Extents& x, const Extents& y, int dim, GraphSizes::Op& at) {
     unify(x, y, dim);
     at.to = y[dim];
@@ -87,8 +88,8 @@ class SizesOfGraph {
     s_.product(x[dim], {y[dim], s_.variable(s_.value(x[dim]) / s_.value(y[dim]))});
   }
 
-  /// Adds the equations of one stateless operator or accumulator. Throws Error if its attributes name sizes
-  /// that cannot shrink.
+  /// Adds the equations of one stateless operator or accumulator with the operands `in` and results `out`.
+  /// Throws Error if the operator's attributes name sizes that cannot shrink.
   void compute(OpKind kind, const graph::Attributes& attributes, const std::vector<Extents>& in,
                const std::vector<Extents>& out, GraphSizes::Op& at) {
     const Extents &x = in[0], &y = out[0];
@@ -194,7 +195,7 @@ class SizesOfGraph {
     }
   }
 
-  /// Adds the equations of a custom operator: of its grid, loop, tiles and block operators.
+  /// Adds the equations of a custom operator's grid, loop, tiles and block operators.
   void custom(const graph::KernelOp& op, const std::vector<Extents>& tensors, GraphSizes::Op& at) {
     const graph::BlockGraph& b = *op.block;
     const auto launch = [&](std::int64_t extent) {
@@ -222,8 +223,8 @@ class SizesOfGraph {
     }
   }
 
-  /// Adds the equations of a tile that is loaded or stored: each extent of the tensor is the product of the
-  /// tile's and of the grid axes and loop that split it.
+  /// Adds the equations of a tile that is loaded or stored: each extent of the tensor `whole` is the product
+  /// of the tile's extent and of the grid axes and loop that split it.
   void tile(const graph::BlockOp& op, const Extents& whole, const Extents& tile, const GraphSizes::Op& at) {
     for (int d = 0; d < static_cast<int>(whole.size()); ++d) {
       std::vector<int> factors{tile[d]};

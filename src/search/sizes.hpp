@@ -1,10 +1,10 @@
-// The sizes of one or two graphs as a system of equations over variables: which extents, grids, loops and
-// tiles are equal, which are products of others, and which are sums of others. shrink.hpp solves it with
-// smaller values.
+// Describes the sizes of one or two graphs as a system of equations over variables: which extents, grids,
+// loops and tiles are equal, which are products of others, and which are sums of others. shrink.hpp solves
+// the system with smaller values.
 //
 //   Sizes sizes;
-//   GraphSizes a = sizes.add(A), b = sizes.add(B);
-//   sizes.same(a.tensors[A.inputs[0]][0], b.tensors[B.inputs[0]][0]);
+//   GraphSizes a = sizes.add(A), b = sizes.add(B);                       // the variables of graphs A and B
+//   sizes.same(a.tensors[A.inputs[0]][0], b.tensors[B.inputs[0]][0]);    // the first extents of their first inputs
 #pragma once
 #include <array>
 #include <cstdint>
@@ -47,27 +47,27 @@ class Sizes {
     std::vector<int> parts;
   };
 
-  /// Adds the variables and equations of a valid graph. Throws Error if an operator has sizes among its
-  /// attributes that cannot shrink, such as a slice.
+  /// Adds the variables and equations of a valid graph and returns the variables. Throws Error if an
+  /// operator, such as a slice, has attributes with sizes that cannot shrink.
   GraphSizes add(const graph::KernelGraph&);
-  /// Declares two variables to be the same. Throws Error if their values differ.
+  /// Declares variables u and v to be the same. Throws Error if their values differ.
   void same(int u, int v);
-  /// Returns the representative of all variables that are the same as u.
+  /// Returns the variable that represents all variables declared to be the same as u.
   int find(int u) const;
-  /// Value in the given graphs.
+  /// Returns the value of variable u in the given graphs.
   std::int64_t value(int u) const { return values_[u]; }
-  /// Number of variables.
+  /// Returns the number of variables.
   int count() const { return static_cast<int>(values_.size()); }
   const std::vector<Product>& products() const { return products_; }
   const std::vector<Sum>& sums() const { return sums_; }
-  /// Returns (variable, owner) for every grid axis and loop.
+  /// Returns the variable of every grid axis and loop, with the index of its graph.
   const std::vector<std::pair<int, int>>& launches() const { return launches_; }
   /// Returns the variables that are the extent of a reduced dimension after the reduction.
   const std::vector<int>& reductions() const { return reductions_; }
 
  private:
   friend class SizesOfGraph;
-  /// Adds a variable and returns its index.
+  /// Adds a variable with this value and returns the variable's index.
   int variable(std::int64_t value);
   void product(int whole, std::vector<int> factors);
 

@@ -16,12 +16,12 @@ class Numbering {
  public:
   using Key = std::vector<std::int64_t>;
 
-  /// Returns the number of a key, a new one for a new key.
+  /// Returns the number of a key. A new key gets a new number.
   int number(const Key& key) {
     return numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second;
   }
 
-  /// Returns the numbers of a graph's outputs. `inputs`: the numbers of its inputs.
+  /// Returns the numbers of a graph's outputs. `inputs` are the numbers of its inputs.
   std::vector<int> outputs(const graph::KernelGraph& g, const std::vector<int>& inputs) {
     std::vector<int> of(g.tensors.size(), -1);
     for (std::size_t i = 0; i < g.inputs.size(); ++i) {
@@ -40,8 +40,9 @@ class Numbering {
   }
 
  private:
-  /// Appends a number or a list to the key.
+  /// Appends a number to the key.
   static void put(Key& key, double x) { key.push_back(std::bit_cast<std::int64_t>(x)); }
+  /// Appends the length of a list and its numbers to the key.
   static void put(Key& key, const std::vector<std::int64_t>& list) {
     key.push_back(static_cast<std::int64_t>(list.size()));
     key.insert(key.end(), list.begin(), list.end());
@@ -58,8 +59,8 @@ class Numbering {
       key.push_back(n ? 1 : 0), key.push_back(n.value_or(0));
   }
 
-  /// Returns the key of an operator: its kind, attributes and the numbers of its operands, which are sorted
-  /// if it is commutative. `of`: by tensor, its number.
+  /// Returns the key of an operator: its kind, attributes and the numbers of its operands. The operands of a
+  /// commutative operator are sorted. of[t] is the number of tensor t.
   template <class Op>
   static Key common(const Op& op, const std::vector<int>& of) {
     Key key{static_cast<std::int64_t>(op.kind)};
@@ -73,7 +74,7 @@ class Numbering {
     return key;
   }
 
-  /// Numbers the results of an operator.
+  /// Assigns numbers to the results of operator `op`, whose key is `key`. Stores them in of[t] for result t.
   template <class Op>
   void name(const Op& op, Key& key, std::vector<int>& of) {
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
@@ -82,7 +83,7 @@ class Numbering {
     }
   }
 
-  /// Appends a block graph to the key; its tiles are numbered as the tensors of a graph are.
+  /// Appends a block graph to the key. Its tiles get numbers in the same way as the tensors of a graph.
   void body(const graph::BlockGraph& b, Key& key) {
     for (std::int64_t n : {b.grid.x, b.grid.y, b.grid.z, b.loop}) key.push_back(n);
     std::vector<int> of(b.tensors.size(), -1);

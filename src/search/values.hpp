@@ -1,4 +1,4 @@
-// A tensor's values over any kind of number, and the concept of an arithmetic: what a kind of number must
+// Defines a tensor's values over any kind of number, and the concept Arithmetic: what a kind of number must
 // provide for a graph to be evaluated over it (evaluate_graph.hpp).
 //
 //   BallArithmetic balls;                       // real numbers with a proved error
@@ -26,7 +26,8 @@ Values<Number> make_values(const graph::Shape& shape, const Number& value) {
   return {shape, std::vector<Number>(static_cast<std::size_t>(graph::size(shape)), value)};
 }
 
-/// Returns x: when rounding is ignored, a cast changes nothing. Throws Error for a cast to an integer dtype.
+/// Returns x, because a cast to a floating-point dtype changes nothing when rounding is ignored. Throws Error
+/// for a cast to an integer dtype.
 template <class Number>
 const Number& converted_or_refused(const Number& x, const graph::Attributes& cast) {
   if (graph::is_integer(cast.dtype)) fail("cast to {} has no law over the reals", graph::name(cast.dtype));
@@ -60,10 +61,10 @@ concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::
   { a.less(x, x) } -> std::same_as<typename A::Number>;  // comparisons: 1 or 0
   { a.less_equal(x, x) } -> std::same_as<typename A::Number>;
   { a.same(x, x) } -> std::same_as<typename A::Number>;
-  // The second if the first is not 0, else the third.
+  // Returns the second argument if the first one is not 0, else the third.
   { a.choose(x, x, x) } -> std::same_as<typename A::Number>;
   { a.whole(x) } -> std::same_as<std::optional<std::int64_t>>;  // its integer value; nullopt: not known
-  // The first, as selected by the integer second.
+  // Returns the first argument, marked as selected by the second, an integer.
   { a.marked(x, x) } -> std::same_as<typename A::Number>;
   { a.one_of(x, n, std::uint64_t{}) } -> std::same_as<typename A::Number>;  // x, as one of n cases
 };
