@@ -10,8 +10,11 @@
 //
 // A custom operator is kept in these cases:
 //
-// - the retiling is not proved; - a running maximum is read in each iteration; - accumulators hold integers;
-// - the last tile is partial, or slices are stored; - an output is written into an input's memory.
+// - the retiling is not proved;
+// - a running maximum is read in each iteration;
+// - accumulators hold integers;
+// - the last tile is partial, or slices are stored;
+// - an output is written into an input's memory.
 //
 // The resulting tensors have the dtypes of the tiles. A block computes in float32 and does not round tiles to
 // their dtypes, but kernel-level tensors are rounded. After fusion, roundings.hpp checks that no rounding was

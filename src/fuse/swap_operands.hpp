@@ -17,10 +17,11 @@ namespace zellige::fuse {
 
 /// Returns the block graph with A and B swapped. Returns nullopt unless all of these hold:
 ///
-/// - wgmma has an instruction with N = M, where M is the number of rows of the block's tile; - M is no
-/// multiple of 64 and, if it is less than 64, the grid does not split the rows; - the tile has 64 or 128
-/// columns; - the grid has enough blocks to saturate DRAM; - the loop only multiplies the tiles that it
-/// loads, and everything after the loop is elementwise.
+/// - wgmma has an instruction with N = M, where M is the number of rows of the block's tile;
+/// - M is no multiple of 64 and, if it is less than 64, the grid does not split the rows;
+/// - the tile has 64 or 128 columns;
+/// - the grid has enough blocks to saturate DRAM;
+/// - the loop only multiplies the tiles that it loads, and everything after the loop is elementwise.
 std::optional<graph::BlockGraph> swap_operands(const graph::BlockGraph&, const target::Target&);
 
 }  // namespace zellige::fuse
