@@ -22,8 +22,8 @@ class Assembly {
     for (int t : g.inputs) out_.inputs.push_back(tensor(t));
   }
 
-  /// Appends operator `op` of the input graph unchanged. Does nothing if its result exists already, because a
-  /// fused kernel stores it as a slice of its result.
+  /// Appends operator `op` of the input graph unchanged. Does nothing if the operator is a slice that a fused
+  /// kernel stores itself.
   void add_unfused(int op) {
     KernelOp copy = g_.ops[op];
     if (at_[copy.outputs[0]] >= 0) return;  // a slice that a kernel stores
@@ -72,8 +72,8 @@ class Assembly {
   /// Returns the number of operators so far, which is the index of the next one.
   int next() const { return static_cast<int>(out_.ops.size()); }
 
-  /// Finishes and returns the graph: infers shapes, and sets the strides of fused results so that views of
-  /// them need no copy.
+  /// Finishes and returns the graph: infers shapes, and sets the strides of fused kernels' results so that
+  /// views of these results need no copy.
   KernelGraph take() {
     for (int t : g_.outputs) out_.outputs.push_back(at_[t]);
     out_ = graph::infer(std::move(out_));

@@ -80,9 +80,9 @@ class Emission : graph::BlockWriter {
     const Deferred h = deferred_[s.output] = lower(s);
     if (h.tile >= 0 && h.itself()) name_after(s.output, h.tile);
   }
-  /// Emits a step of a group whose loop will be split over blocks. If each block runs a single iteration
-  /// (exact_maxima), a step that needs a value known only after the loop is postponed to another kernel, and
-  /// so are all steps that depend on its result.
+  /// Emits a step of a group whose loop will be split over blocks. If each block runs a single iteration, a
+  /// step that needs a value known only after the loop is postponed to another kernel, and so are all steps
+  /// that depend on its result.
   void step_before_split(const Step& s) {
     if (!exact_maxima()) return step(s);
     bool postponed = std::ranges::any_of(s.inputs, [&](int v) { return postponed_.count(v) > 0; });
@@ -120,8 +120,8 @@ class Emission : graph::BlockWriter {
   void name_after(int v, int t) {
     if (steps_.values[v].tensor >= 0) name(t, called(v));
   }
-  /// Returns tile `t` cast to the dtype of value `v`, in which a matmul reads the value and in which it is
-  /// stored.
+  /// Returns tile `t` cast to the dtype of value `v`. A matmul reads the value in this dtype, and it is
+  /// stored in this dtype.
   int rounded(int t, int v) { return cast(t, steps_.values[v].dtype); }
 
   std::array<int, 3> map_of(int v) const { return tiles_.map_of(axes_, v); }
@@ -145,8 +145,8 @@ class Emission : graph::BlockWriter {
   /// Returns whether the value has the axis of the block's own loop (inner_axis). False if there is no such
   /// loop.
   bool is_inner(int v) const { return has_inner_loop() && axes_.has(v, tiles_.inner_axis); }
-  /// Returns which dimension of the value the block's loop splits, or -1 if none, or if the loop has one
-  /// iteration.
+  /// Returns which dimension of the value is divided over the iterations of the block's loop, or -1 if none
+  /// is or if the loop has one iteration.
   int cut_by_loop(int v) const {
     if (tiles_.loop == 1) return -1;
     return has_inner_loop() ? axes_.dim(v, tiles_.inner_axis) : loop_dim(v);
@@ -271,8 +271,8 @@ class Emission : graph::BlockWriter {
     if (!deferred_[v].bounded_below()) fail("the maximum {} would be that of finite numbers", called(v));
   }
 
-  /// Returns the tile of value `v` as it is after the loop. Requires that no terms of it are deferred. For a
-  /// maximum over the loop, emits the accumulator at the first call.
+  /// Returns the tile of value `v` as it is after the loop. Requires that no factor or offset of the value is
+  /// deferred. For a maximum over the loop, emits the accumulator at the first call.
   int known(int v) {
     Deferred& h = deferred_[v];
     if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
@@ -284,8 +284,8 @@ class Emission : graph::BlockWriter {
     return h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true})});
   }
 
-  /// Returns the tile of the operand of maximum `h`, after the monotone steps on the maximum, which are
-  /// applied to the operand instead.
+  /// Returns the tile over which maximum `h` is taken: the maximum's operand, to which the monotone steps
+  /// after the maximum have been applied, because f(max x) = max f(x).
   int inner(const Deferred& h) {
     int x = deferred_[h.of].tile;
     for (const Step& s : h.monotone) {
@@ -326,8 +326,8 @@ class Emission : graph::BlockWriter {
   }
 
   /// Emits a step with an operand that changes in the block's own loop along inner_axis, where blocks split
-  /// another axis. A sum or matmul over inner_axis becomes an accumulator. Throws Error if an operand has
-  /// deferred terms, or for a maximum over inner_axis.
+  /// another axis. A sum or matmul over inner_axis becomes an accumulator. Throws Error if a factor or offset
+  /// of an operand is deferred, or for a maximum over inner_axis.
   Deferred within(const Step& s) {
     Deferred h;
     std::vector<int> in;
@@ -348,8 +348,9 @@ class Emission : graph::BlockWriter {
     return h;
   }
 
-  /// Emits a step and returns its result: a tile with deferred terms. Throws Error if the step needs inside
-  /// the loop a value that is known only after the loop, and no law of body.hpp applies.
+  /// Emits a step. Returns its result: a tile, with the factors or offset that are applied after the loop.
+  /// Throws Error if the step needs inside the loop a value that is known only after the loop, and no law of
+  /// body.hpp applies.
   Deferred lower(const Step& s) {
     if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
     const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
@@ -399,8 +400,8 @@ class Emission : graph::BlockWriter {
     return t;
   }
 
-  /// Emits an elementwise step, mask or rotary embedding inside the loop. Throws Error if the step does not
-  /// commute with the deferred terms of its operands.
+  /// Emits an elementwise step, mask or rotary embedding inside the loop. Throws Error if a factor or offset
+  /// of an operand is deferred, and the step does not commute with it.
   Deferred mapped(const Step& s) {
     Deferred x = deferred_[s.inputs[0]];
     if (s.inputs.size() == 1) {
@@ -448,9 +449,9 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// Returns whether the deferred factors and the running maximum of `h` are constant along a reduced
-  /// dimension, so that they can be applied after the reduction. The dimension is the one `back` positions
-  /// before the last.
+  /// Returns whether the deferred factors and the running maximum of `h` are constant along a dimension that
+  /// is to be reduced, so that they can be applied after the reduction. The dimension is the one `back`
+  /// positions before the last.
   bool passes(const Deferred& h, std::size_t back) const {
     for (const Factor& f : h.factors)
       if (from_last(shape(f.value), back) != 1) return false;
@@ -461,7 +462,8 @@ class Emission : graph::BlockWriter {
   }
 
   /// Emits a sum or maximum of a value inside the loop. A reduction over the loop axis becomes an
-  /// accumulator. Throws Error if the operand's deferred terms differ along the reduced dimension.
+  /// accumulator. Throws Error if a deferred factor or offset of the operand is not constant along the
+  /// reduced dimension.
   Deferred reduced(const Step& s) {
     const int v = s.inputs[0], dim = s.attributes.dim;
     Deferred x = deferred_[v];
@@ -483,7 +485,7 @@ class Emission : graph::BlockWriter {
   }
 
   /// Emits a matmul inside the loop. If the loop runs along K, the result becomes an accumulator. Throws
-  /// Error if the operands' deferred terms differ along K.
+  /// Error if a deferred factor or offset of an operand is not constant along K.
   Deferred product(const Step& s) {
     Deferred x = deferred_[s.inputs[0]], y = deferred_[s.inputs[1]];
     if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) ||
@@ -499,9 +501,9 @@ class Emission : graph::BlockWriter {
     return settled(s, x, OpKind::accum);
   }
 
-  /// Emits the accumulator (of kind `sum`) for a sum or matmul `s` over the loop whose operand is `x`. After
-  /// the loop, applies the deferred factors of `x`. If the loop is split over blocks, it records a partial
-  /// result instead, and the second kernel applies the factors.
+  /// Emits the accumulator, an operator of kind `sum`, for a sum or matmul `s` over the loop whose operand is
+  /// `x`. After the loop, multiplies by the deferred factors of `x`. If the loop is split over blocks,
+  /// records a partial result instead, and the second kernel multiplies by the factors.
   Deferred settled(const Step& s, const Deferred& x, OpKind sum) {
     int t = x.tile;
     if (one_tile()) {

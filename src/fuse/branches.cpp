@@ -51,8 +51,8 @@ class Covering {
       if (in_[place] < 0) number_[place] = stem_++;
   }
 
-  /// Returns the cheapest cover: assigns each piece to its branch or to the stem, covers the stem, and adds
-  /// the covers of the places of branches that the stem's pieces leave uncovered.
+  /// Returns the cheapest cover: covers the stem (the places outside of branches), and adds the cheapest
+  /// covers of those places of branches that the stem's pieces leave uncovered.
   Cover run() {
     std::vector<std::size_t> on_stem;
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
@@ -93,11 +93,11 @@ class Covering {
     std::vector<const Rest*> rests;
   };
 
-  /// Returns the index of the branch that contains the place, or -1 if the place is on the stem.
+  /// Returns the index of the branch that contains the place, or -1 if none does.
   int branch(int place) const { return in_[static_cast<std::size_t>(place)]; }
 
-  /// Returns whether every piece with places both inside and outside of the branch contains b.at, the place
-  /// where the branch joins the rest.
+  /// Returns whether branch `b` can be covered separately: every piece with places inside and outside of the
+  /// branch contains b.at, the place where the branch joins the rest.
   bool keep_to(const Branch& b) const {
     return std::ranges::all_of(pieces_, [&](const Piece& p) {
       if (p.cost == never || std::ranges::binary_search(p.places, b.at)) return true;
@@ -106,8 +106,8 @@ class Covering {
     });
   }
 
-  /// Returns the cheapest cover of the places of branch `b` that piece `p` does not contain. Computed once
-  /// per set of uncovered places.
+  /// Returns the cheapest cover of those places of branch `b` that piece `p` does not contain. It is computed
+  /// once per set of uncovered places.
   const Rest& rest(int b, const Piece& p) {
     const std::vector<int>& all = branches_[static_cast<std::size_t>(b)].places;
     std::vector<int> left;
@@ -127,8 +127,8 @@ class Covering {
     return made;
   }
 
-  /// Adds piece `p`, restricted to its places on the stem, to the pieces of the stem's cover. If several
-  /// pieces have the same places on the stem, only the cheapest is used.
+  /// Adds piece `p`, restricted to its places on the stem (outside of branches), to the pieces for the stem's
+  /// cover. If several pieces have the same places on the stem, only the cheapest is used.
   void add(std::size_t p) {
     Laid laid{p, 0, pieces_[p].cost, {}};
     Piece stem;
@@ -150,7 +150,7 @@ class Covering {
   }
 
   /// Returns, by piece, the cost of the cheapest cover that contains it, or `never` if there is none. `stem`
-  /// is the cheapest cover of the stem.
+  /// is the cheapest cover of the stem, the places outside of branches.
   std::vector<double> weigh(const Cover& stem) const {
     std::vector<double> with(pieces_.size(), never);
     for (const Laid& laid : laid_) {

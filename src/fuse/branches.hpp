@@ -1,18 +1,18 @@
-// Finds the cheapest cover of a graph by groups of operators like cover.hpp, but covers branches separately,
+// Finds the cheapest cover of a graph by groups of operators, like cover.hpp, but covers branches separately,
 // which keeps the number of search states small. A branch is a set of operators that is connected to the rest
 // of the graph only through one operator.
 //
 // Operators are numbered: a place is an operator's number, and a piece is a candidate group, a set of places
 // with a cost.
 //
-//   const Branch b{2, {3, 4}};                    // operators 3 and 4 are connected to the rest only through 2
-//   cheapest_cover(64, pieces, widest, {b});      // 64 operators; costs what cheapest_cover(64, pieces, widest) does
+//   const Branch b{2, {3, 4}};               // operators 3 and 4 are connected to the rest only through 2
+//   cheapest_cover(64, pieces, 16, {b});     // 64 operators, 16 search states per place; {b}: the branches
 //
-// If a piece contains 3 or 4 and also a place outside of {2, 3, 4}, it must contain 2. Exactly one piece of a
-// cover contains 2. If that piece leaves 3 or 4 uncovered, the cheapest cover of the uncovered places is
-// found separately, and its cost is added to the piece's. The main cover then has no places 3 and 4. So its
-// states do not record which of the 2^n subsets of a branch of n operators are uncovered. The result is exact
-// if the main cover and those of the branches are.
+// The result costs the same as without branches. If a piece contains 3 or 4 and also a place outside of {2,
+// 3, 4}, it must contain 2. Exactly one piece of a cover contains 2. If that piece leaves 3 or 4 uncovered,
+// the cheapest cover of the uncovered places is found separately, and its cost is added to the piece's. The
+// main cover then has no places 3 and 4. So its states do not record which of the 2^n subsets of a branch of
+// n operators are uncovered. The result is exact if the main cover and those of the branches are.
 #pragma once
 #include <optional>
 #include <vector>
@@ -52,9 +52,9 @@ class Patterns {
   std::vector<int> kind_;  // by branch: an index that equal branches share
 };
 
-/// Returns the cheapest cover, as the overload without branches does, but visits fewer search states. A
-/// branch is not covered separately if some piece has places inside and outside of it but lacks the place
-/// where the branch joins.
+/// Returns the cheapest cover, as the overload without branches does, but visits fewer search states. If some
+/// piece has places inside and outside of a branch but lacks the place where the branch joins the rest, that
+/// branch is not covered separately.
 Cover cheapest_cover(std::size_t places, const std::vector<Piece>&, std::size_t widest,
                      const std::vector<Branch>&);
 

@@ -95,7 +95,7 @@ class Choosing {
       if (!s.has(p)) b.add(p);
     return b;
   }
-  /// Returns whether the operator cannot be fused; it then is no place of the cover.
+  /// Returns whether the operator cannot be fused, so that the cover need not contain it.
   bool free(int op) const { return place_[op] < 0; }
   /// Reports to the callback that `done` of `of` items of a phase are done. Returns false if the callback has
   /// ended the search.
@@ -449,8 +449,8 @@ class Choosing {
       choice_.notes[i] = fmt::format("{} and {} are not fused: {}", last(a), last(b), reason(a, b));
     });
   }
-  /// Returns why groups `a` and `b` were not fused: the costs together and separate, or why no kernel
-  /// computes both.
+  /// Returns why groups `a` and `b` were not fused: the expected times of one kernel and of two, or why no
+  /// kernel computes both groups.
   std::string reason(const Candidate& a, const Candidate& b) const {
     Set both = a.ops;
     both.add(b.ops);

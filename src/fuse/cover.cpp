@@ -15,8 +15,8 @@ using Word = std::uint64_t;
 using Covered = std::span<const Word>;
 constexpr std::size_t word_bits = 64;
 
-/// Returns the places of a piece after its first place as a bit set of `words` words: bit i is the place i +
-/// 1 after the first.
+/// Returns the places of a piece as a bit set of `words` words. Bit i stands for place first + 1 + i, where
+/// `first` is the piece's first place, which has no bit.
 std::vector<Word> covered_by(const Piece& piece, std::size_t words) {
   std::vector<Word> bits(words);
   for (std::size_t i = 1; i < piece.places.size(); ++i) {

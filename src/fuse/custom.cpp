@@ -65,10 +65,10 @@ Cost cost(const KernelGraph& g, const target::Target& target) {
   return {t.cost.us, t.plan.kernels.size(), t.plan.rejected};
 }
 
-/// Returns whether the decomposed variant is clearly cheaper. Each kernel by which it exceeds the kept
+/// Returns whether the decomposed variant is clearly cheaper. Each kernel that it has more than the kept
 /// variant must also save the time of a launch, because the cost model knows little of what happens between
-/// kernels. If it is a single kernel, it need only not be clearly slower: on an H200 it was faster
-/// (docs/explanation/retiling.md).
+/// kernels. If the decomposed variant is a single kernel, it need only not be clearly slower: on an H200 such
+/// kernels were faster (docs/explanation/retiling.md).
 bool less(const Cost& decomposed, const Cost& kept, const target::Target& target) {
   const double more =
       decomposed.kernels > kept.kernels ? static_cast<double>(decomposed.kernels - kept.kernels) : 0;

@@ -26,11 +26,14 @@ Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, CostCache& known,
                    const Watch& = {}, Reasons = Reasons::told);
 
-/// Returns the graph fused as the options say, or unchanged if `fuse` is false. With automatic tiles the
-/// cheaper of the variants with kept and with decomposed custom operators is taken; with explicit tiles, the
-/// variant that they were made for. Sets plan_options.decomposed. Automatic tiles are replaced by `given` if
-/// the input graph has no custom operators, because fusion has selected tiles already. Throws Error if the
-/// options have tiles for decomposed operators but `fuse` is false.
+/// Returns the graph fused as the options say.
+///
+/// - If `fuse` is false, returns the graph unchanged; throws Error if the options have tiles for decomposed operators.
+/// - With automatic tiles, custom operators are kept or decomposed, whichever is cheaper.
+/// - With explicit tiles, they are kept or decomposed as in the graph for which the tiles were made.
+///
+/// Sets plan_options.decomposed. If the input graph has no custom operators, replaces automatic tiles by
+/// `given`, because fusion has selected tiles already.
 Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
                                 plan::PlanOptions&, CostCache& known, const Watch& = {},
                                 Reasons = Reasons::told);

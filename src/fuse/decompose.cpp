@@ -71,8 +71,8 @@ class Decomposition {
     const BlockGraph& block = *op.block;
     tile_.assign(block.tensors.size(), -1);
     called_ = out_.name(op.outputs[0]) + "_";
-    // A tile that is only stored, or is f32 and stored, becomes the tensor in which it is stored. source[t]:
-    // the tile of which tile t is an unchanged copy, or t itself.
+    // If the only use of a tile is its store, or the tile is f32 and stored, it becomes the tensor in which
+    // it is stored. source[t]: the tile of which tile t is an unchanged copy, or t itself.
     std::vector<int> source(block.tensors.size());
     for (std::size_t t = 0; t < source.size(); ++t) source[t] = static_cast<int>(t);
     std::vector<int> stored_in(block.tensors.size(), -1), uses(block.tensors.size(), 0);
@@ -170,9 +170,10 @@ class Decomposition {
     if (primitive.outputs.size() == 1) producer_[primitive.outputs[0]] = primitive;
   }
 
-  /// Returns the operand for a sum with attributes `a` over tensor `sums`. If `sums` are partial sums along
-  /// the same dimension, returns the operand of these, so that one kernel may sum all of it; a cast to f32
-  /// between the two sums is then applied to that operand. Otherwise returns `sums`.
+  /// Returns the tensor that a sum with attributes `a` should read in place of tensor `sums`. If `sums` is
+  /// itself the result of a sum along the same dimension, that is the operand of that sum, so that one kernel
+  /// may sum everything; a cast to f32 between the two sums is then applied to the operand. Otherwise it is
+  /// `sums`.
   int summed_at_once(int sums, const Attributes& a) {
     const KernelOp* op = made_by(sums, OpKind::cast);
     const bool wider = op && op->attributes.dtype == DType::f32;

@@ -25,8 +25,8 @@ bool is_linear(const Step& s) {
   }
 }
 
-/// Applies a step to `h`, whose tile is a value without an offset (Kind::offset): changes the offset's
-/// coefficient, or the kind for exp. Returns false if the step does not commute with the offset.
+/// Applies a step to a value whose tile `h` lacks an offset (Kind::offset): changes the offset's coefficient
+/// or, for exp, the kind. Returns false if the step does not commute with the offset.
 bool offset(const Step& s, Deferred& h) {
   switch (s.kind) {
     case OpKind::mul_scalar:

@@ -57,14 +57,14 @@ struct Deferred {
 /// change in the loop.
 bool is_monotone(const Step&);
 
-/// Applies a unary step f to the deferred terms of `h`: if `h` represents x before the call, its terms are
-/// those of f(x) after it. The caller updates h.tile. Returns false if f does not commute with the deferred
-/// terms.
+/// Applies a unary step f to what is deferred of `h` (factors, offset or scale): if `h` represents x before
+/// the call, these are those of f(x) after it. The caller updates h.tile. Returns false if f does not commute
+/// with what is deferred.
 bool through(const Step&, Deferred& h);
 
-/// Applies a binary step f to the deferred terms of `x` and `y`, both inside the loop: afterwards the terms
-/// of `x` are those of f(x, y). The caller updates x.tile. Returns false if f does not commute with the
-/// deferred terms.
+/// Applies a binary step f to what is deferred of `x` and `y` (factors, offset or scale), both inside the
+/// loop: afterwards `x` has what is deferred of f(x, y). The caller updates x.tile. Returns false if f does
+/// not commute with what is deferred.
 bool through(const Step&, Deferred& x, const Deferred& y);
 
 }  // namespace zellige::fuse

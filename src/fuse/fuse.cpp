@@ -161,8 +161,8 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, CostC
   Optimized o = optimized(g, choice, target);
   std::vector<std::string> notes;
   for (Refusal refusal; !plans(o.graph, target, known, refusal);) {
-    // Layouts are resolved over all kernels, so kernels that can be planned separately may conflict. Then
-    // unfuses the last fused group and tries again.
+    // Layouts are resolved over all kernels, so kernels that can be planned separately may conflict. In that
+    // case the last fused group is unfused, and the graph is planned again.
     std::size_t last = choice.groups.size();
     for (std::size_t i = 0; i < choice.groups.size(); ++i)
       if (!choice.groups[i].kernels.empty()) last = i;

@@ -78,9 +78,9 @@ class HeadsFirst {
   const Shape& shape(int t) const { return g_.tensors[t].shape; }
   const std::string& of(const KernelOp& op) const { return g_.tensors[op.outputs[0]].name; }
 
-  /// Returns how the columns of tensor `matrix` are viewed as heads. Returns nullopt in these cases: they are
-  /// not; the view has the shape (m, h, d) already; an operator other than a slice of heads or a rotary
-  /// embedding reads the view.
+  /// Returns how the columns of tensor `matrix` are viewed as attention heads. Returns nullopt in these
+  /// cases: the columns are not viewed as heads; the view has the shape (rows, heads, columns per head)
+  /// already; an operator other than a slice of heads or a rotary embedding reads the view.
   std::optional<Seen> seen(int matrix) const {
     if (shape(matrix).size() != 2) return std::nullopt;
     Seen s{.matrix = matrix, .last = matrix};
@@ -125,8 +125,8 @@ class HeadsFirst {
     return any;
   }
 
-  /// Returns whether the cosines and sines of a rotary embedding are the same for all heads, with one row for
-  /// all rows of the matrix or one row for each.
+  /// Returns whether the cosines and sines of a rotary embedding are the same for all heads, and have either
+  /// a single row or as many rows as the matrix.
   bool by_rows(const Seen& s, const KernelOp& rotary) const {
     return std::ranges::all_of(std::vector{1, 2}, [&](int k) {
       const Shape& angles = shape(rotary.inputs[static_cast<std::size_t>(k)]);
@@ -145,11 +145,12 @@ class HeadsFirst {
     found_.push_back(s);
   }
 
-  /// Adds a reshape of tensor `heads`, of shape (m, h', d), to tensor `to` with its shape in the input graph.
+  /// Adds a reshape of tensor `heads`, of shape (rows, heads, columns per head). Its result is tensor `to`,
+  /// with the shape of the input graph.
   void back(int heads, int to) { out_.add(OpKind::reshape, {heads}, {.sizes = shape(to)}, "", to); }
 
-  /// Adds slice `op`, applied to tensor `heads` of shape (m, h, d). If other operators than rotary embeddings
-  /// read its result, also adds a reshape to its shape in the input graph.
+  /// Adds slice `op`, applied to tensor `heads` of shape (rows, heads, columns per head). If other operators
+  /// than rotary embeddings read the slice, also adds a reshape of it to its shape in the input graph.
   void slice(const KernelOp& op, int heads) {
     graph::Attributes a = op.attributes;
     a.dim = 1;
@@ -167,8 +168,8 @@ class HeadsFirst {
   /// Returns whether the operator is a rotary embedding of tensor `t`.
   static bool rotates(const KernelOp& op, int t) { return is_rotary(op.kind) && op.inputs[0] == t; }
 
-  /// Adds rotary embedding `op`, applied to tensor `heads` of shape (m, h, d), and a reshape of its result to
-  /// the shape in the input graph.
+  /// Adds rotary embedding `op`, applied to tensor `heads` of shape (rows, heads, columns per head), and a
+  /// reshape of its result to the shape in the input graph.
   void rotate_heads(const KernelOp& op, int heads) {
     const int to = op.outputs[0];
     std::vector<int> in{heads};

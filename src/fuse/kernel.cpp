@@ -53,7 +53,8 @@ KernelTensor outside(const KernelGraph& g, int tensor) {
   return {t.dtype, t.shape, strides_of(g, tensor), t.name, -1, t.constant};
 }
 
-/// Returns the kernel as a separate graph. Concatenations whose operands the kernel reads are in front of it.
+/// Returns the kernel as a separate graph. Concatenations whose operands the kernel reads precede the kernel
+/// in that graph.
 KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   KernelGraph a;
   a.name = g.name;
@@ -116,7 +117,8 @@ bool multiplies(const graph::BlockGraph& b, auto dtype_is) {
   });
 }
 
-/// Returns which fraction of the block graph's estimated time its plan is expected to take at least.
+/// Returns a fraction f such that a plan of the block graph is expected to take at least f times the
+/// estimated time.
 double least_share(const graph::BlockGraph& b, const target::Target& target) {
   const auto lacks = [&](auto find) {
     return multiplies(b, [&](graph::DType t) { return !find(graph::name(t)); });
@@ -235,7 +237,8 @@ class Making {
   const Steps& steps_of_tiles(const Tiles& t) { return masked(t).first; }
   /// Returns the axes of steps_of_tiles(t).
   const Axes& axes_of_tiles(const Tiles& t) { return masked(t).second; }
-  /// Returns the masked steps and their axes; computed once per set of axes with a partial tile.
+  /// Returns the group's steps with masks for the axes that have a partial tile under tiling `t`, and the
+  /// axes of these steps. They are computed once per set of such axes.
   const std::pair<Steps, Axes>& masked(const Tiles& t) {
     const auto [at, is_new] = masked_.try_emplace(partial_axes(t), steps_, axes_);
     if (is_new && !t.extents.empty()) {
@@ -264,8 +267,9 @@ class Making {
   }
 
   /// Adds a kernel of three launches. `k` has the first launch, which stores partial results. The second
-  /// launch runs the steps `second`, which combine these, under tiling `t` with a split loop, and stores
-  /// partial results again. The third launch combines those.
+  /// launch runs the steps `second`, which combine the first launch's partial results, under tiling `t` with
+  /// a split loop, and stores partial results itself. The third launch combines the second launch's partial
+  /// results.
   void split_again(const Steps& second, const Tiles& t, Kernel k, KernelGraph g) {
     const Steps steps = mask_partial_tiles(second, t.extents);
     std::vector<int> tensors;
@@ -276,9 +280,9 @@ class Making {
     offer(finished(std::move(k)));
   }
 
-  /// Appends to `k` a launch that computes partial results under tiling `t`, with a split loop. Appends the
-  /// tensors that it stores to `k.between` and `g`, and their indices to `tensors`. Returns the launch's
-  /// body.
+  /// Appends to `k` a launch that computes partial results of the steps `of` under tiling `t`, with a split
+  /// loop. Appends the tensors that the launch stores to `k.between` and `g`, and their indices to `tensors`.
+  /// Returns the launch's body.
   Body add_parts(const std::pair<Steps, Axes>& of, const Tiles& t, Kernel& k, KernelGraph& g,
                  std::vector<int>& tensors) const {
     const auto& [steps, axes] = of;

@@ -46,8 +46,8 @@ struct Kernel {
   bool one_by_one = false;
 };
 
-/// Returns the concatenations among the operators `ops`. They remain operators of the graph in front of the
-/// fused kernel, which reads their operands.
+/// Returns the concatenations among the operators `ops`. A concatenation stays an operator of the graph in
+/// front of the fused kernel, and the kernel reads the concatenation's operands.
 std::vector<int> concatenations(const graph::KernelGraph&, const std::vector<int>& ops);
 
 /// Returns the kernels that can compute the operators `ops` together, in order of estimated time. If no rule
@@ -72,8 +72,8 @@ class CostCache {
   using Before = std::function<std::optional<double>(const std::string& structure)>;
   explicit CostCache(Before before = {}) : before_(std::move(before)) {}
 
-  /// Returns the time of a planned graph with this structure, from this cache or the earlier run, or nullopt
-  /// if neither has it.
+  /// Returns the time of a planned graph with this structure from this cache, else the time that the earlier
+  /// run found, else nullopt.
   std::optional<double> find(const std::string& structure) const;
   void add(const std::string& structure, double us);
   /// Returns the times added to this cache, by structure. Must not be called while another thread may add

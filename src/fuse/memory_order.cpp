@@ -47,7 +47,8 @@ bool keeps(const Shape& shape, const Order& order) {
 }
 
 /// Returns the order of a tensor's dimensions in memory, the slowest first. Returns an empty order in these
-/// cases: the dimensions are in memory order already; the tensor has gaps; it has less than three dimensions.
+/// cases: the dimensions are in memory order already; the tensor has gaps in memory; it has less than three
+/// dimensions.
 Order order_of(const graph::KernelTensor& t) {
   if (t.strides.empty() || t.shape.size() < 3) return {};
   Order order(t.shape.size());
@@ -84,7 +85,7 @@ class MemoryOrder {
   }
 
   /// Writes operator `op` on tensors with dimensions in memory order, and a permute of its result back.
-  /// Returns false and writes nothing if no operand is stored in another order than its dimensions, if two
+  /// Returns false and writes nothing if all operands are stored in the order of their dimensions, if two
   /// operands are stored in different orders, or if the operator cannot be renumbered.
   bool reorder(const KernelOp& op) {
     const bool reduction = reduces(op.kind) && op.attributes.keepdim;
@@ -117,9 +118,9 @@ class MemoryOrder {
     return true;
   }
 
-  /// Returns tensor `t` with its dimensions in the order `order`. If its elements keep their sequence, as
-  /// those of a broadcast row of channels do, its producer is written a second time in this order, or it is
-  /// reshaped. Otherwise it is permuted.
+  /// Returns tensor `t` with its dimensions in the order `order`. If this keeps the sequence of elements, as
+  /// for a broadcast row of channels, the tensor's producer is repeated with dimensions in this order, or the
+  /// tensor is reshaped. Otherwise the tensor is permuted.
   int as_it_lies(int t, const Order& order) {
     if (const auto found = lies_.find({t, order}); found != lies_.end()) return found->second;
     Shape shape(order.size() - g_.tensors[t].shape.size(), 1);

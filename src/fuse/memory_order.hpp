@@ -3,7 +3,7 @@
 //
 //   x (n, c, h, w) in strides (h w c, 1, w c, c)    relu(x)    ->    permute(relu(permute(x) (n, h, w, c)))
 //
-// The pass starts at inputs whose strides have another order than their dimensions, and follows elementwise
+// The pass starts at inputs that are not stored in the order of their dimensions, and follows elementwise
 // operators, reductions and concatenations. The two permutes are views without a copy.
 #pragma once
 #include "graph/graph.hpp"

@@ -47,8 +47,8 @@ class Merge {
     Value out{shape(in[0]), dtype(in[0])};
     return add(kind, std::move(in), a, std::move(out));
   }
-  /// Appends a reduction of value `v` over the blocks of the split loop, its first dimension. Returns the
-  /// result.
+  /// Appends a reduction of value `v` over its first dimension, which numbers the blocks of the split loop.
+  /// Returns the result.
   int over_parts(OpKind kind, int v) {
     Shape s = shape(v);
     s[0] = 1;
@@ -61,8 +61,8 @@ class Merge {
     if (m < 0) m = over_parts(OpKind::amax, loaded_[partial]);
     return m;
   }
-  /// Returns, by block of the split loop, the maximum from partial result `partial` to which the block's sums
-  /// are relative, minus the overall maximum.
+  /// Returns a value with one element per block of the split loop: the maximum to which the block's sums are
+  /// relative, minus the overall maximum. `partial` is the partial result with the blocks' maxima.
   int fallen(int partial) {
     if (!first_.partials[partial].exact) return map(OpKind::sub, {loaded_[partial], maximum(partial)});
     const int finite = map(OpKind::maximum, {loaded_[partial]}, {.scalar = -FLT_MAX});

@@ -1,7 +1,8 @@
 // Finds which steps of a group a block computes if the loop is split over blocks (split-K), and which are
 // left to the kernel that combines the partial results.
 //
-//   const auto [maxima, inside] = needed_of_part(steps, deferred, sums);   // values; see NeededOfPart
+//   const auto [maxima, inside] = needed_of_part(steps, deferred, sums);
+//   // maxima: values that are maxima and stored by the blocks; inside: all values that the blocks compute
 //
 // `deferred` and `sums` describe the loop before it is split. deferred[v] is what a block has of value v
 // (deferred.hpp). sums[v] are the factors that are deferred to the end of sum v.
@@ -21,9 +22,9 @@ struct NeededOfPart {
   std::set<int> inside;
 };
 
-/// Returns what blocks of the split loop compute: those reductions over the loop that are the first on the
-/// way to the outputs, and the values from which they are computed. Steps between these reductions and the
-/// outputs, such as a softmax's quotient, are left to the combining kernel.
+/// Returns what blocks of the split loop compute: the reductions over the loop from which the combining
+/// kernel can compute the outputs, and the values from which these reductions are computed. Steps between
+/// these reductions and the outputs, such as a softmax's quotient, are left to the combining kernel.
 NeededOfPart needed_of_part(const Steps&, const std::vector<Deferred>& deferred,
                             const std::map<int, std::vector<Factor>>& sums);
 

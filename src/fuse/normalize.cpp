@@ -33,8 +33,8 @@ bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Returns, by dimension of shape `merged`, the extents of the dimensions of shape `split` that are merged to
-/// it. Returns an empty list if `merged` is not `split` with adjacent dimensions merged.
+/// Returns, by dimension of shape `merged`, the extents of the dimensions of shape `split` that are merged
+/// into it. Returns an empty list if `merged` is not `split` with adjacent dimensions merged.
 std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
   std::vector<Shape> result;
   std::size_t at = 0;
@@ -78,7 +78,8 @@ bool along_rows(OpKind kind) {
 }
 
 /// Rule `reshape after`: if the operands of an elementwise operator are reshapes that merge dimensions,
-/// applies the operator before the reshape. Returns false if the rule does not apply.
+/// applies the operator to the tensors before the reshapes, and reshapes its result. Returns false if the
+/// rule does not apply.
 bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind)) return false;
   const Shape& merged = g.shape(op.outputs[0]);
@@ -115,8 +116,8 @@ bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Rule `view of an input`: if an elementwise operator reads an input of the graph, moves a reshape or
-/// permute from its result to that input. Returns false if the rule does not apply.
+/// Rule `view of an input`: if an elementwise operator reads an input of the graph and its result is reshaped
+/// or permuted, reshapes or permutes the input instead. Returns false if the rule does not apply.
 bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
   const KernelOp* made = g.producer[op.inputs[0]];

@@ -1,8 +1,8 @@
 // Rewrites equivalent spellings of a graph into one canonical form before groups of operators are selected
-// for fusion. The rules are in one table and are applied until none matches. In these examples m, n, h and d
-// are extents:
+// for fusion. The rules are in one table and are applied until none matches. In these examples shapes are in
+// parentheses; m, h and d are extents:
 //
-//   expand(n) : x / n            ->    x / n                                 `broadcast`
+//   x / expand(y)                ->    x / y                                 `broadcast`
 //   reshape(y) (m, h d) * w      ->    reshape(y (m, h, d) * w (h, d))       `reshape after`
 //
 //   reshape(cast(x)), x an input ->    cast(reshape(x))                      `view of an input`

@@ -73,9 +73,9 @@ class Pairs {
   bool is_output(int t) const { return fuse::is_output(g_, t); }
   std::vector<int> readers(int t) const { return fuse::readers(g_, t); }
 
-  /// Returns how the columns of matmul `product` are read as heads. Returns nullopt in these cases: they are
-  /// not; no rotary embedding reads them; the embeddings differ in convention (halves or interleaved), or
-  /// their cosines and sines differ between heads.
+  /// Returns how the columns of matmul `product` are read as attention heads. Returns nullopt in these cases:
+  /// the columns are not read as heads; no rotary embedding reads them; the embeddings differ in convention
+  /// (halves or interleaved), or their cosines and sines differ between heads.
   std::optional<Heads> heads(int product) const {
     const KernelOp& p = g_.ops[product];
     if (p.kind != OpKind::matmul || p.inputs.size() != 2 || is_output(p.outputs[0])) return std::nullopt;
@@ -131,8 +131,8 @@ class Pairs {
   }
   const std::string& name(int t) const { return g_.tensors[t].name; }
 
-  /// Writes the matmul with its weights viewed as (h, 2, K, d / 2), and the addition of its bias if it has
-  /// one. Sets made.pairs.
+  /// Writes the matmul with its weights viewed as (heads, 2, K, pairs), and the addition of its bias if it
+  /// has one. Sets made.pairs to the result.
   void product(const Heads& h, Made& made) {
     const KernelOp& p = g_.ops[h.product];
     const int w = p.inputs[1];
@@ -156,8 +156,9 @@ class Pairs {
     made.pairs = add(OpKind::add, {made.pairs, bias}, {}, name(g_.ops[h.sum].outputs[0]) + "_pairs");
   }
 
-  /// Writes tensor `to` of shape (m, h', d) from tensor `pairs`: rotated heads (h', m, d / 2, 2), or
-  /// unrotated heads (h', 2, m, d / 2). `order` is the permutation that puts m first.
+  /// Writes tensor `to` of shape (rows, heads, columns per head) from tensor `pairs`: rotated heads of shape
+  /// (heads, rows, pairs, 2), or unrotated heads of shape (heads, 2, rows, pairs). `order` is the permutation
+  /// that puts rows first.
   void back(int pairs, const Shape& order, int to) {
     const int side_by_side = add(OpKind::permute, {pairs}, {.sizes = order}, name(to) + "_heads");
     add(OpKind::reshape, {side_by_side}, {.sizes = shape(to)}, name(to), to);
@@ -205,8 +206,8 @@ class Pairs {
     back(heads, h.convention == OpKind::rotary ? Shape{1, 0, 3, 2} : Shape{1, 0, 2, 3}, to);
   }
 
-  /// Returns tensor `t` (cosines or sines), of shape (m, 1, d / 2) or (m, 1, d), reshaped to (m, d / 2, 1) or
-  /// (m, d / 2, 2).
+  /// Returns tensor `t` (cosines or sines) of shape (rows, 1, pairs) or (rows, 1, 2 pairs) in the shape
+  /// (rows, pairs, 1) or (rows, pairs, 2).
   int by_pair(const Heads& h, int t) {
     const std::int64_t pairs = shape(g_.ops[h.split].outputs[0])[2] / 2, last = shape(t).back();
     const std::int64_t rows = shape(t).size() == 3 ? shape(t)[0] : 1;

@@ -17,8 +17,7 @@
 
 namespace zellige::fuse {
 
-/// Returns the rewritten graph, or nullopt if no rotary embedding reads the columns of a matmul in the way
-/// shown first.
+/// Returns the rewritten graph, or nullopt if no rotary embedding reads heads that are columns of a matmul.
 std::optional<graph::KernelGraph> separate_pairs(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -59,8 +59,8 @@ class Roundings {
   }
 
  private:
-  /// Returns whether all readers of a tensor round it anyway, directly or through views. declared(view) says
-  /// whether the result of a view may be rounded.
+  /// Returns whether all readers of a tensor round it anyway, directly or through views. declared(v) says
+  /// whether tensor v, the result of a view, may be rounded.
   template <class Declared>
   static bool read_rounded(const KernelGraph& g, int tensor, Declared declared) {
     for (const KernelOp& op : g.ops)

@@ -23,7 +23,7 @@ class Expansion {
  public:
   Expansion(const KernelGraph& g, Readers readers) : g_(g), readers_(readers) {}
 
-  /// Returns the steps of the operators `all`. Throws Error if these cannot be steps of one group.
+  /// Returns the steps of the operators `all`. Throws Error if the operators cannot form one group.
   Steps run(const std::vector<int>& all) {
     std::vector<int> ops;
     for (int i : all)
@@ -49,8 +49,8 @@ class Expansion {
     return static_cast<int>(result_.values.size()) - 1;
   }
 
-  /// Returns the value of tensor `tensor` that operator `op` reads. Throws Error if the group computes the
-  /// tensor with a reduced dimension kept that the tensor itself does not have.
+  /// Returns the value that operator `op` reads as tensor `tensor`. Throws Error if the group keeps a reduced
+  /// dimension (extent 1) in this value that the tensor itself does not have.
   int operand(int tensor, int op) {
     if (const auto made = made_.find(tensor); made != made_.end()) {
       if (result_.values[static_cast<std::size_t>(made->second)].shape != g_.tensors[tensor].shape)

@@ -38,9 +38,10 @@ struct Candidate {
   int back = 0;                          // dimension of the first result, counted from the last
 };
 
-/// Returns the candidates for grid dimensions. Every result of the group has an axis of each candidate, and
-/// no step reduces over it. If a result lacks an axis, its own axis at the same position joins the candidate:
-/// heads of queries and heads of keys, for example.
+/// Returns the candidates for grid dimensions: sets of axes that one grid dimension may split. Every result
+/// of the group has an axis of each candidate, and no step reduces over that axis. If a result lacks the
+/// axis, its own axis at the same position joins the candidate: heads of queries and heads of keys, for
+/// example.
 std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   const auto free = [&](int axis) { return axis >= 0 && !a.axes[axis].summed && !a.axes[axis].whole; };
   const auto share_value = [&](int x, int y) {
@@ -137,8 +138,8 @@ class Tilings {
     if (split_axis >= 0) cuts_.push_back({{split_axis}, whole(split_axis), whole(split_axis), -1});
   }
 
-  /// Returns the tilings. If the group has matmuls, they have the tile sizes of the tables above; otherwise
-  /// about 8192 or 2048 elements per block.
+  /// Returns the tilings. With matmuls in the group, the tilings have the tile sizes of the tables above.
+  /// Otherwise a block has about 8192 or 2048 elements.
   std::vector<Tiles> run() {
     if (by_threads_)
       for (const auto& [m, n, k, threads] : products_by_threads) add({m, n}, k, threads);

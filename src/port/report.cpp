@@ -194,13 +194,14 @@ class Writer {
   }
 
  private:
-  /// Returns the use of a header, with who provides the header.
+  /// Returns the report's entry for an included header: whether Zellige, CUTLASS or nobody provides it.
   Use header(const Include& i) {
     Use u{fmt::format("<{}>", i.path), i.line, Whose::missing, "", ""};
     const auto at = ours_.headers.find(i.path);
     const fs::path theirs = header_of(folders_, i.path);
     const bool there = !theirs.empty();
-    // If both have the header, it counts as CUTLASS's if Zellige's header only includes CUTLASS's.
+    // If both have a header, it counts as CUTLASS's if it is in cutlass/, or if Zellige's header only
+    // includes CUTLASS's.
     const bool passes_on = i.path.starts_with("cutlass/") || (at != ours_.headers.end() && at->second);
     if (there && (at == ours_.headers.end() || passes_on)) {
       u.is = Whose::cutlass;

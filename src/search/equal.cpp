@@ -86,7 +86,7 @@ class Decision {
     }
   }
 
-  /// Sets the sizes that the result names to the input shapes of graph `g`.
+  /// Records the input shapes of graph `g` in the result, as the sizes at which the answer was found.
   void at_sizes(const KernelGraph& g) {
     e_.sizes.clear();
     e_.shrunk = false;
@@ -98,7 +98,8 @@ class Decision {
   }
 
   /// Compares two graphs in finite fields. If one field would take more than max_work multiplications,
-  /// returns a result without agreement. `steps` is the limit of operations in all fields of one kind.
+  /// returns a result without agreement. `steps` is the limit of operations in all fields of one
+  /// Field::Order.
   FieldTrials in_fields(const KernelGraph& a, const KernelGraph& b, double max_work, double steps) const {
     const double one = work(a) + work(b);
     if (one > max_work) {
@@ -139,8 +140,9 @@ class Decision {
     return std::move(e_);
   }
 
-  /// Returns the answer if the graphs differ at small sizes. If a number in them may represent an extent, the
-  /// graphs may be equal at the given sizes nevertheless, so that the given sizes are checked.
+  /// Returns the answer if the graphs differ at small sizes (shrink.hpp). If a number in the graphs may
+  /// represent an extent, they may be equal at the given sizes nevertheless, so that the given sizes are
+  /// checked.
   Equality small_difference() {
     const auto proved = [&] {
       return different(
@@ -246,7 +248,7 @@ class Decision {
   }
 
   /// Returns how many inputs to try so that each element of each row is the largest once and the smallest
-  /// once, limited to about a second. Returns 0 if the graphs compare no numbers.
+  /// once, but no more than about a second allows. Returns 0 if the graphs compare no numbers.
   int peaks() const {
     if (!has_order(a_) && !has_order(b_)) return 0;
     std::int64_t longest = 1;

@@ -46,8 +46,8 @@ class OnePrime {
   }
 
  private:
-  /// Raises the exponents that violate an order, or one exponent of a product that does not hold. Returns
-  /// false if all orders and products hold.
+  /// Raises the exponents that violate an order (which requires one exponent to be greater than another), or
+  /// one exponent of a product that does not hold. Returns false if all orders and products hold.
   bool step() {
     bool risen = false;
     for (const Products::Order& o : orders_)

@@ -22,7 +22,8 @@ std::uint64_t modulo(std::int64_t n, std::uint64_t m) {
   return n < 0 ? sub_mod(0, size, m) : size;
 }
 
-/// Returns f(a, b) for two residues modulo q. If one of them is absent or rootless, returns that instead.
+/// Returns f(a, b) for two residues modulo q. If a or b is `absent` or `rootless`, which means that there is
+/// no such residue, returns that instead.
 template <class F>
 std::uint64_t part(std::uint64_t a, std::uint64_t b, const F& f) {
   if (a >= rootless || b >= rootless) return a == absent || b == absent ? absent : rootless;

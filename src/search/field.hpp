@@ -78,8 +78,8 @@ class Field {
   explicit Field(std::uint64_t seed, Order = Order::unknown);
 
   FieldNumber random(std::uint64_t draw) const;  // an input of a graph, the n-th draw
-  /// Returns the integer n, the value of an input element drawn from 0 to range - 1. `place` identifies the
-  /// element: values that depend on it count as one of `range` cases.
+  /// Returns the integer n, the value of an input element that was drawn from 0 to range - 1. `place`
+  /// identifies the element. A value that depends on the element has `range` cases.
   FieldNumber drawn(std::int64_t n, std::int64_t range, std::uint64_t place);
   /// Returns the integer n as a field number.
   FieldNumber integer(std::int64_t n);
@@ -131,9 +131,9 @@ class Field {
     int whole_numbers = 0;  // number of integers
     bool many = false;      // more than a set can hold: the counts are too small
   };
-  /// Returns how many cases a set of decisions distinguishes.
+  /// Returns the number of cases that a set of decisions (comparisons and drawn integers) distinguishes.
   Cases cases(Sets::Index decisions) const;
-  /// Returns the union of two sets of decisions.
+  /// Returns the union of two sets of decisions (comparisons and drawn integers).
   Sets::Index both(Sets::Index a, Sets::Index b) { return sets_.join(a, b); }
 
   /// Whether laws of logarithms, of the order and of roots are kept track of. False for graphs without such
@@ -190,7 +190,8 @@ class Field {
   FieldNumber known(FieldNumber z, double value);
   /// Returns a hash of the number and of the conditions under which the number is not NaN.
   static std::uint64_t key(const FieldNumber& x);
-  /// Returns the number of decisions in a set, or infinity if the set is `many`.
+  /// Returns the number of decisions (comparisons and drawn integers) in a set, or infinity if the set is
+  /// `many`.
   double count(Sets::Index decisions) const;
   /// Returns whether this field decides comparisons, by whether the difference is a square (Order::ordered
   /// and Order::ties).
@@ -211,8 +212,8 @@ class Field {
   /// Returns whether x < y, or nullopt if that is not certain.
   std::optional<bool> certainly_less(const FieldNumber& x, const FieldNumber& y) const;
   FieldNumber greater(const FieldNumber& x, const FieldNumber& y);  // ordered: returns the larger
-  /// Returns the maximum with this normal form. Its other properties, such as its conditions, are those of
-  /// `like`.
+  /// Returns the maximum with this normal form. Its other properties, such as the conditions under which it
+  /// is not NaN, are those of `like`.
   FieldNumber greatest(const Lattice&, FieldNumber like);
   /// Returns the normal form of a number that is a maximum. For any other number, returns the normal form
   /// whose only member is that number.
@@ -239,14 +240,13 @@ class Field {
     std::sort(l.clauses.begin(), l.clauses.end());
     lattices_.emplace(z.p, std::move(l));
   }
-  /// Returns what is known of the order of the members of maxima.
+  /// Returns what is known of the order of the members (values x, y, ...) of maxima.
   KnownOrder order();
-  /// Returns the index in log_sums_ of the sum of two sums of logarithms, `a` and `b`, given by their
-  /// indices.
+  /// Returns the index of the sum of two sums of logarithms, which have the indices `a` and `b` in log_sums_.
   std::uint32_t log_terms(std::uint32_t a, std::uint32_t b);
-  /// Returns the index in log_sums_ of n times the sum of logarithms with index `a`.
+  /// Returns the index of n times a sum of logarithms, which has the index `a` in log_sums_.
   std::uint32_t log_times(std::uint32_t a, std::int64_t n);
-  /// Returns the number as a sum of exponentials: how many there are, and the sum of their exponents.
+  /// Returns the number written as a sum of exponentials: how many there are, and the sum of their exponents.
   Grade grade(const FieldNumber&);
   /// Returns how many exponentials a sum of exponentials has, as a field number.
   FieldNumber count_of(const Grade&);
@@ -255,8 +255,8 @@ class Field {
   /// = x / y = e^(a-b) if times is -1.
   void power_law(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times);
   std::uint64_t exponent(const FieldNumber& x) const;  // its residue modulo q, or what replaces that
-  /// Records how the graph decides a comparison of two numbers, whose difference is given, if they are equal:
-  /// as if the difference were positive (sides = 1), negative (2), or neither (3).
+  /// Records how the graph that is being evaluated decides a comparison if the two numbers with this
+  /// difference are equal: as if the difference were positive (sides = 1), negative (2), or neither (3).
   void tie(const FieldNumber& difference, int sides);
 
   // By difference: how each graph decides its comparison with 0.

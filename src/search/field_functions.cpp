@@ -15,8 +15,8 @@ constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, abo
 }  // namespace
 
 /// Makes z NaN if x is negative, for a function `which` that is undefined there. Does nothing if x cannot be
-/// negative. With Order::unknown, the condition x >= 0 is added to z's domain; otherwise the sign of x is
-/// decided.
+/// negative. With Order::unknown, x >= 0 becomes a condition under which z is not NaN; otherwise the sign of
+/// x is decided.
 void Field::require(FieldNumber& z, Unknown which, const FieldNumber& x) {
   if (!(x.may & below)) return;
   if (order_ == Order::unknown) {

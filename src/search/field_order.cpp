@@ -23,8 +23,8 @@ bool differ(double x, double y) {
 
 }  // namespace
 
-/// Returns whether x <= y for all inputs for which both are numbers. Constants from the largest float32 on
-/// count as infinity, and constants up to the smallest normal float32 count as 0.
+/// Returns whether x <= y for all inputs for which both are numbers. Constants of at least the largest
+/// float32 count as infinity, and constants of at most the smallest normal float32 count as 0.
 bool Field::certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const {
   if (x.p == y.p && x.q == y.q) return true;
   if (x.constant && y.constant) return real(x) < real(y) && differ(real(x), real(y));
@@ -255,8 +255,8 @@ bool Field::tied(const FieldNumber& difference) const {
   return order_ == Order::ties && draw(draw(seed_, 33), std::min(difference.p, p_ - difference.p)) % 3 == 0;
 }
 
-/// Records how the graph decides a comparison of two numbers, whose difference is given, if they are equal:
-/// as if the difference were positive (sides = 1), negative (2), or neither (3).
+/// Records how the graph that is being evaluated decides a comparison if the two numbers with this difference
+/// are equal: as if the difference were positive (sides = 1), negative (2), or neither (3).
 void Field::tie(const FieldNumber& difference, int sides) {
   const std::uint64_t other = p_ - difference.p;
   const bool flipped = other < difference.p;

@@ -93,7 +93,8 @@ class Tier {
 
  private:
   /// Returns the value of element e of input i in the n-th field. `place` is the element's number among the
-  /// elements of all inputs. If an input's drawn integers must be distinct, `whole` has them, by element.
+  /// elements of all inputs. If the input has integers (row indices or lengths) that must be distinct,
+  /// `whole` has them, by element.
   FieldNumber input(Field& field, std::size_t i, std::size_t e, int n, std::uint64_t place,
                     const std::vector<double>& whole) {
     const graph::KernelTensor& t = a_.tensors[static_cast<std::size_t>(a_.inputs[i])];
@@ -109,8 +110,8 @@ class Tier {
     return x;
   }
 
-  /// Returns whether the drawn integers of the n-th field are enumerated in sequence instead of drawn at
-  /// random.
+  /// Returns whether the integers (row indices or lengths) of the inputs in the n-th field are enumerated in
+  /// sequence instead of drawn at random.
   bool sequential(int n) const { return range_ > 0 && !distinct_ && n / range_ % 2 == 0; }
 
   /// Makes `field` evaluate each folded scalar as the product, quotient or sum of the scalars from which it
@@ -165,8 +166,8 @@ class Tier {
     return true;
   }
 
-  /// Compares element `e` of an output: its value x in the first graph and y in the second. Returns false and
-  /// sets reason_ if they differ or cannot be decided.
+  /// Compares element `e` of an output in the n-th field: its value x in the first graph and y in the second.
+  /// Returns false and sets reason_ if the values differ or cannot be decided.
   bool compare(Field& field, const FieldNumber& x, const FieldNumber& y, int n, Element& e) {
     using Kind = FieldNumber::Kind;
     if (x.kind == Kind::missing || y.kind == Kind::missing) {

@@ -46,7 +46,7 @@ struct FieldTrials {
 };
 
 /// Compares the graphs in fields with each Field::Order that they need, until the fields of one order show
-/// equality. Returns the result of that order, or of the first order if there is none.
+/// equality. Returns the result of that order, or a result without agreement that says why not.
 FieldTrials field_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                          const FieldOptions&);
 

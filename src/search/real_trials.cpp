@@ -23,8 +23,8 @@ using Inputs = std::vector<graph::Array>;
 
 using Kind = Scale::Kind;
 
-/// Returns the scales of the inputs to try. The first gives values that are easy to read; others reach
-/// saturations, zeros, and each bound of a clamp or comparison.
+/// Returns the scales (magnitudes and patterns) of the inputs to try. The first gives values that are easy to
+/// read; others reach saturations, zeros, and each bound of a clamp or comparison.
 std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   std::vector<Scale> result = {{1, Kind::dense},  {1, Kind::zeros}, {0.125, Kind::rows}, {0, Kind::dense},
                                {64, Kind::dense}, {1, Kind::rows},  {1, Kind::positive}, {4, Kind::dense},

@@ -21,8 +21,8 @@ std::vector<double> scalars(const Op& op) {
 /// been folded from scalars of the other graph.
 std::set<double> of_one_alone(const graph::KernelGraph& a, const graph::KernelGraph& b);
 
-/// Returns from which two other scalars x and y each scalar of of_one_alone(a, b) may have been folded: as x
-/// y, x / y or x + y, to 50 bits.
+/// Returns how scalars of of_one_alone(a, b) may have been folded from two other scalars x and y: as x y, x /
+/// y or x + y, to 50 bits.
 std::vector<Folded> folded(const graph::KernelGraph& a, const graph::KernelGraph& b);
 
 }  // namespace zellige::search

@@ -62,8 +62,8 @@ std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   return found;
 }
 
-/// Returns pairs of sizes (variables), one per graph, that may matter for each other: sizes that divide the
-/// same extent, and all pairs of grid and loop sizes.
+/// Returns pairs of sizes (variables), one per graph, whose equality or difference may influence the results:
+/// sizes that divide the same extent, and all pairs of grid and loop sizes.
 std::set<std::pair<int, int>> related(const Sizes& sizes) {
   std::set<int> wholes;
   for (const Sizes::Product& p : sizes.products()) wholes.insert(sizes.find(p.whole));
@@ -161,8 +161,8 @@ class Shrinking {
     system_.products.push_back(product);
   }
 
-  /// Adds a sum to the system, if its `whole` is also divided in another way. A sum is expressed by products:
-  /// `whole` and all parts are multiples of a unit, which may shrink; the ratios to the unit are fixed.
+  /// Adds a sum to the system as products: `whole` and all parts are multiples of a unit, which may shrink,
+  /// while the ratios to the unit are fixed. Called if `whole` is also divided in another way.
   void measure(int whole, const std::vector<int>& parts) {
     std::int64_t common = 0;
     for (int part : parts) common = std::gcd(common, system_.values[part]);
