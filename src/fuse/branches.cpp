@@ -51,8 +51,8 @@ class Covering {
       if (in_[place] < 0) number_[place] = stem_++;
   }
 
-  /// Returns the cheapest cover: covers the stem (the places outside of branches), and adds the cheapest
-  /// covers of those places of branches that the stem's pieces leave uncovered.
+  /// Returns the cheapest cover. Covers the stem (the places outside of branches), and adds for each branch
+  /// the cheapest cover of the places that the stem's pieces leave uncovered.
   Cover run() {
     std::vector<std::size_t> on_stem;
     for (std::size_t p = 0; p < pieces_.size(); ++p) {

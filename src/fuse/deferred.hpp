@@ -1,6 +1,7 @@
-// Represents a value inside the loop of a thread block when its final operands are known only after the loop:
-// a tile, and the terms that are applied to the tile after the loop. For example, the tile is exp(x - m') in
-// place of exp(x - m), where m is a maximum over the loop and m' the running maximum.
+// Represents a value that a thread block cannot complete inside its loop, because an operand is known only
+// after the loop: a tile, and the terms (factors or an offset) that are applied to the tile after the loop.
+// For example, the tile is exp(x - m') in place of exp(x - m), where m is a maximum over the loop and m' the
+// running maximum.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -150,8 +150,8 @@ class Tilings {
     return std::exchange(result_, {});
   }
 
-  /// Adds tilings for matmuls on tensor cores: those of the table `products`, and those whose tile height
-  /// wastes fewer rows (plan::odd_rows).
+  /// Adds tilings for matmuls on tensor cores: those of the table `products`, and those with tile heights
+  /// that leave fewer rows of the last tile unused (plan::odd_rows).
   void of_products() {
     for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
     if (const std::int64_t m = rows_of_products(); m > 0)

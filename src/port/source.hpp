@@ -2,7 +2,8 @@
 // declares and uses. Nothing is preprocessed, so names made by macros appear only in the output of `c++ -E`.
 //
 //   const Source s = read_source("#include <cute/tensor.hpp>\nauto l = cute::Layout<cute::_4>{};");
-//   s.includes[0].path   is "cute/tensor.hpp", s.tokens[3].text is "cute", of line 2
+//   s.includes[0].path     // "cute/tensor.hpp"
+//   s.tokens[3].text       // "cute"; s.tokens[3].line is 2
 #pragma once
 #include <memory>
 #include <string>

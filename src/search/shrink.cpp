@@ -27,8 +27,8 @@ constexpr double small_enough = 2e4;
 
 constexpr double still_small = 2.5e7;  // the same limit if sizes must be kept because scalars represent them
 
-/// Returns the numbers that may be extents because a scalar of a graph is such a number or its reciprocal:
-/// 4096 if a scalar is 1/4096, as in a mean over 4096.
+/// Returns the numbers n that may be extents because some scalar of a graph is n or 1 / n: 4096 if a scalar
+/// is 1/4096, as in a mean over 4096.
 std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b) {
   std::set<std::int64_t> numbers;
   const auto add = [&](const auto& op) {
