@@ -54,7 +54,7 @@ struct Tiles {
   // has.
   std::map<int, std::int64_t> extents{};
 
-  /// Returns, by grid dimension, which dimension of the value it splits, or -1 if none.
+  /// Returns, for each grid dimension, which dimension of the value it splits, or -1 if none.
   std::array<int, 3> map_of(const Axes&, int value) const;
   /// Returns the value's shape, with each dimension that has partial tiles extended to the extent that all
   /// tiles cover.

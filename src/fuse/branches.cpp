@@ -149,8 +149,8 @@ class Covering {
     laid_.push_back(std::move(laid));
   }
 
-  /// Returns, by piece, the cost of the cheapest cover that contains it, or `never` if there is none. `stem`
-  /// is the cheapest cover of the stem, the places outside of branches.
+  /// Returns, for each piece, the cost of the cheapest cover that contains it, or `never` if there is none.
+  /// `stem` is the cheapest cover of the stem, the places outside of branches.
   std::vector<double> weigh(const Cover& stem) const {
     std::vector<double> with(pieces_.size(), never);
     for (const Laid& laid : laid_) {

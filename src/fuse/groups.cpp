@@ -16,7 +16,7 @@
 namespace zellige::fuse {
 namespace {
 
-/// Returns, by tensor, the operator that produces it, or -1 if it is an input.
+/// Returns, for each tensor, the operator that produces it, or -1 if the tensor is an input.
 std::vector<int> producers(const graph::KernelGraph& g) {
   std::vector<int> producer(g.tensors.size(), -1);
   for (std::size_t i = 0; i < g.ops.size(); ++i)

@@ -46,8 +46,8 @@ class Set {
 struct Order {
   std::vector<Set> direct, all;
 };
-/// Returns by operator which operators it reads, and which it depends on. The graph must be in topological
-/// order.
+/// Returns, for each operator, the operators that it reads and those on which it depends. The graph must be
+/// in topological order.
 Order order_of(const graph::KernelGraph&);
 
 /// Returns a topological order of the operators in which the operators of a branch are contiguous. An operator

@@ -106,13 +106,14 @@ class Masking {
     const auto s = std::ranges::find_if(s_.steps, [&](const Step& step) { return step.output == v; });
     return s == s_.steps.end() ? nullptr : &*s;
   }
-  /// Returns which dimension of its operand a mask by length compares with the length.
+  /// Returns the dimension whose index a mask compares with a length: elements from the length on are masked.
   int key(const Step& mask) const {
     const auto rank = static_cast<int>(s_.values[mask.output].shape.size());
     return mask.attributes.sizes.empty() ? rank - 1 : static_cast<int>(mask.attributes.sizes[1]);
   }
 
-  /// Returns what a step's result contains beyond the end of the axis, given what its operands contain there.
+  /// Returns what a step's result contains beyond the end of the axis (0, −∞ or anything), given what its
+  /// operands contain there.
   OutOfBounds of(const Step& s) const {
     const OutOfBounds x = out_of_bounds_[s.inputs[0]];
     const bool two = s.inputs.size() == 2;

@@ -33,8 +33,8 @@ bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Returns, by dimension of shape `merged`, the extents of the dimensions of shape `split` that are merged
-/// into it. Returns an empty list if `merged` is not `split` with adjacent dimensions merged.
+/// Returns, for each dimension of shape `merged`, the extents of the dimensions of shape `split` that are
+/// merged into it. Returns an empty list if `merged` is not `split` with adjacent dimensions merged.
 std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
   std::vector<Shape> result;
   std::size_t at = 0;

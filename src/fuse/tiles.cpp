@@ -247,7 +247,8 @@ class Tilings {
         steps_.steps, [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
   }
 
-  /// Returns, by value, how many of its elements a block has along the axes that no candidate splits.
+  /// Returns, for each value, how many elements a block would have per iteration if the candidates' axes had
+  /// extent 1.
   std::vector<std::int64_t> unsplit_sizes() const {
     const std::int64_t along = loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile);
     std::vector<std::int64_t> sizes(steps_.values.size(), along);

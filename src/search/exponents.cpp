@@ -39,7 +39,7 @@ class OnePrime {
     for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
   }
 
-  /// Returns the exponent of the prime in each value, by the value's index.
+  /// Returns, for each value, the exponent of the prime in it.
   std::vector<int> run() {
     while (step()) continue;
     return x_;
@@ -78,8 +78,8 @@ class OnePrime {
   std::vector<std::uint64_t> preference_;
 };
 
-/// Returns, by prime, the prime that replaces it: 2, 3 and 5 in turn. Primes that divide a fixed value are
-/// not replaced.
+/// Returns, for each prime, the prime that replaces it: 2, 3 and 5 in turn. Primes that divide a fixed value
+/// are not replaced.
 std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes,
                                                const std::set<std::int64_t>& kept_primes) {
   constexpr std::int64_t small[] = {2, 3, 5};

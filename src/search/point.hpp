@@ -30,8 +30,8 @@ struct Scale {
   std::vector<double> numbers = {};  // for among
 };
 
-/// Returns, by input of A, the range of its integers if they are row indices or lengths in either graph, or a
-/// range with bound 0 if they are not.
+/// Returns, for each input of A, the range of its integers if they are row indices or lengths in either
+/// graph, or a range with bound 0 if they are not.
 std::vector<graph::Numbers> drawn_numbers(const graph::KernelGraph& a, const graph::KernelGraph& b,
                                           const Pairing&);
 

@@ -119,7 +119,8 @@ class Shrinking {
     for (int whole : measured_) sums_.erase(whole);
   }
 
-  /// Returns the small value of each size variable. `keep` says which differences of sizes are preserved.
+  /// Returns the small value of each size variable. `keep` says which differences between sizes are
+  /// preserved.
   std::vector<std::int64_t> values(Keep keep) {
     system_.orders.clear();
     std::set<int> reductions;
