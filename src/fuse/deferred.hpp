@@ -58,14 +58,14 @@ struct Deferred {
 /// change in the loop.
 bool is_monotone(const Step&);
 
-/// Applies a unary step f to what is deferred of `h` (factors, offset or scale): if `h` represents x before
-/// the call, these are those of f(x) after it. The caller updates h.tile. Returns false if f does not commute
-/// with what is deferred.
+/// Applies a unary step f to deferred value `h`: if `h` represents x before the call, it represents f(x)
+/// after it, except for h.tile, which the caller updates. Returns false if f does not commute with the
+/// deferred factors, offset or scale.
 bool through(const Step&, Deferred& h);
 
-/// Applies a binary step f to what is deferred of `x` and `y` (factors, offset or scale), both inside the
-/// loop: afterwards `x` has what is deferred of f(x, y). The caller updates x.tile. Returns false if f does
-/// not commute with what is deferred.
+/// Applies a binary step f to deferred values `x` and `y`, both inside the loop: after the call `x`
+/// represents f(x, y), except for x.tile, which the caller updates. Returns false if f does not commute with
+/// the deferred factors, offset or scale.
 bool through(const Step&, Deferred& x, const Deferred& y);
 
 }  // namespace zellige::fuse

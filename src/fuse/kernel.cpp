@@ -170,7 +170,7 @@ class Making {
 
   /// Returns kernel `k` with inferred shapes, with its estimated time and the lower bound of its plan's time.
   Kernel finished(Kernel k) const { return finished(std::move(k), g_); }
-  /// Returns kernel `k`, like the overload above, if its tensors are those of `g`.
+  /// Returns kernel `k`, like the overload above. The kernel's tensors are those of graph `g`.
   Kernel finished(Kernel k, const KernelGraph& g) const {
     const KernelGraph a = graph::infer(alone(g, k));
     k.us = -target_.costs.launch;
