@@ -1,7 +1,7 @@
-// The PTX instructions as device functions, one header per kind of instruction: cp.async, ldmatrix, mma,
-// shuffles. The same calls compile with nvcc and NVRTC, and with g++ -DZELLIGE_EMULATE to run on the CPU
-// emulator. A host program compiled otherwise gets only the number types and conversions.
-// <zellige/atom/instruction_table.hpp> describes the instructions as data, for the compiler's planner.
+// Includes the PTX instructions as device functions: cp.async, ldmatrix, mma, shuffles, each family in a header
+// of its own. The same calls compile with nvcc and NVRTC, and with g++ -DZELLIGE_EMULATE to run on the CPU
+// emulator. Host code compiled without nvcc and without ZELLIGE_EMULATE gets only the number types and their
+// conversions. <zellige/atom/instruction_table.hpp> describes the instructions as data, for the compiler's planner.
 //
 //   smem<half_t> tile = shared<half_t>("A", 0, 64 * 64);
 //   cp_async<16>(tile + 8 * threadIdx.x, source + 8 * threadIdx.x);

@@ -1,5 +1,5 @@
-// The complete tensor library, as one include: tensors (an iterator with a layout), their division into tiles
-// and per-thread partitions, copies, and matrix products on registers.
+// Includes the tensor library: tensors (an iterator with a layout), their division into tiles and per-thread
+// partitions, copies, and matrix products on registers.
 //
 //   Tensor a = make_tensor(make_gmem_ptr(p), make_shape(m, n));
 //   Tensor mine = local_partition(local_tile(a, Shape<_128, _64>{}, make_coord(bx, by)),
@@ -7,8 +7,8 @@
 //   Tensor mine_in_registers = make_tensor_like(mine);
 //   copy(mine, mine_in_registers);
 //
-// Not included: tensor/zip.hpp (several tensors as one), tensor/write.hpp (printing, on the device too),
-// tensor/print.hpp (to a string, on the host), tensor/debug.hpp (thread0() and similar), numeric/int.hpp.
+// Not included: tensor/zip.hpp (several tensors as one), tensor/write.hpp (prints, on the device too),
+// tensor/print.hpp (converts to a string, on the host), tensor/debug.hpp (thread0() and similar), numeric/int.hpp.
 #pragma once
 // All headers are included here, in the order of their dependencies. This keeps the "included from" lists of
 // error messages short.

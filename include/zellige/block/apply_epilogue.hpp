@@ -1,8 +1,8 @@
 // Applies an epilogue, such as bias and activation (epilogue.hpp), to an accumulator that covers a tile of a matrix.
 //
-//   const Part part{row, column, rows, columns};          // its origin in a matrix of rows x columns
+//   const Part part{row, column, rows, columns};          // tile at (row, column) of a rows x columns matrix
 //   apply_pairs<64>(epilogue, d, 0, thread, part);        // d = epilogue(d), columns 0 to 63, in pairs
-//   apply_transposed(epilogue, d, thread, part);          // d holds the matrix's transpose
+//   apply_transposed(epilogue, d, thread, part);          // if d holds the transpose of the tile
 #pragma once
 #include <zellige/block/accumulator.hpp>
 #include <zellige/block/epilogue.hpp>
@@ -10,9 +10,9 @@
 
 namespace zellige {
 
-/// Sets `Columns` columns of d, from column `first` on, to the epilogue of their values, two adjacent columns per call.
-/// `thread` is the index among the threads that hold d, `p` the position of d's tile in the matrix. Elements outside
-/// the matrix are unchanged.
+/// Replaces each element x of `Columns` columns of d, from column `first` on, by epilogue(x); each call of the epilogue
+/// processes two adjacent columns. `thread` is the index among the threads that hold d, `p` the position of d's tile in
+/// the matrix. Elements outside the matrix are unchanged.
 template <int Columns, class Epilogue, class Instruction>
 ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>& d, int first, int thread,
                               Part p) {
@@ -31,9 +31,9 @@ ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>
   }
 }
 
-/// Sets every element of d to the epilogue of its value, for a d that holds a transposed tile: d's rows are the
-/// matrix's columns. `thread` is the index among the threads that hold d, `p` the tile's position in the matrix.
-/// Elements outside the matrix are unchanged.
+/// Replaces each element x of d by epilogue(x), where d holds the transpose of a tile: a row of d is a column of the
+/// matrix. `thread` is the index among the threads that hold d, `p` the tile's position in the matrix. Elements outside
+/// the matrix are unchanged.
 template <class Epilogue, class Instruction>
 ZELLIGE_CALL void apply_transposed(const Epilogue& epilogue, Accumulator<Instruction>& d, int thread,
                                    Part p) {

@@ -1,6 +1,5 @@
-// Defines epilogues: functors that a kernel applies to a matmul's accumulators before it rounds and stores them. An
-// epilogue is called with a float32 value, its row and its column, or with a pair of values that are adjacent in a row
-// and the column of the first.
+// Defines epilogues: functors that a kernel applies to a matmul's accumulators before it rounds and stores them. The
+// arguments are a float32 accumulator x, its row m and its column n, or a pair of accumulators, (m, n) and (m, n + 1).
 //
 //   Identity                                       x
 //   Activate<Relu>                                 relu(x)

@@ -1,38 +1,39 @@
-// Defines Exchange, which adds partial accumulators across a cluster (split K): all its blocks compute the same output
-// tile over different slices of K. Through distributed shared memory, the block of rank r receives the sums of the r-th
-// of `Ranks` equal parts of the columns.
+// Defines Exchange, which adds partial accumulators across a cluster (split K): all blocks of the cluster compute the
+// same output tile over different slices of K. The tile's columns are divided into `Ranks` equal parts. The block of
+// rank r receives the r-th part from all other blocks through distributed shared memory and adds them to its own.
 //
+//   // 2 ranks, 8 warps along M; received parts at byte 0 of shared memory, mbarrier at byte 32768
 //   const auto exchange = Exchange<2, Fragment<1, 128, 128, 1, 8, 1, 1>>::at(0, 32768, "partial");
-//   if (threadIdx.x == 0) exchange.init(8), fence_mbarrier_init();   // the warps of all other ranks
+//   if (threadIdx.x == 0) exchange.init(8), fence_mbarrier_init();   // 8 arrivals: the warps of the other rank
 //   cluster_sync();
-//   ...                                       // the first 32 * 8 threads sum d over this rank's slice
-//   exchange.send(d, rank);                   // to every other rank its part
+//   ...                                       // d: the partial products over this block's slice of K
+//   exchange.send(d, rank);                   // sends to every other rank that rank's part of d
 //   exchange.release(rank);
 //   exchange.wait();
-//   exchange.add(d, rank);                    // own part first, then the others' in rank order
+//   exchange.add(d, rank);                    // adds the received parts to this rank's part of d, in rank order
 //
-// Use it once per kernel, because no barrier says when its memory may be overwritten. A block that has returned from
-// wait() may exit: all writes to its memory have arrived.
+// Use an Exchange once per kernel, because no barrier says when its memory may be overwritten. A block that has
+// returned from wait() may exit: all writes to its shared memory have arrived.
 #pragma once
 #include <zellige/atom/mbarrier.hpp>
 #include <zellige/block/fragment.hpp>
 
 namespace zellige {
 
-/// Adds accumulators of type F, a Fragment whose warps lie along M, over the `Ranks` blocks of a cluster.
+/// Adds accumulators of type F, a Fragment whose warps divide M only, over the `Ranks` blocks of a cluster.
 template <int Ranks, class F>
 struct Exchange {
   static constexpr int warps = F::warps_m, threads = 32 * warps;
-  static constexpr int pairs = F::pairs / Ranks;    // in a part, per thread
-  static constexpr int part = 2 * pairs * threads;  // elements of a part
+  static constexpr int pairs = F::pairs / Ranks;    // pairs of accumulators of one thread in one part
+  static constexpr int part = 2 * pairs * threads;  // elements of one part
   static constexpr int bytes = (Ranks - 1) * part * int(sizeof(float));
   static_assert(F::pairs % (2 * Ranks) == 0 && F::warps_b * F::warps_n * F::warps_k == 1,
                 "Exchange: a part is a whole number of four columns of each thread, and warps lie along M");
   smem<float> parts;
   smem<uint64_t> arrived;
 
-  /// Returns an Exchange that receives at `parts_offset`, Exchange::bytes bytes, and whose mbarrier is at
-  /// `barrier_offset`. Offsets are bytes of shared memory and the same in all blocks.
+  /// Returns an Exchange whose mbarrier is at byte `barrier_offset` of shared memory, and whose received parts are
+  /// written to Exchange::bytes bytes from `parts_offset` on. The offsets must be the same in all blocks.
   ZELLIGE_CALL static Exchange at(unsigned parts_offset, unsigned barrier_offset, const char* name) {
     return {shared<float>(name, parts_offset, (Ranks - 1) * part),
             shared<uint64_t>("arrived", barrier_offset, 1)};
@@ -41,7 +42,8 @@ struct Exchange {
   /// fence_mbarrier_init; a cluster barrier must follow.
   ZELLIGE_CALL void init(unsigned arrivals = (Ranks - 1) * warps) const { mbarrier_init(arrived, arrivals); }
 
-  /// Writes to every other block's shared memory the part of d that the block adds up. `rank` is this block's rank.
+  /// Writes to the shared memory of every other block the part of d that this other block adds up. `rank` is the rank
+  /// of the calling block.
   ZELLIGE_CALL void send(F& d, int rank) const {
 #pragma unroll
     for (int to = 0; to < Ranks; ++to) {
@@ -54,7 +56,8 @@ struct Exchange {
       }
     }
   }
-  /// Signals to the other blocks that this warp's send() is done. Called by every warp after send().
+  /// Signals to the other blocks that the data that this warp sent to them is complete. Called by every warp after
+  /// send(). `rank` is the rank of the calling block.
   ZELLIGE_CALL void release(int rank) const {
     __syncwarp();
     const int lane = threadIdx.x % 32;
@@ -62,7 +65,8 @@ struct Exchange {
   }
   /// Waits until the parts of all other blocks have arrived.
   ZELLIGE_CALL void wait() const { mbarrier_wait_cluster(arrived, 0); }
-  /// Adds the received parts to this block's part of d, in order of rank. Requires wait().
+  /// Adds the received parts to the calling block's part of d, in the order of their ranks. Requires wait(). `rank` is
+  /// the rank of the calling block.
   ZELLIGE_CALL void add(F& d, int rank) const {
     const auto here = parts + 4 * static_cast<int>(threadIdx.x);
 #pragma unroll
@@ -80,7 +84,8 @@ struct Exchange {
   }
 
  private:
-  /// Returns the index of the slot in block `to` that block `from` writes. A block has no slot for its own part.
+  /// Returns the index of the slot of block `to` in which it receives the part from block `from`. A block has no slot
+  /// for its own part.
   ZELLIGE_CALL static int place(int from, int to) { return from < to ? from : from - 1; }
 };
 

@@ -1,20 +1,20 @@
 // Defines Fragment: a thread's float32 accumulators of a block's batched matmul, distributed over the block's warps.
 // WB x WM x WN warps divide the (Batch, M, N) accumulators; WK warps per tile accumulate over different slices of K.
 //
-//   Fragment<1, 16, 64, 1, 1, 4> d;
+//   Fragment<1, 16, 64, 1, 1, 4> d;                 // one 16 x 64 matrix, divided among 4 warps along N
 //   for (int i = 0; i < d.pairs; ++i) {
-//     const auto at = d.at(i, warp, lane);          // element (at.b, at.m, at.n) and its right neighbour
+//     const auto at = d.at(i, warp, lane);          // pair i is element (at.b, at.m, at.n) and its right neighbour
 //     d.pair(i)[0] += 1, d.pair(i)[1] += 1;
 //   }
 //
-// The template argument `Of` is the instruction, m16n8k16 by default, or an OuterProduct. It sets the tile's size m x n
-// and the coordinates of its accumulators.
+// The template argument `Of` is the instruction, m16n8k16 by default, or an OuterProduct (FMA units). It determines the
+// size m x n of a tile and the coordinates of a tile's accumulators. Terms:
 //
-//   unit     columns that belong to one warp: two adjacent tiles of m16n8k16, 16 columns, or one tile of other
-//            instructions. Warp w along N owns units w, w + WN, ...
-//   run      the adjacent columns of one row that a thread owns in a tile: a pair of matrix instructions
-//   Operand  the accumulators rounded to A fragments of a second matmul, whose K runs over this matmul's columns. No
-//            data moves between threads, because a unit has as many columns as the instruction's K.
+//   unit     the columns that a warp owns at a time: two adjacent m16n8k16 tiles, which are 16 columns, or one tile of
+//            another instruction. Of WN warps along N, warp w owns units w, w + WN, ...
+//   run      the adjacent columns of one row that a thread owns in a tile; for matrix instructions, a pair
+//   Operand  the accumulators, rounded to A fragments of a second matmul, whose K dimension is this matmul's N. No data
+//            moves between threads, because a unit has as many columns as the instruction's K.
 #pragma once
 #include <zellige/atom.hpp>
 #include <zellige/atom/mma_coordinates.hpp>
@@ -27,7 +27,7 @@ struct FragmentAt {
 };
 
 /// A thread's accumulators of a (Batch, M, N) matmul over WB x WM x WN x WK warps, uninitialised. my_b, my_m and my_n
-/// count the batches, tiles along M and units along N of one warp.
+/// are the numbers of batches, of tiles along M and of units along N that one warp computes.
 template <int Batch, int M, int N, int WB = 1, int WM = 1, int WN = 1, int WK = 1,
           class Of = SM80_16x8x16_F32F16F16F32_TN>
 struct Fragment {
@@ -42,8 +42,7 @@ struct Fragment {
   static constexpr int my_b = (Batch + WB - 1) / WB, my_m = (m_tiles + WM - 1) / WM,
                        my_n = (units + WN - 1) / WN;
   static constexpr int values_per_tile = Coordinates::values, neighbours = Coordinates::neighbours,
-                       tile_runs =
-                           values_per_tile / neighbours;  // in a tile, per thread; a run is part of one row
+                       tile_runs = values_per_tile / neighbours;  // runs of a thread in one tile
   static constexpr int tiles = my_b * my_m * my_n * width, runs = tiles * tile_runs;
   static constexpr int lines = my_b * my_m * tile_runs;  // rows in which a thread owns elements
   static constexpr int pairs = runs;                     // the runs of a matrix instruction are pairs
@@ -57,24 +56,27 @@ struct Fragment {
 #pragma unroll
       for (int v = 0; v < values_per_tile; ++v) d[i][v] = x;
   }
-  /// Returns a pointer to the accumulators of run i: `neighbours` adjacent columns of one row.
+  /// Returns a pointer to the accumulators of the thread's i-th run: `neighbours` adjacent columns of one row.
   ZELLIGE_CALL float* run(int i) { return &d[i / tile_runs][i % tile_runs * neighbours]; }
-  /// Returns a pointer to the i-th pair: accumulators of two adjacent columns of one row. Does not compile for an
-  /// OuterProduct whose threads own another number of adjacent columns.
+  /// Returns a pointer to the thread's i-th pair: the accumulators of two adjacent columns of one row. Compile error
+  /// for an OuterProduct whose threads own 1 or 4 adjacent columns.
   ZELLIGE_CALL float* pair(int i) {
     static_assert(neighbours == 2, "Fragment: a thread's neighbours in a row are no pair");
     return run(i);
   }
 
-  // A warp's index along M, batch, N and K. N and K vary slowest, so that warps along N can be the warps along K of a
-  // second matmul that uses the result as Operand.
+  /// Returns the index along M, below WM, of warp number `warp` of the block.
   ZELLIGE_CALL static int warp_m(int warp) { return warp % WM; }
+  /// Returns the index along the batch, below WB, of warp number `warp` of the block.
   ZELLIGE_CALL static int warp_b(int warp) { return warp / WM % WB; }
+  /// Returns the index along N, below WN, of warp number `warp` of the block.
   ZELLIGE_CALL static int warp_n(int warp) { return warp / (WM * WB) % WN; }
+  /// Returns the index along K, below WK, of warp number `warp` of the block. N and K vary slowest in a warp's number,
+  /// so that warps along N can be the warps along K of a second matmul that uses the result as an Operand.
   ZELLIGE_CALL static int warp_k(int warp) { return warp / (WM * WB * WN); }
 
-  /// Returns the coordinates of the first element of run i, the thread's i-th group of adjacent columns. They may lie
-  /// outside the matrix if tiles and warps do not divide Batch, M or N.
+  /// Returns the coordinates of the first element of the thread's i-th run of adjacent columns. The coordinates may lie
+  /// outside the matrix if the tiles and warps do not divide Batch, M or N.
   ZELLIGE_CALL static FragmentAt at(int i, int warp, int lane) {
     const int tile = i / tile_runs, unit = tile / width % my_n, mi = tile / (width * my_n) % my_m,
               bi = tile / (width * my_n * my_m);
@@ -82,23 +84,23 @@ struct Fragment {
     return {bi * WB + warp_b(warp), (mi * WM + warp_m(warp)) * Row::m + e.row,
             ((unit * WN + warp_n(warp)) * width + tile % width) * Row::n + e.column};
   }
-  /// For adjacent batches 2 j and 2 j + 1: returns the run of the other batch that has the same row and column as run
-  /// i. Requires WB = 1.
+  /// For batches in pairs (2 j, 2 j + 1): returns the index of the run at the same row and column as run i in the other
+  /// batch of the pair. Requires WB = 1.
   ZELLIGE_CALL static constexpr int other(int i) {
     constexpr int matrix = runs / my_b;
     return (i / matrix ^ 1) * matrix + i % matrix;
   }
-  /// For adjacent batches 2 j and 2 j + 1: returns the run at position n of the order that alternates between them: run
-  /// 0 of the first, run 0 of the second, run 1 of the first, ...
+  /// For batches in pairs (2 j, 2 j + 1): returns the index of the n-th run in the order that alternates between the
+  /// two batches: run 0 of batch 2 j, run 0 of batch 2 j + 1, run 1 of batch 2 j, ...
   ZELLIGE_CALL static constexpr int of_pair(int n) {
     constexpr int matrix = runs / my_b;
     return n / (2 * matrix) * (2 * matrix) + n % 2 * matrix + n / 2 % matrix;
   }
-  /// Returns the index, below `lines`, of the thread's row that contains run i (a group of adjacent columns).
+  /// Returns which of the thread's `lines` rows, numbered from 0, contains run i (a group of adjacent columns).
   ZELLIGE_CALL static constexpr int line(int i) {
     return i / (tile_runs * width * my_n) * tile_runs + i % tile_runs;
   }
-  /// Returns the coordinates of column 0 in the thread's r-th row.
+  /// Returns the coordinates of the element in column 0 of the thread's r-th row.
   ZELLIGE_CALL static FragmentAt line_at(int r, int warp, int lane) {
     const int mi = r / tile_runs % my_m, bi = r / tile_runs / my_m;
     return {bi * WB + warp_b(warp),
@@ -109,12 +111,12 @@ struct Fragment {
 #endif
 };
 
-/// The A fragments, in registers, of a matmul whose K runs over the columns of fragment F. T is their type.
+/// The A fragments, in registers, of a matmul whose K dimension is the columns of fragment F. Elements have type T.
 template <class T, class F>
 struct Operand {
   uint32_t a[F::my_b][F::my_m][F::my_n][4];
 
-  /// Stores x and y, the accumulators of pair i of the fragment F, rounded to T.
+  /// Stores x and y, rounded to T, as the elements of pair i of the fragment F.
   ZELLIGE_CALL void put(int i, float x, float y) {
     static_assert(F::width * F::Row::n == F::Row::k, "Operand: the producer needs whole units of 16 columns");
 #if defined(ZELLIGE_EMULATE)

@@ -2,21 +2,21 @@
 //
 //   Fragment<1, 128, 256, 1, 8> d;                        // 8 warps, two warpgroups of 64 rows
 //   d.clear();
-//   issue_wgmma<half_t, 4>(d, k_major<128>(rows_of(sA, warp)), mn_major<256, 64>(sB));
+//   issue_wgmma<half_t, 4>(d, k_major<128>(rows_of(sA, warp)), mn_major<256, 64>(sB));   // d += A B, 4 * 32 bytes of K
 //   wgmma_commit(), wgmma_wait<0>();                      // d may be read
 //
-// A Fragment holds a warp's 16 rows in the same registers as wgmma's accumulators do. The planner proves that for the
-// instruction that it selects.
+// rows_of is the caller's: the tile A from the first of the warpgroup's 64 rows on. A Fragment assigns a warp's 16 rows
+// to the same registers as wgmma does; the planner proves this for the instruction that it selects.
 #pragma once
 #include <zellige/block/fragment.hpp>
 #include <zellige/block/wgmma_operand.hpp>
 
 namespace zellige {
 
-/// Issues d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K, without committing the group.
-///   a   begins at the warpgroup's first 64 rows; its further rows follow at intervals of 16 * WM rows
-///   b   has N rounded up to 16 columns, or to 8 if Of is m16n8k8
-/// The matrices of a batch share a and are adjacent in b.
+/// Issues d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K, without committing the wgmma group.
+///   a   begins at the first of the warpgroup's rows: 64 rows, and 64 more every 16 * WM rows until row M
+///   b   has N columns, rounded up to a multiple of 16, or of 8 if Of is m16n8k8
+/// All matrices of a batch use the same a; their B matrices are adjacent in b.
 template <class T, int Steps, int Batch, int M, int N, int WM, class Of, class A, class B>
 ZELLIGE_CALL void issue_wgmma(Fragment<Batch, M, N, 1, WM, 1, 1, Of>& d, const A& a, const B& b,
                               bool accumulate = true) {
@@ -30,8 +30,8 @@ ZELLIGE_CALL void issue_wgmma(Fragment<Batch, M, N, 1, WM, 1, 1, Of>& d, const A
                           accumulate);
 }
 
-/// Issues d = a b + (accumulate ? d : 0) with A in registers: the rounded accumulators of another matmul with the same
-/// rows and warps. Does not commit the group.
+/// Issues d = a b + (accumulate ? d : 0), where a is in registers: the rounded accumulators of another matmul, which
+/// has the same rows and the same warps along M as d. Does not commit the wgmma group.
 template <class T, int Steps, int M, int N, int WM, class F, class B>
 ZELLIGE_CALL void issue_wgmma(Fragment<1, M, N, 1, WM, 1, 1>& d, const Operand<T, F>& a, const B& b,
                               bool accumulate = true) {

@@ -1,12 +1,12 @@
-// Launches a kernel with cluster size and programmatic dependent launch (PDL). Host code for nvcc; the host functions
-// that the compiler emits use it.
+// Launches a kernel, optionally with clusters and programmatic dependent launch (PDL). Host code for nvcc; the host
+// functions that the compiler emits call it.
 //
-//   static thread_local TmaDescriptorAt map;   // encoded again only if its tensor has moved
+//   static thread_local TmaDescriptorAt map;   // caches a TMA descriptor, encodes it again if the tensor x has moved
 //   launch(k1, {.grid = dim3(132), .block = dim3(384), .shared_bytes = 200704, .cluster = 2, .programmatic = true}, stream,
 //          map({.name = "X", .extent = {k, m}, ...}, x), y);
 //
-// For more than 48 KB of shared memory, the caller sets cudaFuncAttributeMaxDynamicSharedMemorySize once per device: it
-// is an attribute of the function, not of a launch.
+// If a kernel needs more than 48 KB of shared memory, the caller must set cudaFuncAttributeMaxDynamicSharedMemorySize
+// once per device: this is an attribute of the function, not of a launch.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -20,7 +20,7 @@ struct LaunchShape {
   bool programmatic = false;  // PDL: may start before the previous kernel ends, and waits with griddep_wait
 };
 
-/// Launches `kernel` on `stream`; returns the error of cudaLaunchKernelEx.
+/// Launches `kernel` on `stream`. Returns the result of cudaLaunchKernelEx: cudaSuccess, or the error.
 template <class Kernel, class... Arguments>
 cudaError_t launch(Kernel* kernel, const LaunchShape& shape, cudaStream_t stream,
                    const Arguments&... arguments) {

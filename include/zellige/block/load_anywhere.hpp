@@ -1,12 +1,12 @@
 // Defines LoadAnywhere, which loads 16 bytes from an address that need not be a multiple of 16.
 //
-//   LoadAnywhere<half_t, 8> x[2];
+//   LoadAnywhere<half_t, 8> x[2];   // elements k to k + 15 of a row of K elements; `last` points to the tensor's last
 //   for (int i = 0; i < 2; ++i) x[i].start(row + k + 8 * i, edge(K - k - 8 * i, 8), last + 1);  // all in flight
-//   for (int i = 0; i < 2; ++i) store(s + 8 * i, x[i].value());  // zeros after the last element
+//   for (int i = 0; i < 2; ++i) store(s + 8 * i, x[i].value());  // zeros from element K on
 //
-// It loads the two aligned 16-byte words that contain the elements and shifts them: two loads and a dozen instructions
-// in place of eight loads. If a word crosses the tensor's end, it loads the elements one by one. Without the argument
-// for the end, at least 16 readable bytes must follow the tensor. The emulator reads only the elements.
+// A LoadAnywhere loads the two aligned 16-byte words that contain the elements and shifts them: two loads and a dozen
+// instructions in place of eight loads. If a word crosses the tensor's end, the elements are loaded one by one. If the
+// end is not passed, at least 16 readable bytes must follow the tensor. The emulator reads only the elements.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -17,7 +17,8 @@
 
 namespace zellige {
 
-/// Returns the first `valid` elements that begin at byte `shift` (0 to 15) of the 32 bytes low, high; then zeros.
+/// Returns a vector of type Result whose first `valid` elements begin at byte `shift` (0 to 15) of the 32 bytes (low,
+/// high); its other elements are zero.
 template <class Result>
 ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t, 4>& high, uint32_t shift,
                                 int valid) {
@@ -39,7 +40,8 @@ ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t,
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 
-/// A load of N elements of type T, 16 bytes, to registers: start() issues it, value() returns its result.
+/// A load of N elements of type T, 16 bytes in total, to registers: start() issues the load, value() returns its
+/// result.
 template <class T, int N>
 class LoadAnywhere {
  public:
@@ -60,8 +62,9 @@ class LoadAnywhere {
 
 #else
 
-  /// Starts the load of the first `valid` elements from `from` on. `end` points after the tensor's last element; null:
-  /// 16 readable bytes follow it. Branches only on addresses, so that several loads can be in flight.
+  /// Starts the load of `valid` elements (at most N) from `from` on. `end` points after the tensor's last element, or
+  /// is null if at least 16 readable bytes follow the tensor. Branches only on addresses, so that several loads can be
+  /// in flight.
   ZELLIGE_CALL void start(const T* from, int valid, const T* end = nullptr) {
     const auto address = reinterpret_cast<uint64_t>(from);
     const uint32_t shift = address % 16;
@@ -71,7 +74,7 @@ class LoadAnywhere {
     load_if(valid > 0 && !last_, address - shift, low_);
     load_if(valid > 0 && !last_ && second, address - shift + 16, high_);
   }
-  /// Returns the `valid` elements, followed by zeros; waits for the load.
+  /// Waits for the load, and returns its `valid` elements followed by zeros.
   ZELLIGE_CALL Result value() const {
     const auto shift = static_cast<uint32_t>(reinterpret_cast<uint64_t>(from_) % 16);
     Result value = shifted<Result>(low_, high_, shift, valid_);
@@ -84,8 +87,8 @@ class LoadAnywhere {
   }
 
  private:
-  /// Loads 16 bytes if `there`, with a predicated instruction: after a branch, the next load could not start before
-  /// this one has completed.
+  /// Loads 16 bytes from `address` if `there` is true, else leaves `to` unchanged. Uses a predicated instruction: after
+  /// a branch, the next load could not start before this one has completed.
   static ZELLIGE_CALL void load_if(bool there, uint64_t address, Vec<uint32_t, 4>& to) {
     asm volatile(
         "{\n.reg .pred p;\nsetp.ne.u32 p, %5, 0;\n"

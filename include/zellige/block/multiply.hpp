@@ -3,21 +3,23 @@
 //
 //   multiply<half_t, K, AlongK_A, AlongK_B>(d, A, B, warp, lane);    // d += A B
 //
-// A is a tile with coordinates (b, m, k), B one with (b, k, n). AlongK_A and AlongK_B say that an operand is contiguous
-// along K; otherwise ldmatrix transposes it. Rows of 8 elements start at multiples of 16 bytes. Any size works:
-//   K      both tiles hold zeros up to the next multiple of 8; if 8 or fewer remain, the last step uses m16n8k8
-//   M, N   loads beyond the tile read rows at its edge, and their accumulators are unused
+// A is a tile with coordinates (b, m, k), B a tile with coordinates (b, k, n). AlongK_A (AlongK_B) is true if A (B) is
+// contiguous along K; if not, ldmatrix transposes it. Each 8 contiguous elements must start at a multiple of 16 bytes.
+// Any K, M and N are allowed:
+//   K      both tiles must hold zeros from K up to the next multiple of 8; a last step of at most 8 uses m16n8k8
+//   M, N   loads beyond a tile read its edge instead, and the accumulators computed from them are unused
 #pragma once
 #include <zellige/block/fragment.hpp>
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
 
-/// Rows of an ldmatrix matrix, each addressed by one lane, and elements of a matrix in one register.
+/// matrix_rows: the rows of one ldmatrix matrix, each addressed by one lane. register_values: the elements of a matrix
+/// in one register.
 inline constexpr int matrix_rows = 8, register_values = 2;
 
-/// Loads the fragment of A that instruction Op needs, from element (m, k) of batch b on, to r. A has M rows; rows
-/// beyond them are read from inside the tile.
+/// Loads to r the fragment of A that instruction Op needs, which begins at element (m, k) of batch b. A has M rows;
+/// loads beyond them read a row inside the tile instead.
 template <class Op, bool AlongK, int M, class A>
 ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int lane) {
   using Coordinates = MmaCoordinates<Op, MmaPart::a>;
@@ -43,8 +45,9 @@ ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int 
   }
 }
 
-/// Loads the fragments of B that instruction Op needs for `Width` adjacent tiles, from element (k, n) of batch b on.
-/// Tile t gets r[2 t] and r[2 t + 1], or only r[2 t] if its fragment is one register. B has N columns.
+/// Loads to r the fragments of B that instruction Op needs for `Width` adjacent tiles, which begin at element (k, n) of
+/// batch b. Tile t gets r[2 t] and r[2 t + 1], or only r[2 t] if a fragment is one register. B has N columns; loads
+/// beyond them read a column inside the tile instead.
 template <class Op, bool AlongK, int N, int Width, class B>
 ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n, int lane) {
   using Coordinates = MmaCoordinates<Op, MmaPart::b>;
@@ -77,8 +80,8 @@ ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n,
   if constexpr (each == 1 && Width == 2) r[2] = r[1];  // one register per tile
 }
 
-/// Multiplies one K step, of instruction Op, for batch b, the warp's bi-th. fetch(mi, m, registers) loads the A
-/// fragment of the warp's mi-th tile, which begins at row m.
+/// Adds the product over one K step of instruction Op to d, for batch b, the bi-th of this warp's batches. The step
+/// begins at element k. fetch(mi, m, registers) loads the A fragment of the warp's mi-th tile, which begins at row m.
 template <class Op, bool AlongK, class F, class B, class Fetch>
 ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int warp, int lane,
                                 Fetch fetch) {
@@ -115,7 +118,8 @@ ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int
   }
 }
 
-/// Computes d += a b over K elements, with both operands in shared memory. Called by all warps of the Fragment d.
+/// Computes d += a b, where K is the contracted extent and both operands are in shared memory. Called by all warps of
+/// the Fragment d.
 template <class T, int K, bool AlongK_A, bool AlongK_B, class F, class A, class B>
 ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane) {
   using Whole = typename mma_row<T, F::Row::k, float>::type;
@@ -145,8 +149,8 @@ ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane
   }
 }
 
-/// Computes d += a b over K elements, with A in registers: the rounded accumulators of an earlier matmul, whose columns
-/// are K.
+/// Computes d += a b, where K is the contracted extent and a is in registers: the rounded accumulators of an earlier
+/// matmul, whose N dimension is K. Called by all warps of the Fragment d.
 template <class T, int K, bool AlongK_B, class F, class P, class B>
 ZELLIGE_CALL void multiply(F& d, const Operand<T, P>& a, const B& b_tile, int warp, int lane) {
   using Whole = typename mma_row<T, F::Row::k, float>::type;

@@ -1,14 +1,16 @@
 // Computes a block's float32 matmul on FMA units (SIMT), without tensor cores. Operands are in shared memory,
 // accumulators in a Fragment of OuterProducts.
 //
+//   // 4 x 2 warps along M and N; a warp's tile is 4 x 8 threads with 4 x 4 accumulators each
 //   Fragment<1, 128, 128, 1, 4, 2, 1, OuterProduct<4, 4, 4, 8>> d;
-//   multiply_outer<32, true, false>(d, A, B, warp, lane);            // d += A B over 32 of K
+//   multiply_outer<32, true, false>(d, A, B, warp, lane);   // d += A B, K = 32; A is contiguous along K, B along N
 //
-// A is a tile with coordinates (b, m, k), B one with (b, k, n). AlongK_A and AlongK_B say that an operand is contiguous
-// along K: a load then reads 4 elements along K of one row or column. Otherwise a load reads the adjacent rows or
-// columns that a thread needs at one k. Rows start at multiples of 16 bytes. Any size works:
-//   K      both tiles hold zeros up to the next multiple of 4
-//   M, N   loads beyond the tile read elements inside it, and their accumulators are unused
+// A is a tile with coordinates (b, m, k), B a tile with coordinates (b, k, n). AlongK_A (AlongK_B) is true if A (B) is
+// contiguous along K: a load then reads 4 elements along K of one row or column. If it is false, a load reads the
+// adjacent rows or columns that a thread needs at one k. Each contiguous row must start at a multiple of 16 bytes.
+// Any K, M and N are allowed:
+//   K      both tiles must hold zeros from K up to the next multiple of 4
+//   M, N   loads beyond a tile read elements inside it instead, and the accumulators computed from them are unused
 #pragma once
 #include <zellige/atom/outer_product.hpp>
 #include <zellige/block/fragment.hpp>
@@ -16,9 +18,9 @@
 
 namespace zellige {
 
-/// value: true if `Count` adjacent rows of a swizzled tile, from a multiple of Count on, have offsets that load_outer
-/// can compute from the first row's by xor and a constant addition. This holds if the row pitch is a power of two and
-/// these rows have the same swizzle. Mode is the layout's mode of rows.
+/// `value` is true if load_outer can compute the offsets of `Count` adjacent rows of a swizzled tile from the first
+/// row's offset, by xor and the addition of a constant; the first row is a multiple of Count. This holds if the row
+/// pitch is a power of two and these rows have the same swizzle. Mode is the index of the layout's row mode.
 template <int Mode, int Count, class Layout>
 struct StepsFlipBits {
   static constexpr bool value = false;
@@ -41,8 +43,9 @@ struct LayoutOf<AddressTile<Pointer, Layout>> {
   using type = remove_cvref_t<Layout>;
 };
 
-/// Loads r[row][depth]: `Count` rows of A (Side = 0) or columns of B (Side = 1) from x on, at `Step` values of K from k
-/// on. Extent is the operand's number of rows or columns; if Whole, none of them lies beyond it. Tf32: rounds to tf32.
+/// Loads to r[i][d] the element of row x + i of A (Side = 0), or of column x + i of B (Side = 1), at k + d. Extent is
+/// the operand's number of rows or columns; Whole says that none of x + i exceeds it. Tf32: rounds the elements to
+/// tf32.
 template <int Side, bool AlongK, bool Tf32, int Extent, bool Whole, int Count, int Step, class Tile>
 ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, int x, int k) {
   const auto at = [&](int row, int depth) {
@@ -84,8 +87,8 @@ ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, i
       for (int d = 0; d < Step; ++d) r[i][d] = to_tf32(r[i][d]);
 }
 
-/// Multiplies one K step for batch b, the warp's bi-th. Keeps the thread's part of A in registers and loads its part of
-/// B tile by tile.
+/// Adds the product over P::k = 4 values of K, from k on, to d, for batch b, the bi-th of this warp's batches. Loads
+/// the thread's elements of A once, and its elements of B tile by tile.
 template <bool AlongK_A, bool AlongK_B, bool Tf32, class F, class A, class B>
 ZELLIGE_CALL void outer_step(F& d, const A& a, const B& b_tile, int b, int bi, int k, int warp, int lane) {
   using P = typename F::Product;
@@ -118,8 +121,8 @@ ZELLIGE_CALL void outer_step(F& d, const A& a, const B& b_tile, int b, int bi, i
   }
 }
 
-/// Computes d += a b over K elements. Tf32: both operands are rounded to tf32 first. Called by all warps of the
-/// Fragment d.
+/// Computes d += a b, where K is the contracted extent. Tf32: both operands are rounded to tf32 first. Called by all
+/// warps of the Fragment d.
 template <int K, bool AlongK_A, bool AlongK_B, bool Tf32 = false, class F, class A, class B>
 ZELLIGE_CALL void multiply_outer(F& d, const A& a, const B& b_tile, int warp, int lane) {
   using P = typename F::Product;

@@ -5,17 +5,19 @@
 //   multiply_wgmma<half_t, 4>(d, k_major<64>(a), k_major<128>(b), /*accumulate=*/false);   // K = 4 * 32 bytes
 //   wgmma_wait<0>();                                      // d may be read
 //
-//   multiply_wgmma<half_t, 8>(d, p, mn_major<128, 128>(v), true);    // uint32_t p[8][4]; v is 128 of K by 128 of N
+//   // A in registers, uint32_t p[8][4]; B is the tile v, 128 columns (N-contiguous) by K = 128
+//   multiply_wgmma<half_t, 8>(d, p, mn_major<128, 128>(v), true);
 //
-// wgmma_operand.hpp defines k_major and mn_major.
+// wgmma_operand.hpp defines k_major<rows>(tile), a K-contiguous operand, and mn_major<columns, depth>(tile).
 #pragma once
 #include <zellige/block/accumulator.hpp>
 #include <zellige/block/wgmma_operand.hpp>
 
 namespace zellige {
 
-/// Issues d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K, and commits the group. a is a tile, or an
-/// array of A registers per step. Called by all 128 threads; wgmma_wait must follow.
+/// Issues d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K, and commits the wgmma group. a is an operand
+/// in shared memory, or an array with the A registers of each step. Called by all 128 threads of the warpgroup;
+/// wgmma_wait must follow.
 template <class T, int Steps, class Instruction, class A, class B>
 ZELLIGE_CALL void multiply_wgmma(Accumulator<Instruction>& d, const A& a, const B& b, bool accumulate) {
   issue_wgmma<T, Steps>(d.d, a, b, accumulate);

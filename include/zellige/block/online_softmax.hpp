@@ -1,13 +1,13 @@
 // Computes the softmax of rows whose scores arrive in tiles, as in FlashAttention. A step converts one tile of scores
 // to exponentials and returns the factor by which earlier accumulators must be scaled.
 //
-//   Accumulator<WgmmaOf<half_t, 128>> s;                  // 64 rows of 128 keys' scores
+//   Accumulator<WgmmaOf<half_t, 128>> s;                  // scores of 64 queries (rows) and 128 keys
 //   OnlineSoftmax<decltype(s)> softmax;
 //   for (pieces) { ... softmax.step(s, scale * log2e, factor); /* o *= factor; o += s v */ }
 //   softmax.finish(factor);                               // o *= factor: divides by the row sums
 //
-// A thread holds parts of two rows of the accumulator; s.half(i) is 0 or 1, the row of s[i]. The lanes that share a row
-// combine their results by shuffles.
+// A thread holds elements of two rows of s, and o has the same rows; factor[s.half(i)] belongs to the row of s[i]. The
+// lanes that share a row combine their maxima and sums by shuffles.
 #pragma once
 #include <zellige/atom/math.hpp>
 #include <zellige/atom/shuffle.hpp>
@@ -20,11 +20,11 @@ template <class Scores>
 struct OnlineSoftmax {
   static_assert(Scores::at(1, 0).row == Scores::at(0, 0).row && Scores::registers % 2 == 0,
                 "OnlineSoftmax: registers lie in pairs along a row");
-  float max[2] = {-infinity, -infinity}, sum[2] = {0, 0};  // sum: over this thread's columns
+  float max[2] = {-infinity, -infinity}, sum[2] = {0, 0};  // sum: only over this thread's columns
 
-  /// Sets s to exp2(scale * (s - max)), where max is the row's largest score so far, and adds it to the row's sum.
-  /// Sets factor[h] to the scale of row h's earlier accumulators. Set Masked if all scores of a row may be -inf so
-  /// far: their exponentials are then zero, not NaN.
+  /// Replaces s by exp2(scale * (s - max)), where max is the row's largest score so far, and adds these exponentials to
+  /// the row's sum. Sets factor[h] to the factor by which the accumulators of the thread's row h must be multiplied.
+  /// Set Masked if all scores of a row so far may be -inf: their exponentials are then zero, not NaN.
   template <bool Masked = false>
   ZELLIGE_CALL void step(Scores& s, float scale, float (&factor)[2]) {
 #pragma unroll
@@ -51,7 +51,7 @@ struct OnlineSoftmax {
     }
   }
 
-  /// Sets factor[h] to the reciprocal of the sum of row h.
+  /// Sets factor[h] to 1 / sum, where sum is that of all exponentials of the thread's row h.
   ZELLIGE_CALL void finish(float (&factor)[2]) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {

@@ -1,4 +1,5 @@
-// Defines Part: where a tile lies in its matrix, for epilogues and stores that must not exceed the matrix.
+// Defines Part: the position of a tile in its matrix and the size of the matrix. Epilogues and stores use it to skip
+// elements of the tile that are outside the matrix.
 #pragma once
 
 namespace zellige {

@@ -1,21 +1,21 @@
-// Defines RaggedRows, for copying a matrix whose rows do not start at multiples of 16 bytes to shared memory. The copy
-// moves whole aligned chunks of 16 bytes and does not shift elements: a row keeps its offset within its first chunk,
-// which readers add.
+// Defines RaggedRows, for copying a matrix whose rows do not start at multiples of 16 bytes to shared memory. Whole
+// aligned 16-byte chunks are copied, and elements are not shifted: a row begins at the same offset within its first
+// chunk in shared memory as in global memory, and code that reads the row adds this offset.
 //
 //   RaggedRows<half_t> a{A, lda};
 //   const auto line = a.line(row, 0);                       // the chunk that holds A(row, 0)
-//   cp_async<16>(tile + 8 * c, line + 8 * c, bytes);        // chunk c of the row
+//   cp_async<16>(tile + 8 * c, line + 8 * c, bytes);        // chunk c of the row, 8 elements
 //   half_t x = tile[a.offset(row, 0) + k];                  // A(row, k)
 //
 // Rows r and r + 8 have the same offset, because 8 pitches are a multiple of 16 bytes. If the matrix itself does not
-// start at a multiple of 16 bytes, its first chunk begins before it. `reaches_back` then returns true, and `copy_head`
-// copies that chunk without reading what precedes the matrix.
+// start at a multiple of 16 bytes, the chunk of its first element begins before the matrix. `reaches_back` returns true
+// for such a chunk, and `copy_head` copies it without reading memory before the matrix.
 #pragma once
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
 
-/// Returns the distance of a pointer from the preceding multiple of 16 bytes, in elements.
+/// Returns how many elements a pointer is beyond the last multiple of 16 bytes: 0 if it is aligned.
 template <class T>
 ZELLIGE_CALL int elements_beyond_16_bytes(gmem<const T> pointer) {
 #if defined(ZELLIGE_EMULATE)
@@ -45,8 +45,9 @@ struct RaggedRows {
   ZELLIGE_CALL bool reaches_back(int row, int column) const {
     return row * pitch + column < offset(row, column);
   }
-  /// Copies the chunk of element (row, column) to `to`, element by element, with zeros before that element and after
-  /// the row's last one; the row has `columns` elements. Called by one thread, if reaches_back.
+  /// Copies the 8 elements of the chunk of element (row, column) to `to`, with zeros in place of elements before (row,
+  /// column) and after the row's last one, which are not read. The row has `columns` elements. Called by one thread, if
+  /// reaches_back returns true.
   ZELLIGE_CALL void copy_head(smem<T> to, int row, int column, int columns) const {
     const int before = offset(row, column);
 #pragma unroll 1

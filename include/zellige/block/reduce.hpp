@@ -1,15 +1,15 @@
-// Computes sums and maxima of float or int over groups of lanes in a warp. Every lane of a group gets the result. All
-// 32 lanes must call.
+// Computes sums and maxima of float or int over groups of lanes in a warp. Every lane of a group gets the group's
+// result. All 32 lanes of the warp must make the call.
 //
-//   float total = sum_lanes<8>(x);       // of the 8 lanes whose lane / 8 is this one's
-//   float total = sum_lanes<8, 2>(x);    // of 8 lanes with a stride of two
-//   float total = sum_lanes<8>(x, row);  // the emulator checks that exactly these 8 have this row
+//   float total = sum_lanes<8>(x);       // over the 8 lanes that have the same lane / 8
+//   float total = sum_lanes<8, 2>(x);    // over 8 lanes at stride 2: all even, or all odd, of 16 adjacent lanes
+//   float total = sum_lanes<8>(x, row);  // checked by the emulator: `row` is equal in these 8 lanes and in no others
 #pragma once
 #include <zellige/atom.hpp>
 
 namespace zellige {
 
-/// Returns the sum of x over the `Lanes` lanes (a power of two) at stride `Step` that contain this lane.
+/// Returns the sum of x over this lane's group: `Lanes` lanes (a power of two) at a stride of `Step` lanes.
 template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T sum_lanes(T x) {
 #pragma unroll
@@ -17,7 +17,7 @@ ZELLIGE_CALL T sum_lanes(T x) {
   return x;
 }
 
-/// Returns the maximum of x over the `Lanes` lanes (a power of two) at stride `Step` that contain this lane.
+/// Returns the maximum of x over this lane's group: `Lanes` lanes (a power of two) at a stride of `Step` lanes.
 template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T max_lanes(T x) {
 #pragma unroll
@@ -26,13 +26,13 @@ ZELLIGE_CALL T max_lanes(T x) {
 }
 
 #if defined(ZELLIGE_EMULATE)
-/// Returns true if lanes l and m belong to the same group of `Lanes` lanes at stride `Step`.
+/// Returns true if lanes l and m belong to the same group, where a group is `Lanes` lanes at a stride of `Step` lanes.
 template <int Lanes, int Step>
 constexpr bool together(int l, int m) {
   return l / (Lanes * Step) == m / (Lanes * Step) && l % Step == m % Step;
 }
-/// Checks on the emulator that the lanes of a reduction belong together: `result`, a number of the caller's choice,
-/// must be equal in the lanes of one group and different in those of different groups. Reports a finding if not.
+/// On the emulator: reports a finding unless `result` is equal in the lanes of each group and different in different
+/// groups. The caller chooses `result` so that it identifies the reduction, for example the index of the reduced row.
 template <int Lanes, int Step>
 ZELLIGE_CALL void check_lanes(int result, const char* name) {
   const auto compute = [](const int* in, int* other) {
@@ -55,14 +55,15 @@ template <int Lanes, int Step>
 ZELLIGE_CALL void check_lanes(int, const char*) {}
 #endif
 
-/// Like sum_lanes(x). `result` identifies the sum to which x belongs, such as the index of a row; the emulator checks
-/// that exactly the lanes of one group have the same number.
+/// Returns sum_lanes(x), the sum over this lane's group. `result` identifies the sum, for example by the index of a
+/// row; the emulator checks that it is equal in all lanes of a group and different in different groups.
 template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T sum_lanes(T x, int result) {
   check_lanes<Lanes, Step>(result, "sum_lanes");
   return sum_lanes<Lanes, Step>(x);
 }
-/// Like max_lanes(x). `result` identifies the maximum to which x belongs; the emulator checks it as for sum_lanes.
+/// Returns max_lanes(x), the maximum over this lane's group. `result` identifies the maximum, for example by the index
+/// of a row; the emulator checks that it is equal in all lanes of a group and different in different groups.
 template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T max_lanes(T x, int result) {
   check_lanes<Lanes, Step>(result, "max_lanes");

@@ -1,7 +1,7 @@
 // Defines Ring: a multistage pipeline of tiles in shared memory, like CUTLASS's PipelineTmaAsync. One producer thread
 // fills stages by TMA, and consumer warps read and release them.
 //
-//   using Loads = Ring<4, Tiles<16384, 8192>>;            // 4 stages of two tiles, with their bytes
+//   using Loads = Ring<4, Tiles<16384, 8192>>;            // 4 stages, each with tiles of 16384 and 8192 bytes
 //   const auto ring = Loads::at(/*tiles=*/0, /*barriers=*/Loads::tiles_bytes, {"A", "B"});
 //   if (threadIdx.x == 0) ring.init(/*consumers=*/8), fence_mbarrier_init();
 //   __syncthreads();
@@ -33,8 +33,8 @@ struct RingBarriers {
   using Stage = RingStage<Stages>;
   smem<uint64_t> full, empty;
 
-  /// Initialises the mbarriers: `producers` arrivals fill a stage, `consumers` arrivals empty it. Called by one thread,
-  /// which then calls fence_mbarrier_init; a barrier of the block or cluster must follow.
+  /// Initialises the mbarriers: a stage is full after `producers` arrivals, and empty after `consumers` arrivals.
+  /// Called by one thread, which then calls fence_mbarrier_init; a barrier of the block or cluster must follow.
   ZELLIGE_CALL void init_barriers(unsigned producers, unsigned consumers) const {
     for (int i = 0; i < Stages; ++i) {
       mbarrier_init(full + i, producers);
@@ -43,19 +43,19 @@ struct RingBarriers {
   }
   ZELLIGE_CALL smem<uint64_t> full_barrier(const Stage& s) const { return full + s.index; }
   ZELLIGE_CALL smem<uint64_t> empty_barrier(const Stage& s) const { return empty + s.index; }
-  /// Waits until the stage is full. Called by consumers.
+  /// Waits until stage s is full. Called by consumers.
   ZELLIGE_CALL void wait(const Stage& s) const { mbarrier_wait(full + s.index, s.phase); }
-  /// Waits until the stage is empty. Called by the producer.
+  /// Waits until stage s is empty. Called by the producer.
   ZELLIGE_CALL void wait_empty(const Stage& s) const { mbarrier_wait(empty + s.index, s.phase); }
-  /// Waits until all stages are empty, from the producer's current stage s on. Then no consumer's arrival is pending,
+  /// Waits until all stages are empty; s is the producer's current stage. After that no consumer's arrival is pending,
   /// and the block may exit.
   ZELLIGE_CALL void drain(Stage s) const {
     for (int i = 0; i < Stages; ++i, ++s) wait_empty(s);
   }
 };
 
-/// The tiles of a stage, by their sizes in bytes. In memory, all stages of the first tile come first, then those of the
-/// second, and so on.
+/// The sizes in bytes of the tiles of a stage. In memory, the first tile of all stages comes first, then the second
+/// tile of all stages, and so on.
 template <int... Bytes>
 struct Tiles {
   static constexpr int count = sizeof...(Bytes), bytes = (Bytes + ...);
@@ -74,8 +74,9 @@ struct Ring : RingBarriers<Stages> {
                        barriers_bytes = 16 * Stages;
   smem<unsigned char> tiles[Tiles::count];
 
-  /// Returns a ring whose tiles begin at byte `tiles_offset` of shared memory (tiles_bytes bytes) and whose mbarriers
-  /// begin at `barriers_offset` (barriers_bytes bytes). The emulator uses the names in its findings.
+  /// Returns a ring with tiles at byte `tiles_offset` of shared memory (tiles_bytes bytes) and mbarriers at byte
+  /// `barriers_offset` (barriers_bytes bytes). The emulator's findings use the names: `names` of the tiles, `full` and
+  /// `empty` of the mbarriers.
   ZELLIGE_CALL static Ring at(unsigned tiles_offset, unsigned barriers_offset,
                               const char* const (&names)[Tiles::count], const char* full = "full",
                               const char* empty = "empty") {
@@ -87,7 +88,8 @@ struct Ring : RingBarriers<Stages> {
     }
     return at(offsets, barriers_offset, names, full, empty);
   }
-  /// Returns a ring whose i-th tile begins at byte offsets[i] of shared memory, with its stages one after another.
+  /// Returns a ring whose i-th tile begins at byte offsets[i] of shared memory, all its stages one after another, and
+  /// whose mbarriers begin at byte `barriers_offset`. The emulator's findings use the names.
   ZELLIGE_CALL static Ring at(const unsigned (&offsets)[Tiles::count], unsigned barriers_offset,
                               const char* const (&names)[Tiles::count], const char* full = "full",
                               const char* empty = "empty") {
@@ -102,24 +104,24 @@ struct Ring : RingBarriers<Stages> {
   /// Initialises the mbarriers for one producer thread and `consumers` consumer warps per block. Called by one thread,
   /// which then calls fence_mbarrier_init; a barrier of the block or cluster must follow.
   ZELLIGE_CALL void init(unsigned consumers) const { this->init_barriers(1, consumers * Ranks); }
-  /// Returns the memory of the i-th tile of a stage.
+  /// Returns the address of the i-th tile of stage s.
   ZELLIGE_CALL smem<unsigned char> tile(const Stage& s, int i = 0) const {
     return tiles[i] + s.index * Tiles::bytes_of(i);
   }
-  /// Returns the first stage of a consumer.
+  /// Returns the position at which a consumer starts: stage 0, to be waited for until it is full.
   ZELLIGE_CALL static Stage first() { return Stage::first(); }
-  /// Returns the first stage of a producer, for whom all stages are empty.
+  /// Returns the position at which a producer starts: stage 0, which counts as empty.
   ZELLIGE_CALL static Stage first_empty() { return Stage::first_empty(); }
 
-  /// Waits until the stage is empty, announces its bytes, and returns the mbarrier on which its loads complete.
-  /// Called by the producer.
+  /// Waits until stage s is empty, announces the bytes that will arrive (expect_tx), and returns the stage's `full`
+  /// mbarrier, on which the TMA loads must complete. Called by the producer.
   ZELLIGE_CALL smem<uint64_t> acquire(const Stage& s) const {
     this->wait_empty(s);
     mbarrier_arrive_expect_tx(full + s.index, stage_bytes);
     return this->full_barrier(s);
   }
-  /// Releases the stage: the warp has read it. Called by all lanes of a consumer warp. One lane arrives at the `empty`
-  /// mbarrier; with several Ranks, one lane per block arrives at that block's.
+  /// Signals that the warp has read stage s. Called by all lanes of a consumer warp. One lane arrives at the stage's
+  /// `empty` mbarrier; if Ranks > 1, one lane per block of the cluster arrives at the mbarrier in that block.
   ZELLIGE_CALL void release(const Stage& s) const {
     const int lane = threadIdx.x % 32;
     if constexpr (Ranks > 1) {

@@ -1,7 +1,7 @@
-// Defines RingStage: a thread's position in a pipeline of stages (ring.hpp). The k-th use of the pipeline is stage
-// k mod Stages, in an mbarrier phase with the parity of k / Stages.
+// Defines RingStage: a thread's position in a pipeline of stages (ring.hpp). The k-th use of the pipeline, from 0,
+// uses stage k mod Stages and waits for an mbarrier phase with the parity of k / Stages.
 //
-//   auto stage = RingStage<4>::first();                   ++stage;  stage.advance(6);
+//   auto stage = RingStage<4>::first();                   ++stage;  stage.advance(6);    // k = 7: stage 3, phase 1
 #pragma once
 #include <zellige/atom/config.hpp>
 
@@ -24,17 +24,17 @@ struct RingStage {
     ++*this;
     return before;
   }
-  /// Advances by `steps` uses of the pipeline, as `steps` increments.
+  /// Advances by `steps` uses of the pipeline: the same as applying ++ `steps` times.
   ZELLIGE_ANYWHERE RingStage& advance(unsigned steps) {
     const unsigned at = static_cast<unsigned>(index) + steps;
     phase ^= at / Stages & 1;
     index = static_cast<int>(at % Stages);
     return *this;
   }
-  /// Returns the first stage of a consumer.
+  /// Returns the position at which a consumer starts: stage 0, to be waited for until it is full.
   ZELLIGE_ANYWHERE static RingStage first() { return {}; }
-  /// Returns the first stage of a producer. Its parity makes waits on new mbarriers return at once, because all stages
-  /// are empty.
+  /// Returns the position at which a producer starts: stage 0. Its phase parity is 1, so that waits on newly
+  /// initialised mbarriers return at once: all stages are empty.
   ZELLIGE_ANYWHERE static RingStage first_empty() { return {0, 1}; }
 };
 

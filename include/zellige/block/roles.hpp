@@ -1,18 +1,19 @@
 // Implements warp specialization: the warps of a block are divided into roles (producers and consumers) that run
 // different code, with different numbers of registers per thread.
 //
-//   roles(producer<4, 40>([&] { load(ring); }),           // warps 0 to 3 keep 40 registers; one thread loads
-//         consumer<8, 232>([&] { multiply(ring); }));     // warps 4 to 11 take 232
+//   roles(producer<4, 40>([&] { load(ring); }),           // warps 0 to 3: 40 registers per thread; one thread loads
+//         consumer<8, 232>([&] { multiply(ring); }));     // warps 4 to 11: 232 registers per thread
 //
-// The second template argument is the number of registers per thread. It requires that a role consists of whole
-// warpgroups (setmaxnreg); 0, the default, leaves the registers unchanged. The last role has all remaining warps.
+// The second template argument is the number of registers per thread, set by setmaxnreg, for which a role must consist
+// of whole warpgroups; 0, the default, leaves the registers unchanged. The last role has all remaining warps.
 #pragma once
 #include <zellige/atom/setmaxnreg.hpp>
 
 namespace zellige {
 
-/// A role of `Warps` warps that runs `body` on its first thread only. The other threads do not wait for it, so code of
-/// the whole block after roles() must begin with __syncwarp. Registers: per thread, 0 for no change.
+/// A role of `Warps` warps that runs `body` on its first thread only. The role's other threads do not wait for this
+/// thread, so code of the whole block after roles() must begin with __syncwarp. `Registers` is the number of registers
+/// per thread, or 0 for no change.
 template <int Warps, unsigned Registers, class Body>
 struct Producer {
   static constexpr unsigned threads = 32 * Warps;
@@ -22,7 +23,8 @@ struct Producer {
     if (threadIdx.x == first) body();
   }
 };
-/// A role of `Warps` warps that runs `body` on all its threads. Registers: per thread, 0 for no change.
+/// A role of `Warps` warps that runs `body` on all its threads. `Registers` is the number of registers per thread, or 0
+/// for no change.
 template <int Warps, unsigned Registers, class Body>
 struct Consumer {
   static constexpr unsigned threads = 32 * Warps;
@@ -42,8 +44,8 @@ ZELLIGE_CALL Consumer<Warps, Registers, Body> consumer(Body body) {
   return {body};
 }
 
-/// Runs the role to which this thread belongs. Roles take the block's threads in order, from thread First on. Called by
-/// all threads of the block.
+/// Runs the body of the role to which the calling thread belongs. The first role has the threads from number First on,
+/// the second role the threads after these, and so on. Called by all threads of the block.
 template <unsigned First = 0, class Role, class... Rest>
 ZELLIGE_CALL void roles(const Role& role, const Rest&... rest) {
   if constexpr (sizeof...(Rest) == 0) {

@@ -1,30 +1,32 @@
-// Keeps a matrix row in the registers of a block, so that softmax and norm kernels read each element once, and reduces
-// it over the block.
+// Keeps a matrix row in the registers of a block and reduces the row over the block. Softmax and norm kernels use it
+// to read each element only once.
 //
-//   RowTile<half_t, 8, 512, 2> tile;                 // 512 threads, each with 2 chunks of 8 elements
-//   tile.load(row, 0, columns, 0.0f);                // columns 0, 1, ...; zeros after the row's last one
-//   float sum = reduce_warp(tile.fold(0.0f, Sum{}), Sum{});
-//   sum = reduce_warps<16>(exchange_warps<16>(Vec<float, 1>{{sum}}, slots)[0], Sum{});
+//   RowTile<half_t, 8, 512, 2> tile;                 // 512 threads, each with 2 chunks of V = 8 elements
+//   tile.load(row, 0, columns, 0.0f);                // from column 0 on; zeros beyond the row's `columns` columns
+//   float sum = reduce_warp(tile.fold(0.0f, Sum{}), Sum{});                                // over the warp's elements
+//   sum = reduce_warps<16>(exchange_warps<16>(Vec<float, 1>{{sum}}, slots)[0], Sum{});     // over the block's 16 warps
 //   tile.store(target, 0, columns, [&](auto x, int) { return scaled(x, 1 / sum); });
 //
 // An access moves V elements. V = 16 bytes / sizeof(T) requires that rows start at multiples of 16 bytes and have a
-// multiple of V columns; V = 1 works for any row.
+// multiple of V columns; V = 1 is allowed for any row.
 #pragma once
 #include <zellige/atom/shuffle.hpp>
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
 
-/// A thread's part of Threads * Chunks * V columns of a row: `Chunks` chunks of V elements, Threads * V columns apart.
+/// A thread's elements of a tile: Threads * Chunks * V columns of a row. A thread has `Chunks` chunks of V adjacent
+/// elements, which are Threads * V columns apart.
 template <class T, int V, int Threads, int Chunks>
 struct RowTile {
   static constexpr int columns = Threads * Chunks * V;
   Vec<T, V> x[Chunks];
 
-  /// Returns the column of the thread's chunk, relative to the tile's first column.
+  /// Returns the first column of the thread's chunk number `chunk`, relative to the tile's first column.
   ZELLIGE_CALL static int column(int chunk) { return (chunk * Threads + static_cast<int>(threadIdx.x)) * V; }
 
-  /// Returns how many elements of a row of row_columns columns this warp holds, if the tile begins at column `first`.
+  /// Returns how many elements of the row this warp holds, if the row has row_columns columns and the tile begins at
+  /// column `first` of the row.
   ZELLIGE_CALL static int count_in_warp(int first, int row_columns) {
     int count = 0;
 #pragma unroll
@@ -33,8 +35,8 @@ struct RowTile {
           edge(row_columns - first - (i * Threads + static_cast<int>(threadIdx.x) / 32 * 32) * V, 32 * V);
     return count;
   }
-  /// Loads the tile from column `first` of a row on; elements beyond the row's row_columns columns become `outside`. No
-  /// thread may write the row while the kernel runs.
+  /// Loads the tile, which begins at column `first` of the row. Elements beyond the row's row_columns columns become
+  /// `outside`. No thread may write the row while the kernel runs.
   ZELLIGE_CALL void load(gmem<const T> row, int first, int row_columns, float outside) {
 #pragma unroll
     for (int i = 0; i < Chunks; ++i) {
@@ -43,7 +45,7 @@ struct RowTile {
       if (first + column(i) < row_columns) x[i] = load_once<V>(row + first + column(i));
     }
   }
-  /// Returns f(... f(f(start, x0), x1) ...) over the thread's elements, including those beyond the row.
+  /// Returns f(... f(f(start, x0), x1) ...) over all elements that the thread holds, including those beyond the row.
   template <class F>
   ZELLIGE_CALL float fold(float start, F f) const {
 #pragma unroll
@@ -52,7 +54,8 @@ struct RowTile {
       for (int j = 0; j < V; ++j) start = f(start, static_cast<float>(x[i][j]));
     return start;
   }
-  /// Returns f(... f(f(start, x0), x1) ...) over the thread's elements that lie within the row.
+  /// Returns f(... f(f(start, x0), x1) ...) over those elements of the thread that are within the row. The row has
+  /// row_columns columns, and the tile begins at column `first`.
   template <class F>
   ZELLIGE_CALL float fold_inside(int first, int row_columns, float start, F f) const {
 #pragma unroll
@@ -62,8 +65,8 @@ struct RowTile {
         for (int j = 0; j < V; ++j) start = f(start, static_cast<float>(x[i][j]));
     return start;
   }
-  /// Stores f(values, i), rounded to T, for every chunk i that lies within the row; `values` are its elements as
-  /// floats.
+  /// Stores f(values, i), rounded to T, in place of each chunk i of the thread that is within the row, where `values`
+  /// are the chunk's elements as floats. The row has row_columns columns, and the tile begins at column `first`.
   template <class F>
   ZELLIGE_CALL void store(gmem<T> row, int first, int row_columns, F f) const {
 #pragma unroll
@@ -84,7 +87,8 @@ struct Max {
   ZELLIGE_CALL float operator()(float x, float y) const { return max_number(x, y); }
 };
 
-/// Returns x reduced over the warp's lanes with the associative function f; all lanes get the result.
+/// Returns the reduction of x over all lanes of the warp with the associative and commutative function f; all lanes get
+/// the result.
 template <class F>
 ZELLIGE_CALL float reduce_warp(float x, F f) {
 #pragma unroll
@@ -92,8 +96,9 @@ ZELLIGE_CALL float reduce_warp(float x, F f) {
   return x;
 }
 
-/// Gives every warp the values of all warps: returns to lane l the value of warp l mod Warps. `slots` has Warps * N
-/// floats of shared memory. Contains a block barrier; two consecutive calls need different slots.
+/// Exchanges one vector per warp: lane l of every warp gets the vector that lane 0 of warp l mod Warps passes as
+/// `mine`. `slots` has Warps * N floats of shared memory. Contains a block barrier; two consecutive calls need
+/// different slots.
 template <int Warps, int N>
 ZELLIGE_CALL Vec<float, N> exchange_warps(const Vec<float, N>& mine, smem<float> slots) {
   static_assert((Warps & (Warps - 1)) == 0 && Warps <= 32, "exchange_warps: 1, 2, 4, ... warps");
@@ -101,7 +106,7 @@ ZELLIGE_CALL Vec<float, N> exchange_warps(const Vec<float, N>& mine, smem<float>
   __syncthreads();
   return load<N>(slots + threadIdx.x % Warps * N);
 }
-/// Returns x, a result of exchange_warps, reduced over the `Warps` warps with f.
+/// Returns the reduction with f, over the `Warps` warps, of x: an element of the vector that exchange_warps returned.
 template <int Warps, class F>
 ZELLIGE_CALL float reduce_warps(float x, F f) {
 #pragma unroll

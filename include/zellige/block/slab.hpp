@@ -2,11 +2,12 @@
 // stmatrix and stored by TMA. A slab has 64 columns with the 128-byte swizzle, or 40 columns, whose pitch of 80 bytes
 // avoids bank conflicts without a swizzle.
 //
-//   const auto slabs = Slabs<half_t, 64>::at("D", offset, /*barrier=*/1 + warpgroup);  // two, alternating
+//   auto slabs = Slabs<half_t, 64>::at("D", offset, /*barrier=*/1 + warpgroup);        // two slabs, used alternately
+//   // columns j to j + 63 of d, which go to (row, column + j) of the tensor that `map` describes:
 //   slabs.store(d, j, thread, [&](smem<half_t> slab) { tma_store_2d(map, slab, column + j, row); });
 //   slabs.drain(thread);                                  // before the kernel's end
 //
-// Transposed: the slab holds the transpose, one row of 64 elements per column of d.
+// With Transposed, a slab holds the transpose of its columns of d: one row of 64 elements per column of d.
 #pragma once
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/named_barrier.hpp>
@@ -16,7 +17,7 @@
 
 namespace zellige {
 
-/// Returns the layout of a slab in the form that TMA reads: (row, column) of d to an offset in elements.
+/// Returns the layout of a slab in shared memory, as TMA reads it: maps (row, column) of d to an offset in elements.
 template <int Columns, bool Transposed = false>
 ZELLIGE_CALL constexpr auto slab_layout() {
   static_assert(Transposed || Columns == 64 || Columns == 40,
@@ -31,8 +32,8 @@ ZELLIGE_CALL constexpr auto slab_layout() {
 template <int Columns>
 inline constexpr int slab_bytes = 64 * Columns * 2;
 
-/// `Count` slabs of one warpgroup, used in turn, so that a TMA store may read one while the next is written.
-/// `barrier` is the number of a named barrier of this warpgroup alone.
+/// `Count` slabs of one warpgroup, used in turn, so that a TMA store may read one slab while the next is written.
+/// `barrier` is the number of a named barrier that only this warpgroup uses.
 template <class T, int Columns, int Count = 2, bool Transposed = false>
 struct Slabs {
   using SlabLayout = decltype(slab_layout<Columns, Transposed>());
@@ -40,12 +41,13 @@ struct Slabs {
   unsigned barrier;
   int next = 0;
 
-  /// Returns slabs that begin at byte `offset` of shared memory: Count * slab_bytes<Columns> bytes.
+  /// Returns slabs that begin at byte `offset` of shared memory and occupy Count * slab_bytes<Columns> bytes. `barrier`
+  /// is the number of a named barrier; the emulator uses `name` in its findings.
   ZELLIGE_CALL static Slabs at(const char* name, unsigned offset, unsigned barrier) {
     return {shared<T>(name, offset, Count * 64 * Columns), barrier};
   }
   /// Writes `Columns` columns of d, from column `first` on, to the next slab. Then thread 0 calls leave(slab), which
-  /// must issue the TMA store. Called by all 128 threads; `thread` is the index in the warpgroup.
+  /// must issue the TMA store of the slab. Called by all 128 threads; `thread` is the index in the warpgroup.
   template <class Instruction, class Leave>
   ZELLIGE_CALL void store(const Accumulator<Instruction>& d, int first, int thread, Leave leave) {
     if (thread == 0) tma_store_wait_read<Count - 1>();  // the previous store from this slab has read it
@@ -60,7 +62,8 @@ struct Slabs {
     }
     if constexpr (Count > 1) next = next + 1 == Count ? 0 : next + 1;
   }
-  /// Waits until all TMA stores have read their slabs. Required before the kernel ends.
+  /// Waits until all TMA stores have read their slabs; only thread 0, which issued them, waits. Required before the
+  /// kernel ends. `thread` is the index in the warpgroup.
   ZELLIGE_CALL static void drain(int thread) {
     if (thread == 0) tma_store_wait_read<0>();
   }

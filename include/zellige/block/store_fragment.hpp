@@ -1,6 +1,6 @@
 // Applies an epilogue (epilogue.hpp) to a matmul's accumulators and stores them to a row-major matrix in global memory.
 //
-//   store_fragment(d, epilogue, C, ldc, {m0, n0, M, N}, warp, lane);      // d is the part of C from (m0, n0) on
+//   store_fragment(d, epilogue, C, ldc, {m0, n0, M, N}, warp, lane);      // d is the tile at (m0, n0) of the M x N C
 #pragma once
 #include <zellige/block/fragment.hpp>
 #include <zellige/block/part.hpp>
@@ -8,8 +8,8 @@
 
 namespace zellige {
 
-/// Stores epilogue(d), rounded to T, to the tile at p of a matrix with `pitch` elements per row. Elements outside the
-/// matrix are skipped. An even pitch allows two elements per access.
+/// Stores epilogue(x) of every element x of d, rounded to T, to the tile at p of a matrix with `pitch` elements per
+/// row. Elements outside the matrix are skipped. An even pitch allows two elements per access.
 template <class F, class Epilogue, class T>
 ZELLIGE_CALL void store_fragment(F& d, const Epilogue& epilogue, gmem<T> matrix, int64_t pitch, Part p,
                                  int warp, int lane) {

@@ -1,12 +1,11 @@
 // Rounds an accumulator and stores it to shared memory by stmatrix, four 8x8 matrices at a time.
 //
-//   const auto slab = slab_tile<half_t, 64>(shared<half_t>("D", 0, 64 * 64));           // slab.hpp
-//   store_columns<half_t, 64>(slab, d, 0);                // tile(row, column): element (row, column) of d
-//   store_columns<half_t, 16, true>(transposed, d, 0);    // if a column of d is contiguous in the tile
+//   store_columns<half_t, 64>(tile, d, 0, thread);              // columns 0 to 63 of d; tile(row, column): an address
+//   store_columns<half_t, 16, true>(transposed, d, 0, thread);  // if a column of d is contiguous in the tile
 //
-// The addresses are computed from layouts. Every lane passes the address of one matrix row, given by stmatrix's
-// destination layout. The source layout says which thread and register hold the row's first element, and the
-// accumulator's layout says which element of d that is.
+// The addresses are computed from layouts. Each lane passes to stmatrix the address of one row of an 8x8 matrix:
+// stmatrix's destination layout gives the row, its source layout the thread and register that hold the row's first
+// element, and the accumulator's layout the row and column of that element in d.
 #pragma once
 #include <zellige/atom/convert.hpp>
 #include <zellige/atom/copy_atom.hpp>
@@ -15,8 +14,8 @@
 
 namespace zellige {
 
-/// The stmatrix instruction for `Matrices` matrices: its CuTe operation Op, which has the operand layouts, and its
-/// call.
+/// The stmatrix instruction that stores `Matrices` 8x8 matrices: `Op` is its CuTe operation, which has the operand
+/// layouts, and store() calls it.
 template <int Matrices, bool Transposed>
 struct StoreMatrix;
 #define ZELLIGE_STORE_MATRIX(matrices, transposed, op, call)                                         \
@@ -31,8 +30,8 @@ ZELLIGE_STORE_MATRIX(2, true, SM90_U16x4_STSM_T, stmatrix_x2_trans)
 ZELLIGE_STORE_MATRIX(4, true, SM90_U16x8_STSM_T, stmatrix_x4_trans)
 #undef ZELLIGE_STORE_MATRIX
 
-/// Returns the element of d (row, column) whose address this thread must pass to stmatrix when the warp stores d's
-/// first registers. `thread` is the index in the warpgroup.
+/// Returns the row and column of the element of d whose address this thread must pass to stmatrix when its warp stores
+/// the first registers of d. `thread` is the index in the warpgroup.
 template <class T, class Store, class Instruction>
 ZELLIGE_CALL AccumulatorAt addressed_element(int thread) {
   using D = Accumulator<Instruction>;
@@ -47,7 +46,8 @@ ZELLIGE_CALL AccumulatorAt addressed_element(int thread) {
   return {static_cast<int>(get<0>(at)), static_cast<int>(get<1>(at))};
 }
 
-/// Stores `Matrices` 8x8 matrices: d's registers from number `first` on go to the tile's columns from `column` on.
+/// Stores `Matrices` 8x8 matrices, rounded to T: the registers of d from number `first` on, two per matrix, go to the
+/// columns of `tile` from `column` on. `thread` is the index among the threads that hold d.
 template <class T, int Matrices, bool Transposed, class Tile, class Instruction>
 ZELLIGE_CALL void store_matrices(const Tile& tile, const Accumulator<Instruction>& d, int first, int column,
                                  int thread) {
@@ -63,7 +63,7 @@ ZELLIGE_CALL void store_matrices(const Tile& tile, const Accumulator<Instruction
 }
 
 /// Stores `Columns` columns of d, from column `first` on, rounded to T, to columns 0, 1, ... of `tile`. Called by all
-/// threads that hold d.
+/// threads that hold d; `thread` is the index among them. Transposed: a column of d is contiguous in `tile`.
 template <class T, int Columns, bool Transposed = false, class Tile, class Instruction>
 ZELLIGE_CALL void store_columns(const Tile& tile, const Accumulator<Instruction>& d, int first, int thread) {
   using D = Accumulator<Instruction>;

@@ -1,14 +1,15 @@
 // Defines the tiles of generated kernels: a pointer and a layout, which map a coordinate to an address. read and write
-// move several adjacent elements from there in one access and convert them.
+// access several adjacent elements at an address at once, and convert them to and from float32 (or int).
 //
+//   // name "X", at byte 0 of shared memory, 512 elements; W is at byte 1024
 //   const auto sX = shared_tile<half_t, Layout<Shape<_8, _64>, Stride<_64, _1>>>("X", 0, 512);
 //   const auto sW = shared_tile<half_t, Swizzled<3, 3, 3, Layout<Shape<_8, _64>, Stride<_64, _1>>>>("W", 1024, 512);
-//   Vec<float, 8> x = read<8>(sX(row, 8 * chunk));        // one 16-byte load, widened
+//   Vec<float, 8> x = read<8>(sX(row, 8 * chunk));        // one 16-byte load, converted to float32
 //   write<8>(sX(row, 8 * chunk), x);                      // rounded to half_t, one 16-byte store
 //
-// A static layout is given as a type, and no object of it is made. NVRTC then instantiates no class of the layout
-// library, which would be two thirds of a tile's compile time. shared_tile<half_t>("X", 0, 512, layout) accepts a
-// layout by value.
+// A static layout is passed as a type, of which no object is created. NVRTC then instantiates no class of the layout
+// library; instantiating them would be two thirds of a tile's compile time. shared_tile<half_t>("X", 0, 512, layout)
+// accepts a layout by value.
 #pragma once
 #include <zellige/atom/bfloat16.hpp>
 #include <zellige/atom/cast.hpp>
@@ -42,7 +43,8 @@ struct AddressTile {
     else
       return data + layout(c...);
   }
-  /// Returns a tile with the same layout that begins `elements` elements later, such as another stage of a ring.
+  /// Returns a tile with the same layout that begins `elements` elements after this one, such as another stage of a
+  /// ring.
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements, layout}; }
 };
 
@@ -85,8 +87,8 @@ struct static_mode<tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>> {
 };
 }  // namespace detail
 
-/// AddressTile for static layouts, as in generated kernels. It computes offsets without instantiating the layout
-/// library's classes, so it compiles fast.
+/// AddressTile for static layouts, as in generated kernels. This specialisation computes offsets without instantiating
+/// the layout library's classes, so it compiles fast.
 template <class Pointer, auto... s, auto... d, class Index>
 struct AddressTile<Pointer, Layout<tuple<C<s>...>, tuple<C<d>...>>, Index> {
   Pointer data;
@@ -106,7 +108,7 @@ requires(
   }
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
 };
-/// AddressTile for static layouts with a swizzle, which permutes the offsets that the layout returns.
+/// AddressTile for static layouts with a swizzle. The swizzle permutes the offsets that the layout returns.
 template <class Pointer, int B, int M, int S, class... Modes, class... Strides, class Index>
 requires(
     B > 0 && S > 0 &&
@@ -122,8 +124,9 @@ requires(
 };
 
 #if defined(ZELLIGE_EMULATE)
-/// Returns `data` with a note for the emulator: accesses use Layout, so that reads through an incompatible layout are
-/// found. `part` is the size of a part in elements, 0 for none; `stages`: the parts are stages of a ring.
+/// Returns `data`, tagged with Layout on the emulator, which reports reads through an incompatible layout. If the
+/// memory consists of equal parts, `part` is the number of elements of one part, else 0; `stages` is true if these
+/// parts are the stages of a ring.
 template <class Layout, class T>
 ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, unsigned part = 0, bool stages = false) {
   static constexpr emulate::Arrangement a = emulate::arrangement(Layout{}, sizeof(T));
@@ -139,26 +142,27 @@ ZELLIGE_CALL Pointer arranged(Pointer data, unsigned = 0, bool = false) {
 }
 #endif
 
-/// Returns a tile of `count` elements of shared memory that begins at `byte_offset`. The emulator uses `name` in its
-/// findings.
+/// Returns a tile of `count` elements that begins at byte `byte_offset` of shared memory. The emulator uses `name` in
+/// its findings.
 template <class T, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset,
                                                       unsigned count) {
   return {arranged<Layout>(shared<T>(name, byte_offset, count))};
 }
-/// Returns the first of `Stages` contiguous tiles with `count` elements in total; `shift` moves to the others. Layout
-/// is that of one tile. The emulator checks that every filled stage is read, and that no outdated stage is.
+/// Returns the first of `Stages` contiguous tiles with `count` elements in total, from byte `byte_offset` of shared
+/// memory on; `shift` returns the others. Layout is that of one tile. The emulator checks that every filled stage is
+/// read, and that no outdated stage is read.
 template <class T, int Stages, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset,
                                                       unsigned count) {
   return {arranged<Layout>(shared<T>(name, byte_offset, count), count / Stages, true)};
 }
-/// Returns a tile of partial results in shared memory: the layout's first mode, of extent `Sums`, counts them. read_sum
-/// or read_max combines them; the emulator checks that all are read.
+/// Returns a tile of `Sums` partial results in shared memory: the first mode of Layout selects a partial result, the
+/// others an element. read_sum or read_max combines the partial results; the emulator checks that all of them are read.
 template <class T, int Sums, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_sums(const char* name, unsigned byte_offset,
                                                       unsigned count) {
-  unsigned part = 0;  // a swizzle may mix the parts
+  unsigned part = 0;  // elements of one partial result; 0 with a swizzle, which may interleave them
 #if defined(ZELLIGE_EMULATE)
   static_assert(int(size<0>(Layout{})) == Sums,
                 "shared_sums: the layout's first mode counts the partial results");
@@ -177,36 +181,36 @@ ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned
   return shared_ring<T, Stages, Layout>(name, byte_offset, count);
 }
 
-/// Returns a tile in global memory.
+/// Returns a tile in global memory with the given layout that begins at `data`. Index is the type of its offsets.
 template <class Layout, class Index = int, class Pointer>
 ZELLIGE_CALL AddressTile<Pointer, Layout, Index> global_tile(Pointer data) {
   return {data};
 }
 
-/// Returns the smaller of `index` and `last`. Kernels use it to read elements beyond a tile from its edge and discard
-/// them.
+/// Returns the smaller of `index` and `last`. Kernels clamp an index beyond a tile to the tile's last element with it,
+/// and discard what they then read.
 template <class Index>
 ZELLIGE_CALL Index at_most(Index index, int last) {
   return index < last ? index : last;
 }
 
-/// Returns the index stored at `number`, as in a gather, clamped to 0 ... `last`.
+/// Returns the integer stored at `number`, such as the index of a gathered row, clamped to 0 ... `last`.
 template <class Pointer>
 ZELLIGE_CALL int numbered(Pointer number, int last) {
   return min(max(static_cast<int>(load<1>(number)[0]), 0), last);
 }
 
-/// Returns how many elements of a chunk of `whole` exist if `left` elements remain from its first one on: `left`
-/// clamped to 0 ... `whole`.
+/// Returns how many of a chunk's `whole` elements exist, if `left` elements remain from the chunk's first one on:
+/// `left` clamped to 0 ... `whole`.
 ZELLIGE_CALL int edge(int left, int whole) { return left < 0 ? 0 : left < whole ? left : whole; }
 
-/// Returns the same memory as a tile with another layout.
+/// Returns a tile of the same memory with the layout `Layout` in place of `Old`.
 template <class Layout, class Pointer, class Old>
 ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile) {
   return {arranged<Layout>(tile.data)};
 }
 
-/// The columns from `first` on of a tile with coordinates (batch, row, column).
+/// A view of the columns from `first` on of a tile with coordinates (batch, row, column).
 template <class View>
 struct ColumnsFrom {
   View tile;
@@ -232,7 +236,8 @@ struct pointee<emulate::pointer<T>> {
 };
 #endif
 
-/// Returns x with its elements converted to the type in which kernels compute: float32, or int for integers.
+/// Returns x with its elements converted to the type in which kernels compute: float32 for floating-point elements, int
+/// for integers.
 template <class T, int N>
 ZELLIGE_CALL Vec<register_t<T>, N> widened(const Vec<T, N>& x) {
   Vec<register_t<T>, N> result;
@@ -262,8 +267,8 @@ ZELLIGE_CALL void write(Pointer to, const Vec<Register, M>& x, int at = 0) {
     for (int i = 0; i < N / 2; ++i) packed[i] = pack<T>(x[at + 2 * i], x[at + 2 * i + 1]);
     v = bit_cast<Vec<T, N>>(packed);
   } else if constexpr (requires { T::pack(0.f, 0.f); }) {
-    // Uses the instruction that converts two values: ptxas (CUDA 13.0) merges single conversions of
-    // neighbours and moves them before the wait for the wgmma that accumulates them.
+    // Converts with the instruction for two values: ptxas (CUDA 13.0) merges the conversions of adjacent single values,
+    // and moves them before the wait for the wgmma that computes these values.
 #pragma unroll
     for (int i = 0; i < N; ++i) v[i] = bit_cast<Vec<T, 2>>(pack<T>(x[at + i], 0))[0];
   } else {
@@ -273,8 +278,8 @@ ZELLIGE_CALL void write(Pointer to, const Vec<Register, M>& x, int at = 0) {
   store(to, v);
 }
 
-/// Writes x[at] to `first` and x[at + 1] to `second`. Rounds both in one instruction if the type has a packed
-/// conversion.
+/// Writes x[at] to the address `first` and x[at + 1] to the address `second`. Rounds both in one instruction if the
+/// type has a packed conversion.
 template <class Pointer, class Register, int M>
 ZELLIGE_CALL void write_apart(Pointer first, Pointer second, const Vec<Register, M>& x, int at = 0) {
   using T = typename pointee<Pointer>::type;
@@ -291,7 +296,7 @@ ZELLIGE_CALL void write_apart(Pointer first, Pointer second, const Vec<Register,
   }
 }
 
-/// Returns the concatenation of vectors of equal length.
+/// Returns the concatenation of one or more vectors of N elements each.
 template <class Register, int N>
 ZELLIGE_CALL Vec<Register, N> join(const Vec<Register, N>& x) {
   return x;
@@ -307,7 +312,7 @@ ZELLIGE_CALL auto join(const Vec<Register, N>& x, const Rest&... rest) {
   return result;
 }
 
-/// Reports a finding on the emulator if `Parts` is not the number of partial results in the tile. Nothing on the
+/// Reports a finding on the emulator if `Parts` is not the number of partial results in the tile. Does nothing on the
 /// device.
 template <int Parts, class Pointer, class Layout>
 ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout>& tile) {
@@ -320,7 +325,8 @@ ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout
 #endif
 }
 
-/// Returns the sum of `Parts` partial results, for N adjacent elements; part p begins at tile(p, c...).
+/// Returns, for N adjacent elements, the sum of their `Parts` partial results; those of partial result p begin at
+/// tile(p, c...).
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL auto read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
   check_parts<Parts>(tile);
@@ -334,7 +340,8 @@ ZELLIGE_CALL auto read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate.
   return x;
 }
 
-/// Returns the maximum of `Parts` partial results, for N adjacent elements; part p begins at tile(p, c...).
+/// Returns, for N adjacent elements, the maximum of their `Parts` partial results; those of partial result p begin at
+/// tile(p, c...).
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL auto read_max(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
   check_parts<Parts>(tile);

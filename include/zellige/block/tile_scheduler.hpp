@@ -1,7 +1,8 @@
 // Defines tile schedulers: the order (rasterization) in which persistent blocks compute the output tiles of a matrix.
-// TileOrder visits groups of tile rows, column by column within a group, so that the tiles in flight share operands in
-// the L2. If a group has a multiple of four rows, it visits sub-blocks of 4 x 2 tiles, because eight consecutive blocks
-// run at the same time and share what they load.
+// TileOrder visits one group of tile rows after another, column by column within a group, so that tiles computed at the
+// same time share operands in the L2. If a group has a multiple of four rows, and the matrix an even number of tile
+// columns, TileOrder visits sub-blocks of 4 x 2 tiles: eight consecutive blocks run at the same time and share what
+// they load.
 //
 //   for (int t = blockIdx.x; t < order.tiles(); t += gridDim.x) { auto [row, column] = order(t); ... }
 //
@@ -14,7 +15,7 @@ namespace zellige {
 /// Grouped rasterization of rows x columns tiles: order(t) returns the row and column of the t-th tile.
 struct TileOrder {
   int rows, columns;  // in tiles
-  int group;          // rows per group
+  int group;          // tile rows per group
 
   struct Place {
     int row, column;
@@ -31,9 +32,10 @@ struct TileOrder {
   }
 };
 
-/// Tile order for work that grows along one dimension of the grid. A block computes the n-th tile from the end, then
-/// the n-th from the beginning, so that all such pairs have equal work. `extent` is the dimension's number of tiles,
-/// which must be even; `below` is the number of tiles in the faster dimensions.
+/// Tile order for a grid whose tiles have more work the larger their index is along one dimension. A block computes the
+/// n-th tile from the end of this dimension, then the n-th from the beginning, so that all such pairs have equal work.
+/// `extent` is the dimension's number of tiles, which must be even; `below` is the number of tiles in the faster
+/// dimensions.
 ///
 ///   for (int pair = blockIdx.x, turn = 0; pair < tiles / 2; pair += turn * gridDim.x, turn ^= 1) { int t = order(pair, turn); ... }
 struct LongAndShort {
@@ -45,9 +47,10 @@ struct LongAndShort {
   }
 };
 
-/// Order of attention's query tiles: `tiles` tiles for each of `heads` heads; a block computes iterations(blocks) of
-/// them. Causal: later tiles have more work, so a block takes one tile from the end of a head and then one from its
-/// beginning. All such pairs have equal work; a tile in the middle has no partner.
+/// Order of attention's query tiles: `tiles` tiles for each of `heads` heads. Each block makes iterations(blocks)
+/// iterations and computes at most one tile in each. Causal: later tiles have more work, so a block computes the n-th
+/// tile from the end of a head and then the n-th from its beginning. All such pairs have equal work; a middle tile has
+/// no partner.
 template <bool Causal>
 struct HeadOrder {
   int tiles, heads;  // tiles per head, number of heads
@@ -56,11 +59,12 @@ struct HeadOrder {
     int tile, head;  // tile -1: nothing to do
   };
   ZELLIGE_ANYWHERE int per_head() const { return Causal ? (tiles + 1) / 2 : tiles; }
-  /// Returns the iterations of a block, if the grid has `blocks` blocks.
+  /// Returns the number of iterations that each block makes if the grid has `blocks` blocks.
   ZELLIGE_ANYWHERE int iterations(int blocks) const {
     return (per_head() * heads + blocks - 1) / blocks * (Causal ? 2 : 1);
   }
-  /// Returns the tile and head that block `block` of `blocks` computes in an iteration; tile -1 if it has none.
+  /// Returns the tile and head that block number `block` of `blocks` computes in iteration number `iteration`. The tile
+  /// is -1 if the block has nothing to compute in this iteration.
   ZELLIGE_ANYWHERE Place operator()(int iteration, int block, int blocks) const {
     const int unit = (Causal ? iteration / 2 : iteration) * blocks + block, head = unit / per_head(),
               r = unit % per_head();

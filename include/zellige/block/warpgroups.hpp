@@ -1,5 +1,5 @@
-// Includes what emitted warp-specialized kernels use in addition to block.hpp: warp roles, shared-memory rings, TMA and
-// wgmma.
+// Includes what emitted warp-specialized kernels need in addition to block.hpp: warp roles, shared-memory rings, TMA
+// and wgmma.
 //
 //   roles(consumer<8, 232>([&] { ... ring.wait(at), issue_wgmma<half_t, 4>(d, a, b), ring.release(at) ... }),
 //         producer<4, 40>([&] { ... tma_load_2d(ring.tile(at), map, ring.acquire(at), x, y) ... }));

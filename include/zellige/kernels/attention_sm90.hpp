@@ -1,14 +1,15 @@
-// Computes attention (forward) on Hopper: O = softmax(scale Q K^T) V, as FlashAttention-3 does. Head dimension 64 or
-// 128, causal or not, with grouped query heads. A producer warpgroup loads by TMA; two consumer warpgroups compute 64
-// query rows each and alternate (ping-pong): one runs wgmma while the other computes exponentials. The rounded
-// exponentials P stay in registers, as the A operand of P V.
+// Computes attention (forward) on Hopper: O = softmax(scale Q K^T) V, as FlashAttention-3 does. The head dimension is
+// 64 or 128; causal masks and grouped query heads are supported. A producer warpgroup loads by TMA; two consumer
+// warpgroups compute 64 query rows each and alternate (ping-pong): one runs wgmma while the other computes
+// exponentials. The rounded exponentials P stay in registers, as the A operand of P V.
 //
 //   using A = Attention<bfloat16_t, /*HeadDim=*/128, /*KeysPerTile=*/128, /*Causal=*/true>;
 //   attention_sm90<A><<<132, A::threads, A::shared_bytes>>>(q, k, v, o, {queries, keys, heads, kv_heads, scale});
 //
-// descriptors.hpp makes the TMA descriptors: rank 4, [heads][HeadDim / 64][rows][64], with the 128-byte swizzle. A box
-// has 64 rows (q, o) or KeysPerTile rows (k, v) of the whole head dimension. `heads` is the number of heads times that
-// of batches; query head h reads key head h / (heads / kv_heads).
+// q, k, v and o are TMA descriptors of rank-4 tensors [heads][HeadDim / 64][rows][64] with the 128-byte swizzle, which
+// descriptors.hpp describes. A box has 64 rows (q, o) or KeysPerTile rows (k, v) of one head, over the whole head
+// dimension. `heads` is the number of query heads times the number of batches; query head h reads key head
+// h / (heads / kv_heads).
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/named_barrier.hpp>
@@ -23,7 +24,8 @@
 
 namespace zellige::kernels {
 
-/// Configuration of the kernel. Keys_ is the number of keys per tile. Offsets are bytes of shared memory.
+/// Configuration of attention_sm90. Keys_ is the number of keys per tile. Members with `offset` in their name are bytes
+/// of shared memory.
 template <class Element_, int HeadDim_, int Keys_, bool Causal_>
 struct Attention {
   using Element = Element_;
@@ -38,10 +40,11 @@ struct Attention {
   static_assert(Keys % 16 == 0 && Keys <= 256, "Attention: a multiple of 16 keys, at most 256");
 };
 
-/// Run-time sizes: queries and keys per head, and the numbers of heads times batches.
+/// Run-time sizes: `queries` and `keys` are per head; `heads` and `kv_heads` are the numbers of query heads and of key
+/// heads, each times the number of batches.
 struct AttentionShape {
   int queries, keys, heads, kv_heads;
-  float scale;  // of the scores
+  float scale;  // factor of the scores Q K^T
 };
 
 /// The problem's sizes, the order of tiles and the shared-memory rings of Q, K and V, for producer and consumers.
@@ -60,9 +63,11 @@ struct AttentionWork {
     q = A::QRing::at(0, at + 2 * each, {"Q"}, "q full", "q empty");
   }
   ZELLIGE_CALL int iterations() const { return order.iterations(gridDim.x); }
-  /// Returns this block's tile of 128 query rows and its head in an iteration; tile -1 if it has none.
+  /// Returns the tile of 128 query rows, and its head, that this block computes in an iteration; tile -1 if there is
+  /// none.
   ZELLIGE_CALL auto operator()(int iteration) const { return order(iteration, blockIdx.x, gridDim.x); }
-  /// Returns how many key tiles the 128 query rows from `row` on can see. Causal: the last query sees the last key.
+  /// Returns how many key tiles the 128 query rows from `row` on attend to. With Causal, the last query attends to all
+  /// keys, the query before it to all but the last key, and so on.
   ZELLIGE_CALL int key_tiles(int row) const {
     int keys = s.keys;
     if constexpr (A::Causal) {
@@ -73,7 +78,8 @@ struct AttentionWork {
   }
 };
 
-/// The producer: loads Q once per tile, and the tiles of K and V from the last to the first. Called by one thread.
+/// Runs the producer: loads Q once per query tile, and the tiles of K and V from the last to the first. Called by one
+/// thread.
 template <class A>
 ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor& k_map,
                                  const TmaDescriptor& v_map, const AttentionWork<A>& work) {
@@ -105,8 +111,8 @@ ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor
   }
 }
 
-/// A consumer: computes and stores the warpgroup's 64 rows of O for each of the block's tiles. Called by all threads of
-/// both consumer warpgroups.
+/// Runs a consumer: computes and stores the calling warpgroup's 64 rows of O, for each of the block's query tiles.
+/// Called by all threads of both consumer warpgroups.
 template <class A>
 ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const AttentionWork<A>& work) {
   using Element = typename A::Element;

@@ -6,11 +6,14 @@
 //   decode_attention<Plan><<<dim3(splits, heads_kv * groups, batches), Plan::threads, Plan::bytes>>>(
 //       q, k, v, o, partial, counters, shape);             // launched with clusters of 8 x 1 x 1
 //
-// The keys are split over `splits` blocks, a multiple of the cluster size, and over the warps of a block. A warp
-// streams 16 keys and values at a time through its own cp.async ring, and multiplies with mma.sync, its rows being the
-// query heads. Partial results are combined over the warps in shared memory, then over a cluster in distributed shared
-// memory. Several clusters are combined in `partial` (Plan::partial floats per cluster and group) by the block that is
-// last to increment its group's counter. Counters are 0 before and after; one cluster uses neither.
+// A group is the set of query heads that a block computes: 8 or 16 of those that share a key head. The keys are split
+// over `splits` blocks, a multiple of the cluster size, and over the warps of a block. A warp streams 16 keys and
+// values at a time through its own cp.async ring and multiplies with mma.sync, whose rows are the query heads.
+//
+// The results of the warps are combined in shared memory, then those of a cluster's blocks in distributed shared
+// memory. If a group has several clusters, each writes its result to `partial` (Plan::partial floats per cluster and
+// group), and the block that is last to increment the group's counter combines these. All counters must be 0 at the
+// start, and are 0 again at the end. With a single cluster per group, `partial` and `counters` are unused.
 #pragma once
 #include <zellige/atom/atomic.hpp>
 #include <zellige/atom/cluster.hpp>
@@ -20,32 +23,34 @@
 
 namespace zellige::kernels {
 
-/// Sizes, and strides of the KV cache in elements. q and o are contiguous.
+/// Run-time sizes, and the strides of the KV cache in elements. q and o are contiguous.
 struct DecodeShape {
   int heads_q, heads_kv, keys;
   int64_t key_stride, head_stride, batch_stride;
   float scale;
 };
 
-/// Configuration of the kernel. Rows_ is the number of query heads per block, padded to 8 or 16.
+/// Configuration of decode_attention. Rows_ is the number of query heads per block, padded to 8 or 16.
 template <class T, int HeadDim, int Rows_, int Warps_, int Stages_, int Cluster_ = 1>
 struct DecodePlan {
   using Element = T;
   static constexpr int head_dim = HeadDim, rows = Rows_, warps = Warps_, stages = Stages_, cluster = Cluster_;
   static constexpr int threads = 32 * warps;
-  static constexpr int tile = 16 * head_dim;      // keys of one step
-  static constexpr int ring = stages * 2 * tile;  // keys and values per warp
+  static constexpr int tile = 16 * head_dim;      // elements of 16 keys, a warp's step
+  static constexpr int ring = stages * 2 * tile;  // elements of keys and values in a warp's ring
   static constexpr int sums = rows * head_dim,
                        partial =
-                           sums + 2 * rows;  // per result: accumulators; per row the maximum and the sum
-  static constexpr int results = 4 * (warps + 1) * partial;  // of the warps, then of the block
+                           sums +
+                           2 * rows;  // floats of a partial result: accumulators; per row, maximum and sum
+  static constexpr int results = 4 * (warps + 1) * partial;  // bytes: each warp's result, then the block's
   static constexpr int bytes = (2 * warps * ring > results ? 2 * warps * ring : results) + 16;
   static_assert(head_dim == 64 || head_dim == 128);
   static_assert(rows == 8 || rows == 16);
 };
 
-/// Adds `parts` partial results, the w-th at part(w), weighted by 2^(its maximum - the largest maximum). For chunks
-/// `from` to `to` of 4 columns, calls take(row, column, sums, maximum, total of the exponentials).
+/// Adds `parts` partial results, of which part(w) is the w-th; the weight of each is 2^(its maximum - the largest
+/// maximum). For each chunk of 4 columns, from number `from` to number `to`, calls take(row, column, x, maximum,
+/// total): x has the chunk's sums, maximum is the row's largest score, and total its sum of exponentials.
 template <class Plan, class Part, class Take>
 ZELLIGE_CALL void combine(int parts, Part part, int from, int to, Take take) {
   for (int i = from + static_cast<int>(threadIdx.x); i < to; i += Plan::threads) {
@@ -67,7 +72,8 @@ ZELLIGE_CALL void combine(int parts, Part part, int from, int to, Take take) {
   }
 }
 
-/// Computes o = softmax(scale q K^T) V for one query token per head. `partial` and `counters` are workspace.
+/// Computes o = softmax(scale q K^T) V for one query token per head. `partial` and `counters` are workspace in global
+/// memory; the head of decode_attention.hpp gives their sizes and the launch configuration.
 template <class Plan>
 __global__ void __launch_bounds__(Plan::threads)
     decode_attention(gmem<const typename Plan::Element> q, gmem<const typename Plan::Element> k,

@@ -1,10 +1,10 @@
-// Describes the tensors of the hand-written Hopper kernels for make_tma_descriptor: shapes, boxes and swizzles that the
-// kernels expect. Host code, for the GPU and the emulator.
+// Describes the tensors of the hand-written Hopper kernels for make_tma_descriptor: the shapes, boxes and swizzles that
+// the kernels expect. Host code, for the GPU and the emulator.
 //
 //   const GemmTensors<Tile> t(shape);
 //   launch(gemm_sm90<Tile, Plain>, ..., make_tma_descriptor(t.a, a), make_tma_descriptor(t.b, b), make_tma_descriptor(t.d, d), ...);
 //
-// make_tma_descriptor throws for sizes that TMA cannot address, with the name of the field and its value.
+// make_tma_descriptor throws if TMA cannot address a size; the message has the name of the field and its value.
 #pragma once
 #include <zellige/atom/make_tma_descriptor.hpp>
 #include <zellige/kernels/attention_sm90.hpp>
@@ -14,7 +14,7 @@
 
 namespace zellige::kernels {
 
-/// TMA's element type for T: half_t or bfloat16_t.
+/// TMA's element type for T, which is half_t or bfloat16_t.
 template <class T>
 inline constexpr TmaElement tma_element = TmaElement::u8;
 template <>
@@ -22,7 +22,8 @@ inline constexpr TmaElement tma_element<half_t> = TmaElement::f16;
 template <>
 inline constexpr TmaElement tma_element<bfloat16_t> = TmaElement::bf16;
 
-/// Returns the description of a contiguous row-major matrix that is copied in boxes of box_rows x box_columns.
+/// Returns the TMA description of a contiguous row-major matrix that is copied in boxes of box_rows x box_columns.
+/// Extents are in elements.
 template <class T>
 TmaTensor tma_matrix(const char* name, int64_t rows, int64_t columns, int64_t box_rows, int64_t box_columns,
                      SwizzleMode swizzle, TmaPromotion promotion) {
@@ -37,8 +38,8 @@ TmaTensor tma_matrix(const char* name, int64_t rows, int64_t columns, int64_t bo
           .promotion = promotion};
 }
 
-/// Returns the description of a contiguous row-major rows x k matrix as a rank-3 tensor [k / 64][rows][64]. A box has
-/// box_rows rows and 64 * chunks columns; a rank-2 box with the 128-byte swizzle could have only 64 columns.
+/// Returns the TMA description of a contiguous row-major rows x k matrix as a rank-3 tensor [k / 64][rows][64]. A box
+/// has box_rows rows and 64 * chunks columns; a rank-2 box with the 128-byte swizzle could have only 64 columns.
 template <class T>
 TmaTensor tma_chunks(const char* name, int64_t rows, int64_t k, int64_t box_rows, int64_t chunks,
                      TmaPromotion promotion) {
@@ -53,15 +54,15 @@ TmaTensor tma_chunks(const char* name, int64_t rows, int64_t k, int64_t box_rows
           .promotion = promotion};
 }
 
-/// The tensors of gemm_sm90: D = A B^T.
+/// The TMA descriptions of the tensors of gemm_sm90, D = A B^T.
 template <class Tile>
 struct GemmTensors {
   TmaTensor a, b, d;
 
   explicit GemmTensors(const GemmShape& s) {
     using E = typename Tile::Element;
-    // L2 promotion fetches more than the box. It does not pay if rows are not multiples of 128 bytes, or if B is read
-    // only once.
+    // L2 promotion makes TMA fetch more than the box into the L2. It does not pay if rows are not multiples of 128
+    // bytes, or if B is read only once.
     const auto promotion = s.m <= Tile::TileM * Tile::ClusterM            ? TmaPromotion::none
                            : s.k * static_cast<int>(sizeof(E)) % 128 == 0 ? TmaPromotion::l2_256
                                                                           : TmaPromotion::l2_128;
@@ -73,7 +74,7 @@ struct GemmTensors {
   }
 };
 
-/// The tensors of linear_sm90: weights w and, if gated, v; rows x.
+/// The TMA descriptions of the tensors of linear_sm90: the weights w, the weights v of the gate, and the input x.
 template <class L>
 struct LinearTensors {
   TmaTensor w, v, x;
@@ -90,7 +91,7 @@ struct LinearTensors {
   }
 };
 
-/// The tensors of linear_rows_sm90: y = x w^T.
+/// The TMA descriptions of the tensors of linear_rows_sm90, y = x w^T.
 template <class L>
 struct RowsTensors {
   TmaTensor w, x, y;
@@ -103,7 +104,7 @@ struct RowsTensors {
   }
 };
 
-/// The tensors of attention_sm90.
+/// The TMA descriptions of the tensors of attention_sm90.
 template <class A>
 struct AttentionTensors {
   TmaTensor q, k, v, o;
@@ -114,8 +115,7 @@ struct AttentionTensors {
     v = rows("V", s.kv_heads, s.keys, A::Keys);
     o = rows("O", s.heads, s.queries, 64);
   }
-  /// Returns the description of a contiguous [heads][n][HeadDim] tensor that is copied in boxes of `box` rows of a
-  /// head.
+  /// Returns the TMA description of a contiguous [heads][n][HeadDim] tensor. A box has `box` rows of one head.
   static TmaTensor rows(const char* name, int64_t heads, int64_t n, int64_t box) {
     return {.name = name,
             .element = tma_element<typename A::Element>,

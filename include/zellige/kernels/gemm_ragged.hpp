@@ -1,17 +1,18 @@
 // Computes a GEMM of unaligned operands, C = epilogue(A B): any size, any pitch, 2-byte alignment. A is row-major, B
 // row-major (K x N) or, with AlongK, column-major (N x K in memory).
 //
+//   // 32 x 32 tiles, 4 stages, AlongK = false
 //   gemm_ragged<half_t, 32, 32, 4, false><<<dim3(ceil_div(N, 32), ceil_div(M, 32)), 256,
 //                                           GemmRagged<32, 32, 4, false>::bytes>>>(
 //       A, lda, B, ldb, C, ldc, M, N, K, Identity{});
 //
-// Elements are not realigned: cp.async copies whole aligned 16-byte chunks to shared memory (RaggedRows). Warp w of
-// eight multiplies only the k with k mod 8 = w, because these have equal offsets within their chunks:
-//   A, and B with AlongK   elements k, k + 8, ... of a row have the same position in consecutive chunks; fragments are
-//                          gathered from there
-//   row-major B            rows k, k + 8, ... have the same offset. The warp multiplies the chunks as they are, with
-//                          one 8-column tile more than the block's columns; the offset is applied to its results
-// The warps' results are added in shared memory, and the epilogue stores the sums to C.
+// Elements are not realigned: cp.async copies whole aligned 16-byte chunks of 8 elements to shared memory (RaggedRows).
+// Warp w of the eight warps multiplies only those k with k mod 8 = w:
+//   A, and B with AlongK   elements k, k + 8, ... of a row have the same position in consecutive chunks; the warp
+//                          gathers its fragments from these positions
+//   row-major B            rows k, k + 8, ... begin at the same offset within their first chunks. The warp multiplies
+//                          whole chunks, 8 columns more than the tile has, and its results are shifted by the offset
+// The warps' results are added in shared memory, and the epilogue of the sums is stored to C.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/epilogue.hpp>
@@ -19,7 +20,7 @@
 
 namespace zellige::kernels {
 
-/// Sizes of the kernel's shared memory for tiles of M x N, in elements; `bytes` in bytes.
+/// Sizes of gemm_ragged's shared memory for tiles of M x N, in elements; `bytes` is the total in bytes.
 template <int M, int N, int Stages, bool AlongK>
 struct GemmRagged {
   static constexpr int threads = 256, k = 256, steps = k / 128;  // k of a stage; k16 steps of a warp in it
@@ -34,8 +35,8 @@ struct GemmRagged {
 };
 
 /// Starts the copy of `Lines` rows, from row0 on, of an operand that is contiguous along K: 33 chunks of 16 bytes per
-/// row, from column k0 on. A warp copies every 8th row, because these have equal offsets. Elements beyond column K or
-/// beyond the operand's `rows` rows become zero.
+/// row, from column k0 on. A warp copies every 8th row, because these rows have the same offset in their first chunks.
+/// Elements from column K or row `rows` on become zero.
 template <class Plan, int Lines, class T>
 ZELLIGE_CALL void copy_lines(const RaggedRows<T>& from, smem<T> to, int row0, int rows, int k0, int K) {
   constexpr int mine = Lines / 8;
@@ -54,7 +55,7 @@ ZELLIGE_CALL void copy_lines(const RaggedRows<T>& from, smem<T> to, int row0, in
   if (skip) from.copy_head(to + warp * Plan::line, row, 0, K);
 }
 
-/// Computes a BM x BN tile of C = epilogue(A B) per block. lda, ldb and ldc are pitches in elements, of any value.
+/// Computes C = epilogue(A B), one BM x BN tile per block. lda, ldb and ldc are pitches in elements, of any value.
 template <class T, int BM, int BN, int Stages, bool AlongK, class Epilogue>
 __global__ void __launch_bounds__(256, 1)
     gemm_ragged(gmem<const T> A, int64_t lda, gmem<const T> B, int64_t ldb, gmem<T> C, int64_t ldc, int M,

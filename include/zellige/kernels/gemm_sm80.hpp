@@ -2,12 +2,13 @@
 // and mma.sync read it. A is row-major, B row-major (K x N) or, with AlongK, column-major (N x K in memory). Any M, N
 // and K.
 //
+//   // tile of 128 x 128 x 64, 3 stages, 2 x 4 warps along M and N, AlongK = false
 //   using Tile = GemmSm80<half_t, 128, 128, 64, 3, 2, 4, false>;
 //   gemm_sm80<Tile><<<dim3(ceil_div(N, 128), ceil_div(M, 128)), Tile::threads, Tile::bytes>>>(
 //       A, lda, B, ldb, C, ldc, M, N, K, Identity{});
 //
-// Pitches are multiples of 8 elements, and both operands start at multiples of 16 bytes; gemm_ragged.hpp has no such
-// limits.
+// Requires pitches that are multiples of 8 elements, and operands that start at multiples of 16 bytes; gemm_ragged.hpp
+// does not.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block.hpp>
@@ -17,7 +18,8 @@
 
 namespace zellige::kernels {
 
-/// Configuration of the kernel: the block's tile, stages, warps along M and N, and B's major order.
+/// Configuration of gemm_sm80: the block's tile, the number of stages, the warps along M and N, and AlongK, which is
+/// true for a column-major B.
 template <class T, int TileM, int TileN, int TileK, int Stages, int WarpsM, int WarpsN, bool AlongK>
 struct GemmSm80 {
   using Element = T;
@@ -35,7 +37,7 @@ struct GemmSm80 {
                     Layout<Shape<_1, _64, Shape<_64, Int<TileN / 64>>>, Stride<_0, _64, Stride<_1, _4096>>>>;
 };
 
-/// Computes a Tile::m x Tile::n tile of C = epilogue(A B) per block. lda, ldb and ldc are pitches in elements.
+/// Computes C = epilogue(A B), one Tile::m x Tile::n tile per block. lda, ldb and ldc are pitches in elements.
 template <class Tile, class Epilogue>
 __global__ void __launch_bounds__(Tile::threads)
     gemm_sm80(gmem<const typename Tile::Element> A, int64_t lda, gmem<const typename Tile::Element> B,

@@ -1,13 +1,15 @@
-// Computes a GEMM on Hopper: D = epilogue(A B^T), where A is M x K and B is N x K, both K-contiguous. Persistent and
-// warp-specialized: a producer fills a shared-memory ring by TMA, and two consumer warpgroups multiply 64 rows each
-// with wgmma. They store the result through shared memory by TMA while the next tile's loads are in flight.
+// Computes a GEMM on Hopper: D = epilogue(A B^T), where A is M x K and B is N x K, both K-contiguous. The kernel is
+// persistent and warp-specialized: a producer fills a shared-memory ring by TMA, and two consumer warpgroups multiply
+// 64 rows each with wgmma. The consumers store a tile through shared memory by TMA while the next tile's loads are in
+// flight.
 //
 //   using Tile = GemmTile<half_t, half_t, /*TileN=*/256, /*Stages=*/4, /*ClusterM=*/2>;
 //   gemm_sm90<Tile><<<132, Tile::threads, Tile::shared_bytes>>>(a, b, d, {m, n, k, /*group=*/4}, Identity{});
 //
-// descriptors.hpp makes the TMA descriptors: A in boxes of TileM rows x 128 bytes, B of Tile::slice_rows x 128 bytes,
-// both with the 128-byte swizzle; D of 64 rows x Tile::slab_columns. Any M, N and K that TMA can address: rows are
-// multiples of 16 bytes.
+// a, b and d are TMA descriptors, which descriptors.hpp describes. Boxes are TileM rows x 128 bytes of A and
+// Tile::slice_rows rows x 128 bytes of B, both with the 128-byte swizzle, and 64 rows x Tile::slab_columns of D. M, N
+// and K may have any value that TMA can address: rows are multiples of 16 bytes. `group` is the number of cluster rows
+// in a group of the tile order (tile_scheduler.hpp).
 //
 // The ClusterM blocks of a cluster compute vertically adjacent tiles and share B by multicast. With TileM = 64, for
 // small M, the two warpgroups divide the tile's columns in place of its rows.
@@ -25,8 +27,8 @@
 
 namespace zellige::kernels {
 
-/// Configuration of the kernel: element types, the block's tile, stages and cluster. Offsets are bytes of shared
-/// memory.
+/// Configuration of gemm_sm90: element types, the block's tile, the number of stages, and the cluster. Members with
+/// `offset` in their name are bytes of shared memory.
 template <class Element_, class Output_, int TileN_, int Stages_, int ClusterM_ = 1, int TileM_ = 128>
 struct GemmTile {
   using Element = Element_;
@@ -52,8 +54,8 @@ struct GemmShape {
   int group;  // cluster rows of tiles per raster group
 };
 
-/// Which tiles this block computes. A cluster computes ClusterM vertically adjacent tiles at a time, and its block of
-/// rank r the r-th of them.
+/// The tiles that this block computes. A cluster computes ClusterM vertically adjacent tiles at a time; its block of
+/// rank r computes the r-th of them.
 template <class Tile>
 struct GemmWork {
   TileOrder order;
@@ -67,12 +69,12 @@ struct GemmWork {
     const int height = Tile::TileM * Tile::ClusterM;
     order = {(s.m + height - 1) / height, (s.n + Tile::TileN - 1) / Tile::TileN, s.group};
   }
-  /// Returns the first row of A and D in this block's tile.
+  /// Returns the first row, of A and D, of this block's tile at place p of the tile order.
   ZELLIGE_CALL int row(TileOrder::Place p) const { return (p.row * Tile::ClusterM + rank) * Tile::TileM; }
 };
 
-/// The producer: loads A and B for the block's tiles; of B, a block loads its share of the cluster's multicast. Called
-/// by one thread.
+/// Runs the producer: loads A and B for each of the block's tiles. With clusters, each block loads a part of B and
+/// multicasts it to the cluster. Called by one thread.
 template <class Tile>
 ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, const GemmWork<Tile>& work,
                             const typename Tile::Loads& ring) {
@@ -101,8 +103,8 @@ ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, cons
   ring.drain(stage);  // other blocks arrive at this block's barriers until then
 }
 
-/// A consumer: multiplies and stores the warpgroup's part of each of the block's tiles. Called by all threads of both
-/// consumer warpgroups.
+/// Runs a consumer: computes and stores the calling warpgroup's part of each of the block's tiles: 64 rows, or half of
+/// the columns if TileM is 64. Called by all threads of both consumer warpgroups.
 template <class Tile, class Epilogue>
 ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>& work,
                                 const typename Tile::Loads& ring, const Epilogue& epilogue) {

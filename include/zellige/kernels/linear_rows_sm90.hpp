@@ -1,19 +1,19 @@
 // Computes linear layers of 17 to 128 rows on Hopper: Y = epilogue(X W^T), where X is rows x K and W is N x K, both
-// K-contiguous. With so few rows, the time is that of reading the weights. linear_sm90.hpp is for 1 to 16 rows,
+// K-contiguous. With so few rows, reading the weights takes most of the time. linear_sm90.hpp is for 1 to 16 rows,
 // gemm_sm90.hpp for more than 128.
 //
 //   using Layer = ManyRows<half_t, /*Rows=*/128>;
 //   linear_rows_sm90<Layer><<<128, Layer::threads, Layer::shared_bytes>>>(w, x, y, {rows, n, k}, Identity{});
 //
 // The operands are swapped (Y^T = W X^T): the weights are wgmma's 64 rows, the rows of X its columns. One warpgroup
-// then reads 6 KB of shared memory per 64 x 128 x 16 step; not swapped, two warpgroups would read 8 KB. The
-// accumulator is the transpose of Y, and stmatrix transposes it.
+// then reads 6 KB of shared memory per 64 x 128 x 16 step; without the swap, two warpgroups would read 8 KB. The
+// accumulator is the transpose of Y; stmatrix transposes it again.
 //
 // W and X have separate shared-memory rings, because their latencies differ. W streams from DRAM, and its first loads
 // are issued before the kernel that produces X has ended. X comes from the L2; hiding its latency takes eight stages.
 //
-// descriptors.hpp makes the TMA descriptors: W in boxes of 64 rows x 64 columns, X and Y of Rows x 64, all with the
-// 128-byte swizzle. N and K are multiples of 8.
+// w, x and y are TMA descriptors, which descriptors.hpp describes: W in boxes of 64 rows x 64 columns, X and Y in boxes
+// of Rows x 64, all with the 128-byte swizzle. N and K must be multiples of 8.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/tma.hpp>
@@ -26,7 +26,8 @@
 
 namespace zellige::kernels {
 
-/// Configuration of the kernel for up to Rows_ rows, 64 or 128. Offsets are bytes of shared memory.
+/// Configuration of linear_rows_sm90 for up to Rows_ rows, which is 64 or 128. Members with `offset` or `barriers` in
+/// their name are bytes of shared memory.
 template <class Element_, int Rows_>
 struct ManyRows {
   using Element = Element_;
@@ -42,7 +43,7 @@ struct ManyRows {
   static_assert(shared_bytes <= 227 * 1024, "ManyRows: the rings must fit a multiprocessor");
 };
 
-/// The producer of W: loads the weights of the block's tiles. Called by one thread. It does not wait for the previous
+/// Runs the producer of W: loads the weights of the block's tiles. Called by one thread. Does not wait for the previous
 /// kernel, because no kernel writes the weights.
 template <class L>
 ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s,
@@ -56,8 +57,8 @@ ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s,
   }
 }
 
-/// The producer of X: loads X once per tile of 64 columns of Y, after the previous kernel has ended. Called by one
-/// thread. Every block reads X, so its lines are kept in the L2.
+/// Runs the producer of X: loads all of X once per tile of 64 columns of Y, after the previous kernel has ended. Called
+/// by one thread. Every block reads X, so it is loaded with the hint to keep it in the L2 (evict_last).
 template <class L>
 ZELLIGE_CALL void load_rows(const TmaDescriptor& x, const LinearShape& s, const typename L::XRing& ring) {
   auto stage = ring.first_empty();
@@ -70,7 +71,7 @@ ZELLIGE_CALL void load_rows(const TmaDescriptor& x, const LinearShape& s, const 
   }
 }
 
-/// The consumer: multiplies and stores the block's tiles of 64 columns of Y. Called by one warpgroup.
+/// Runs the consumer: computes and stores each of the block's tiles of 64 columns of Y. Called by one warpgroup.
 template <class L, class Epilogue>
 ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, const typename L::XRing& xs,
                                 const typename L::WRing& ws, const Epilogue& epilogue) {

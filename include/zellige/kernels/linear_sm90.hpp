@@ -1,17 +1,18 @@
-// Computes linear layers of 1 to 16 rows on Hopper: Y = X W, optionally with an RMSNorm of X or a gated activation. The
-// time is that of streaming the weights. The operands are swapped (Y^T = W^T X^T): the weights are wgmma's 64 rows, the
-// rows of X its 8 or 16 columns, and the accumulator is the transpose of Y.
+// Computes linear layers of 1 to 16 rows on Hopper: Y = X W, optionally with an RMSNorm of X or a gated activation.
+// Streaming the weights takes most of the time. The operands are swapped (Y^T = W^T X^T): the weights are wgmma's 64
+// rows, the rows of X its 8 or 16 columns, and the accumulator is the transpose of Y.
 //
 //   using Layer = FewRows<half_t, Weights::kn, Work::rms_norm, /*Rows=*/16>;
 //   linear_sm90<Layer><<<96, Layer::threads, Layer::shared_bytes>>>(w, w, x, y, {rows, n, k});
 //
 //   Work::product    Y = X W
 //   Work::rms_norm   Y = (X / rms(X)) W; sums the squares of X while multiplying, then scales the result
-//   Work::gated      Y = silu(X W) * (X V), 32 columns of W and V per tile; other work ignores the descriptor of V
+//   Work::gated      Y = silu(X W) * (X V); a tile has 32 columns of each of W and V
 //   Weights::nk      W is N x K, K-contiguous
 //   Weights::kn      W is K x N, N-contiguous
 //
-// descriptors.hpp makes the TMA descriptors. N is a multiple of 8, K of 64.
+// The arguments are TMA descriptors of W, V and X (see descriptors.hpp) and the address of Y. The second one, V, is
+// unused unless the work is gated. N must be a multiple of 8, K of 64.
 #pragma once
 #include <zellige/atom/access.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
@@ -26,13 +27,13 @@
 
 namespace zellige::kernels {
 
-/// Layout of the weights in memory: N x K or K x N, row-major.
+/// Layout of the weights in memory: row-major N x K (nk), or row-major K x N (kn).
 enum class Weights { nk, kn };
 /// What the kernel computes: X W, (X / rms(X)) W, or silu(X W) * (X V).
 enum class Work { product, rms_norm, gated };
 
-/// Configuration of the kernel for up to Rows_ rows, 8 or 16. A stage has 64 * Chunks_ of K. Offsets are bytes of
-/// shared memory.
+/// Configuration of linear_sm90 for up to Rows_ rows, which is 8 or 16. A stage holds 64 * Chunks_ values of K. Members
+/// with `offset` in their name are bytes of shared memory.
 template <class Element_, Weights weights_, Work work_, int Rows_, int Chunks_ = 4>
 struct FewRows {
   using Element = Element_;
@@ -40,7 +41,7 @@ struct FewRows {
   static constexpr Work work = work_;
   static constexpr int Rows = Rows_, Chunks = Chunks_;
   static constexpr bool gated = work == Work::gated;
-  static constexpr int columns = gated ? 32 : 64;  // of Y, per tile
+  static constexpr int columns = gated ? 32 : 64;  // columns of Y per tile
   static constexpr int threads = 256;
   static constexpr int w_bytes = 8192 * Chunks, x_bytes = Rows * 128 * Chunks;
   static constexpr int Stages = 200 * 1024 / (w_bytes + x_bytes);
@@ -59,8 +60,8 @@ struct LinearShape {
   int rows, n, k;
 };
 
-/// The producer: loads the weights and X for the block's tiles. Called by one thread. It issues the first loads of
-/// weights before the kernel that produces X has ended, because no kernel writes the weights.
+/// Runs the producer: loads the weights and X for each of the block's tiles. Called by one thread. The first loads of
+/// weights are issued before the kernel that produces X has ended, because no kernel writes the weights.
 template <class L>
 ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, const TmaDescriptor& x,
                               const LinearShape& s, const typename L::Loads& ring) {
@@ -93,7 +94,7 @@ ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, co
   }
 }
 
-/// The consumer: multiplies and stores the block's tiles of Y. Called by one warpgroup.
+/// Runs the consumer: computes and stores each of the block's tiles of Y. Called by one warpgroup.
 template <class L>
 ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape& s,
                                   const typename L::Loads& ring) {
@@ -171,8 +172,9 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
   }
 }
 
-/// Computes Y = X W, with an RMSNorm or a gate as L::work says. Launch with L::threads threads and L::shared_bytes
-/// bytes of dynamic shared memory; blocks loop over tiles of L::columns columns. Only gated work reads v.
+/// Computes Y = X W, with an RMSNorm or a gate if L::work says so. Launch with L::threads threads and L::shared_bytes
+/// bytes of dynamic shared memory; blocks loop over tiles of L::columns columns of Y. v, the weights of the gate, is
+/// unused unless L::work is gated.
 template <class L>
 __global__ __launch_bounds__(256, 1) void linear_sm90(const __grid_constant__ TmaDescriptor w,
                                                       const __grid_constant__ TmaDescriptor v,

@@ -1,5 +1,6 @@
 // Computes RMSNorm or LayerNorm of the rows of a matrix of any size.
 //
+//   // V = 8, 512 threads, 2 chunks of V elements per thread, not Long; w is passed for the unused bias, too
 //   norm<Norm::rms, half_t, 8, 512, 2, false><<<rows, 512, 512>>>(x, w, w, y, rows, columns, pitch, pitch, 1e-5f);
 //
 //   rms     y = x / sqrt(mean(x^2) + epsilon) * weight
@@ -8,8 +9,8 @@
 //
 // V, Threads, Chunks, Long and the grid are as in softmax.hpp. Shared memory: 8 * Threads / 32 floats.
 //
-// LayerNorm needs only one barrier per row: a warp sums squares about the mean of its own n elements. Adding
-// n (warp's mean - row's mean)^2 gives their squares about the row's mean.
+// LayerNorm needs only one barrier per row. A warp sums the squared deviations of its n elements from their own mean;
+// adding n (warp's mean - row's mean)^2 gives their squared deviations from the row's mean.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/row.hpp>
@@ -18,8 +19,8 @@ namespace zellige::kernels {
 
 enum class Norm { rms, layer, plain_rms, plain_layer };
 
-/// Sets each row of y to the norm of the row of x. Pitches are in elements. A thread keeps Chunks chunks of V elements;
-/// Long allows rows that do not fit in registers. Only Norm::layer reads `bias`.
+/// Sets each row of y to the RMSNorm or LayerNorm of the same row of x. Pitches are in elements. A thread keeps Chunks
+/// chunks of V elements in registers; Long allows rows that do not fit. Only Norm::layer reads `bias`.
 template <Norm Kind, class T, int V, int Threads, int Chunks, bool Long, int BlocksPerSM = 1>
 __global__ void __launch_bounds__(Threads, BlocksPerSM)
     norm(gmem<const T> x, gmem<const T> weight, gmem<const T> bias, gmem<T> y, int rows, int columns,

@@ -1,9 +1,10 @@
 // Computes the softmax of the rows of a matrix of any size: y = exp(x - max x) / sum exp(x - max x).
 //
+//   // V = 8, 512 threads, 2 chunks of V elements per thread, not Long
 //   softmax<half_t, 8, 512, 2, false><<<rows, 512, 256>>>(x, y, rows, columns, pitch, pitch);
 //
 // A block reads a row once and keeps it in registers, up to V * Threads * Chunks columns. With Long, rows may have more
-// columns; they are read three times.
+// columns; the block then reads each row three times.
 //
 //   V = 8           pitches and columns are multiples of 8, and both matrices start at multiples of 16 bytes
 //   V = 1           any matrix
@@ -18,8 +19,8 @@
 
 namespace zellige::kernels {
 
-/// Sets each row of y to the softmax of the row of x. Pitches are in elements. A thread keeps Chunks chunks of V
-/// elements; Long allows rows that do not fit in registers.
+/// Sets each row of y to the softmax of the same row of x. Pitches are in elements. A thread keeps Chunks chunks of V
+/// elements in registers; Long allows rows that do not fit.
 template <class T, int V, int Threads, int Chunks, bool Long, int BlocksPerSM = 1>
 __global__ void __launch_bounds__(Threads, BlocksPerSM)
     softmax(gmem<const T> x, gmem<T> y, int rows, int columns, int64_t pitch_x, int64_t pitch_y) {

@@ -1,16 +1,17 @@
 // Transposes a matrix of 16-bit elements, of any size: y(c, r) = x(r, c).
 //
+//   // tiles of 128 rows x 2 slabs of 64 columns, 128 threads, Aligned
 //   transpose<half_t, 128, 2, 128, true><<<dim3(ceil_div(columns, 128), ceil_div(rows, 128)), 128, 32768>>>(
 //       x, y, rows, columns, pitch_x, pitch_y);
 //
 // A block moves a tile of Rows x 64 Slabs elements through shared memory (128 * Rows * Slabs bytes). It loads 16
-// bytes of a row at a time, transposes with ldmatrix, and stores 16 bytes of a row of y at a time. Aligned: rows,
-// columns and pitches are multiples of 8, and both matrices start at multiples of 16 bytes. Otherwise elements are
-// loaded and stored one by one.
+// bytes of a row at a time, transposes with ldmatrix, and stores 16 bytes of a row of y at a time. Aligned requires
+// that rows, columns and pitches are multiples of 8, and that both matrices start at multiples of 16 bytes. Without
+// Aligned, elements are loaded and stored one by one.
 //
-// A thread's four registers of one ldmatrix are 8 adjacent elements of a row of y if matrix i consists of the rows
-// 8 a + 2 i + b of x, with a = 0..3 and b = 0, 1. The shared-memory layout makes these eight rows consecutive, and the
-// swizzle places them in different banks.
+// A thread's four registers of one ldmatrix.x4 are 8 adjacent elements of a row of y if 8x8 matrix number i (0 to 3)
+// consists of the rows 8 a + 2 i + b of x, with a = 0..3 and b = 0, 1. The shared-memory layout makes these eight rows
+// consecutive, and the swizzle places them in different banks.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block.hpp>
@@ -18,13 +19,15 @@
 
 namespace zellige::kernels {
 
-/// Layout of the tile in shared memory, without the swizzle: (row, column modulo 64, column / 64) to an offset.
+/// Layout of the tile in shared memory, without the swizzle: maps (row, column modulo 64, column / 64) to an offset in
+/// elements.
 template <int Rows, int Slabs>
 using TransposeLayout = Layout<Shape<Shape<_2, _4, _4, Int<Rows / 32>>, _64, Int<Slabs>>,
                                Stride<Stride<_64, _512, _128, _2048>, _1, Int<Rows * 64>>>;
 
-/// Transposes a tile of Rows x 64 Slabs elements of x per block. `rows` and `columns` are those of x; pitches are in
-/// elements. Aligned: all of them are multiples of 8, and both matrices start at multiples of 16 bytes.
+/// Sets y to the transpose of x; each block transposes a tile of Rows x 64 Slabs elements. `rows` and `columns` are
+/// those of x; pitches are in elements. Aligned requires that all four are multiples of 8, and that both matrices start
+/// at multiples of 16 bytes.
 template <class T, int Rows, int Slabs, int Threads, bool Aligned>
 __global__ void __launch_bounds__(Threads)
     transpose(gmem<const T> x, gmem<T> y, int rows, int columns, int64_t pitch_x, int64_t pitch_y) {
