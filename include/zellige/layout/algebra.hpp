@@ -1,13 +1,13 @@
-// The layout algebra on Layout types: coalesce, composition, complement, inverses, divides, products,
-// recasts. One function per operation of the table in algebra/op.hpp.
+// Defines the layout algebra on Layout types: coalesce, composition, complement, inverses, divides, products,
+// recasts. There is one function per operation of the table in algebra/op.hpp.
 //
 //   auto a = make_layout(make_shape(_6{}, _2{}), make_stride(_8{}, _2{}));
 //   composition(a, make_layout(make_shape(_4{}, _3{}), make_stride(_3{}, _1{})))
 //     is  ((_2,_2),_3):((_24,_2),_8)
-//   zipped_divide(a, make_tile(_3{}, _2{}))   is  the tile and the tiles
+//   zipped_divide(a, make_tile(_3{}, _2{}))   is  a layout of rank 2: mode 0 indexes in a tile, mode 1 selects it
 //
-// An operation whose result would not be a valid layout for all coordinates is refused: by a compile error if
-// the numbers are static, else by a LayoutError on the host or a trap on the device (see check.hpp).
+// An operation is refused if its result would not be a correct layout for all coordinates. If the numbers are
+// static, a refusal is a compile error; else it is a LayoutError on the host or a trap on the device (check.hpp).
 #pragma once
 #include <zellige/layout/plan.hpp>
 
@@ -17,28 +17,29 @@ namespace zellige {
 template <class T>
 concept int_tuple = tuple_like<T> || integral<T> || basis_like<T>;
 
-// Returns l with as few modes as its static numbers prove: the same function of the linear index.
+// Returns l with as few modes as its static numbers allow: the same function of the linear index.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coalesce(L const& l) {
   return invoke<Op::coalesce>(l);
 }
-/// Coalesces each mode of l separately that has its own mode in the profile.
+/// Returns l with its modes coalesced separately: mode i of l is coalesced by mode i of the profile, and a
+/// number in the profile coalesces its mode completely. Modes of l beyond the profile are unchanged.
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto coalesce(L const& l, P const& profile) {
   return invoke<Op::coalesce_profile>(l, profile);
 }
-/// Multiplies adjacent extents of a shape that are both static or both run-time numbers.
+/// Returns the shape with adjacent extents multiplied if both are static or both are run-time numbers.
 template <int_tuple S>
 ZELLIGE_HOST_DEVICE constexpr auto coalesce(S const& shape) {
   return invoke<Op::coalesce_shape>(shape);
 }
-/// Removes repeated elements: modes of stride 0 become extent 1, then the layout is coalesced.
+/// Returns l without repeated elements, coalesced: modes of stride 0 get extent 1 and are then merged away.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto filter(L const& l) {
   return invoke<Op::filter>(l);
 }
-/// Removes repeated elements (modes of stride 0), then coalesces each mode of l separately that has its own
-/// mode in the profile.
+/// Returns l without repeated elements (modes of stride 0), with its modes coalesced separately: mode i of l
+/// is coalesced by mode i of the profile.
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto filter(L const& l, P const& profile) {
   return invoke<Op::filter_profile>(l, profile);
@@ -53,26 +54,27 @@ template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(L const& l, P const& profile) {
   return invoke<Op::filter_zeros_profile>(l, profile);
 }
-/// Returns the tuple t with 1 in each place where `zeros` has a 0.
+/// Returns the tuple t with 1 in place of each leaf for which the corresponding leaf of `zeros` is 0.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(A const& zeros, B const& t) {
   return invoke<Op::filter_zeros_tuple>(zeros, t);
 }
 
-// Returns r with r(c) = a(b(c)) and the coordinates of b. b is a layout, a number n (for n:1), `_` (the
-// complete mode), or a tuple of these, which is composed mode by mode.
+// Returns the layout r with r(c) = a(b(c)) for each coordinate c of b. b is a layout, a number n (which means
+// n:1), `_` (the complete mode), or a tuple of these, which is composed mode by mode.
 template <layout_like A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, B const& b) {
   return invoke<Op::composition>(a, b);
 }
-/// Composes a layout with strides of a user's type and a composed layout. The result is a composed layout,
-/// since these strides cannot be merged with others.
+/// Returns the composition of a layout a whose strides have a user's type with a composed layout b. The
+/// result is a composed layout, because the strides of a and b cannot be merged.
 template <class S, class D, class A, class O, class B>
 requires(detail::of_user_module<Layout<S, D>>) ZELLIGE_HOST_DEVICE
     constexpr auto composition(Layout<S, D> const& a, ComposedLayout<A, O, B> const& b) {
   return make_composed_layout(a, Int<0>{}, b);
 }
-/// Returns the swizzle a(b(i)). Refused unless the shifts are equal and the combined masks form a swizzle.
+/// Returns the swizzle that maps i to a(b(i)). Refused unless the shifts are equal and the combined masks
+/// form a swizzle.
 template <int B, int M, int S, int B2, int M2, int S2>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& a, Swizzle<B2, M2, S2> const& b) {
   return invoke<Op::composition>(a, b);
@@ -89,76 +91,84 @@ template <layout_like L, class M>
 ZELLIGE_HOST_DEVICE constexpr auto complement(L const& l, M const& cotarget) {
   return invoke<Op::complement>(l, cotarget);
 }
-/// Returns the longest r from index 0 with l(r(i)) = i.
+/// Returns the right inverse of l: the longest layout r with l(r(i)) = i for all i from 0 to size(r) - 1.
 template <class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto right_inverse(L const& l) {
   return invoke<Op::right_inverse>(l);
 }
-/// Returns r with l(r(l(c))) = l(c); if l is injective, r(l(c)) = c. Refused if no layout is such an inverse.
+/// Returns the left inverse of l: a layout r with l(r(l(c))) = l(c) for all c; if l is injective, r(l(c)) =
+/// c. Refused if no layout is such an inverse.
 template <class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto left_inverse(L const& l) {
   return invoke<Op::left_inverse>(l);
 }
-/// Returns a layout of the coordinates that l maps to 0.
+/// Returns the nullspace of l: a layout whose elements are the linear coordinates that l maps to 0.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto nullspace(L const& l) {
   return invoke<Op::nullspace>(l);
 }
-/// Returns l over another shape: r(c) = l(i), where i is the colexicographic index of c in `shape`.
+/// Returns the layout r over `shape` with r(c) = l(i), where i is the colexicographic index of c in `shape`.
 template <layout_like L, int_tuple S>
 ZELLIGE_HOST_DEVICE constexpr auto with_shape(L const& l, S const& shape) {
   return invoke<Op::with_shape>(l, shape);
 }
 
-// Divides l by a tiler, mode by mode if the tiler is a tuple: each divided mode becomes (within the tile,
-// over the tiles). The last tile of a mode may be partial.
+// Divides l by a tiler, mode by mode if the tiler is a tuple. Each divided mode becomes a pair: a mode over
+// the elements of a tile, and a mode over the tiles. The last tile of a mode may be partial.
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto logical_divide(L const& l, T const& tiler) {
   return invoke<Op::logical_divide>(l, tiler);
 }
-/// Divides l by a tiler and groups the modes: ((within the tile), (over the tiles)).
+/// Divides l by a tiler. The result has rank 2: mode 0 runs over the elements of a tile, mode 1 over the
+/// tiles.
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto zipped_divide(L const& l, T const& tiler) {
   return invoke<Op::zipped_divide>(l, tiler);
 }
-/// Divides l by a tiler: ((within the tile), tiles of mode 0, tiles of mode 1, ...).
+/// Divides l by a tiler. Mode 0 of the result runs over the elements of a tile; modes 1, 2, ... run over the
+/// tiles along modes 0, 1, ... of l.
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto tiled_divide(L const& l, T const& tiler) {
   return invoke<Op::tiled_divide>(l, tiler);
 }
-/// Divides l by a tiler: (tile mode 0, tile mode 1, ..., tiles of mode 0, tiles of mode 1, ...).
+/// Divides l by a tiler. The result is flat: first the modes over the elements of a tile, then the modes over
+/// the tiles along modes 0, 1, ... of l.
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto flat_divide(L const& l, T const& tiler) {
   return invoke<Op::flat_divide>(l, tiler);
 }
-/// Repeats the block as the tiler says: (block, its repetitions), mode by mode if the tiler is a tuple.
+/// Repeats the block at the positions that the tiler gives, mode by mode if the tiler is a tuple. The result
+/// is the pair (block, layout of its repetitions).
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto logical_product(L const& block, T const& tiler) {
   return invoke<Op::logical_product>(block, tiler);
 }
-/// Repeats the block: ((blocks), (repetitions)) of the modes.
+/// Repeats the block as logical_product does. The result has rank 2: mode 0 holds the modes of the block,
+/// mode 1 the layouts of its repetitions.
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto zipped_product(L const& block, T const& tiler) {
   return invoke<Op::zipped_product>(block, tiler);
 }
-/// Repeats the block: ((blocks), repetitions of mode 0, repetitions of mode 1, ...).
+/// Repeats the block as logical_product does. Mode 0 of the result is the block; modes 1, 2, ... are its
+/// repetitions along mode 0, mode 1, ...
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto tiled_product(L const& block, T const& tiler) {
   return invoke<Op::tiled_product>(block, tiler);
 }
-/// Repeats the block: (block mode 0, ..., repetitions of mode 0, ...).
+/// Repeats the block as logical_product does. The result is flat: first the modes of the block, then its
+/// repetitions along mode 0, mode 1, ...
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto flat_product(L const& block, T const& tiler) {
   return invoke<Op::flat_product>(block, tiler);
 }
-/// Repeats the block over the tiler; mode i of the result is (mode i of the block, mode i of the tiler), so
-/// that each block stays in one piece.
+/// Repeats the block over the tiler. Mode i of the result is (mode i of the block, mode i of the tiler), so
+/// the elements of one block are adjacent.
 template <layout_like L, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto blocked_product(L const& block, T const& tiler) {
   return invoke<Op::blocked_product>(block, tiler);
 }
-/// Repeats the block over the tiler; mode i of the result is (mode i of the tiler, mode i of the block),
-/// which interleaves the blocks.
+/// Repeats the block over the tiler. Mode i of the result is (mode i of the tiler, mode i of the block), so
+/// the elements of different blocks are interleaved.
 template <layout_like L, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto raked_product(L const& block, T const& tiler) {
   return invoke<Op::raked_product>(block, tiler);
@@ -169,9 +179,9 @@ ZELLIGE_HOST_DEVICE constexpr tuple<Int<I>...> counted(seq<I...>) {
   return {};
 }
 }  // namespace detail
-/// Repeats the block to fill the shape of `like`. The order of the blocks is LayoutLeft, LayoutRight or a
-/// tuple with one rank per mode, the smallest fastest. A static extent must be a multiple of the block's, a
-/// run-time extent may end in a partial block.
+/// Repeats the block to fill the shape of `like`. The order of the blocks is LayoutLeft, LayoutRight, or a
+/// tuple with one rank per mode, where the mode of smallest rank is the fastest. A static extent must be a
+/// multiple of the block's extent; a run-time extent may end in a partial block.
 template <layout_like L, layout_like S, class Order = LayoutLeft>
 ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& like, Order const& order = {});
 template <layout_like L, int_tuple S, class Order = LayoutLeft>
@@ -190,12 +200,12 @@ ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& like, 
   return tile_to_shape(block, like.shape(), order);
 }
 
-// Returns the compact layout of a shape whose mode of least order is the fastest.
+// Returns the compact layout of a shape, in which the mode of smallest number in `order` is the fastest.
 template <int_tuple S, int_tuple O>
 ZELLIGE_HOST_DEVICE constexpr auto make_ordered_layout(S const& shape, O const& order) {
   return invoke<Op::make_ordered_layout>(shape, order);
 }
-/// Returns the compact layout of l's shape with modes in the order of l's strides.
+/// Returns the compact layout of l's shape in which a mode is faster the smaller its stride in l is.
 template <class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto make_ordered_layout(Layout<S, D> const& l) {
   return make_ordered_layout(l.shape(), l.stride());
@@ -205,14 +215,14 @@ template <int_tuple S, int_tuple O>
 ZELLIGE_HOST_DEVICE constexpr auto compact_order(S const& shape, O const& order) {
   return invoke<Op::make_ordered_layout>(shape, order).stride();
 }
-/// Returns a compact layout of l's shape with modes in the order of l's strides; modes of stride 0 keep
-/// stride 0.
+/// Returns a compact layout of l's shape in which a mode is faster the smaller its stride in l is; modes of
+/// stride 0 keep stride 0.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_layout_like(L const& l) {
   return invoke<Op::make_layout_like>(l);
 }
-/// Returns a layout for a register copy of l's elements: mode 0 is compact and fastest, the other modes
-/// follow in the order of l's strides.
+/// Returns a layout for a register copy of l's elements: mode 0 is compact and fastest; of the other modes,
+/// one is faster the smaller its stride in l is.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(L const& l) {
   return invoke<Op::make_fragment_like>(l);
@@ -221,13 +231,14 @@ template <int_tuple S>
 ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(S const& shape) {
   return make_layout(shape);
 }
-/// Returns the layout that maps each coordinate of the shape to itself; its strides are basis elements.
+/// Returns the layout that maps each coordinate of the shape to the coordinate itself; its strides are basis
+/// elements.
 template <int_tuple S>
 ZELLIGE_HOST_DEVICE constexpr auto make_identity_layout(S const& shape) {
   return make_layout(shape, make_basis_like(shape));
 }
 
-// Returns the largest layout of linear coordinates at which both layouts step through consecutive elements.
+// Returns the longest layout of linear coordinates along which both a and b step through consecutive indices.
 template <layout_like A, layout_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   return invoke<Op::max_common_layout>(a, b);
@@ -237,25 +248,25 @@ template <layout_like A, layout_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {
   return invoke<Op::max_common_vector>(a, b);
 }
-/// Returns the largest n such that l consists of runs of n consecutive elements, each aligned to n. Run-time
-/// strides are assumed to be multiples of n.
+/// Returns the largest n such that l consists of runs of n consecutive elements, each of which starts at a
+/// multiple of n. Run-time strides are assumed to be multiples of n.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(L const& l) {
   return invoke<Op::max_alignment>(l);
 }
-/// Returns a layout of n elements spread over the modes of a shape: each mode takes the greatest common
-/// divisor of its extent and the number of elements that remain.
+/// Returns a layout that spreads n elements over the modes of a shape: each mode takes the greatest common
+/// divisor of its extent and the number of elements that are not yet placed.
 template <int_tuple S, int_tuple N>
 ZELLIGE_HOST_DEVICE constexpr auto domain_distribute(S const& shape, N const& n) {
   return invoke<Op::domain_distribute>(shape, n);
 }
-/// Returns the layout or swizzle for elements N times as large in the same memory. Refused if a static stride
+/// Returns the layout or swizzle of the same memory in elements N times as large. Refused if a static stride
 /// and N do not divide one another.
 template <int N, class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto upcast(L const& l) {
   return invoke<Op::upcast>(l, Int<N>{});
 }
-/// Converts an offset to elements N times as large: the offset divided by N, without remainder.
+/// Returns an offset in units of elements N times as large: the offset divided by N, which must divide it.
 template <int N, integral T>
 ZELLIGE_HOST_DEVICE constexpr auto upcast(T const& offset) {
   return safe_div(offset, Int<N>{});
@@ -288,7 +299,7 @@ requires(detail::of_user_module<Layout<S, D>>) ZELLIGE_HOST_DEVICE
     constexpr auto upcast(Layout<S, D> const& l) {
   return upcast<N>(l.shape(), l.stride());
 }
-/// Returns the layout or swizzle for elements N times as small in the same memory.
+/// Returns the layout or swizzle of the same memory in elements N times as small.
 template <int N, class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto downcast(L const& l) {
   return invoke<Op::downcast>(l, Int<N>{});
@@ -297,18 +308,20 @@ requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto d
 /// Size of an element in bits; specialised for types smaller than a byte.
 template <class T>
 struct sizeof_bits : Int<int(8 * sizeof(T))> {};
-/// Returns the layout of the same memory for elements of type New in place of Old.
+/// Returns the layout of the same memory in elements of type New; l is its layout in elements of type Old.
 template <class Old, class New, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto recast_layout(L const& l) {
   return invoke<Op::recast_layout>(l, Int<sizeof_bits<Old>::value>{}, Int<sizeof_bits<New>::value>{});
 }
-/// Returns the swizzle that xors the bits of mask Y into the bits of mask Z: make_swizzle<0b1100, 0b0011>().
+/// Returns the swizzle that xors the bits of an index under mask Y into those under mask Z:
+/// make_swizzle<0b1100, 0b0011>().
 template <int Y, int Z>
 ZELLIGE_HOST_DEVICE constexpr auto make_swizzle() {
   return invoke<Op::make_swizzle>(Int<Y>{}, Int<Z>{});
 }
 
-// Returns the swizzle of a composed layout; for a plain layout, a swizzle of 0 bits, which is the identity.
+// Returns the swizzle of a composed layout; for an uncomposed layout, a swizzle of 0 bits, which is the
+// identity.
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto get_swizzle_portion(L const& l) {
   if constexpr (is_composed_layout_v<L>) {
@@ -319,7 +332,7 @@ ZELLIGE_HOST_DEVICE constexpr auto get_swizzle_portion(L const& l) {
     return Swizzle<0, 4, 3>{};
   }
 }
-/// Returns a composed layout without its swizzle, or a plain layout unchanged.
+/// Returns a composed layout without its swizzle, or an uncomposed layout unchanged.
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto get_nonswizzle_portion(L const& l) {
   if constexpr (is_composed_layout_v<L>) {
@@ -331,26 +344,26 @@ ZELLIGE_HOST_DEVICE constexpr auto get_nonswizzle_portion(L const& l) {
   }
 }
 
-// Returns (the slice of a composed layout at crd, the index where it starts). The slice is an ordinary
-// layout, with strides that depend on crd, if crd fixes all source bits of the swizzle.
+// Returns the pair (slice of a composed layout at crd, index where the slice starts). If crd fixes all source
+// bits of the swizzle, the slice is an uncomposed layout, with strides that depend on crd.
 template <class Crd, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ComposedLayout<A, O, B> const& l) {
   return invoke<Op::slice_and_offset>(crd, l);
 }
-/// Returns the slice of a composed layout at crd, without the index where it starts.
+/// Returns the slice of a composed layout at crd, but not the index where the slice starts.
 template <class Crd, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, ComposedLayout<A, O, B> const& l) {
   return get<0>(slice_and_offset(crd, l));
 }
 
-// Returns one more than the greatest index of a composed layout, or of the mode that indices I select. For
-// run-time numbers after a swizzle it is an upper bound.
+// Returns one more than the greatest index of a composed layout, or of its nested mode that indices I select.
+// If run-time numbers are swizzled, it is an upper bound.
 template <int... I, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(ComposedLayout<A, O, B> const& l) {
   return invoke<Op::cosize>(l, Int<I>{}...);
 }
-/// Returns the extents of the codomain: for a layout of coordinates, the smallest box from zero that contains
-/// them.
+/// Returns the extents of the codomain: the cosize, or for a layout of coordinates the smallest box from zero
+/// that contains all of them.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coshape(L const& l) {
   return invoke<Op::coshape>(l);

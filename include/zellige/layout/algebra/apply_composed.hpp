@@ -1,7 +1,7 @@
-// Applies the operations that have their own rule for composed layouts f(offset + g(c)) (Composed::moves in
-// op.hpp): inverses, complement, slices, vectors, recasts, cosize. Each works on the normal form
-// swizzle(start + layout(c)) that settle.hpp computes. If there is no such form, the result is a safe bound
-// or the operation is refused.
+// Applies layout operations to composed layouts c -> f(offset + g(c)), for those operations that have a rule of
+// their own for them (Composed::moves in op.hpp): inverses, complement, slices, vectors, recasts, cosize. Most
+// work on the normal form swizzle(start + layout(c)) that settle.hpp computes. If there is no normal form, the
+// operation returns a safe bound (alignment 1, a vector of one element) or is refused.
 #pragma once
 #include <zellige/layout/algebra/operands.hpp>
 #include <zellige/layout/algebra/settle.hpp>
@@ -9,7 +9,8 @@
 namespace zellige::algebra {
 
 /// Returns the right or left inverse of the composed layout c. Refused if c has no normal form or does not
-/// start at offset 0, or if the swizzle cannot be moved before the inverse.
+/// start at offset 0, or if the swizzle, which the inverse applies first, cannot be replaced by a swizzle
+/// that it applies last.
 ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();
@@ -21,7 +22,7 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   else
     inverse = left_inverse(t, s.layout);
   if (t.failed() || !s.swizzles()) return inverse;
-  // The swizzle maps an index to another index, which must also be within the inverse.
+  // The swizzle maps an index to another index, which must also be in the domain of the inverse.
   Bits const b = bits_of(s.swizzle);
   if (right && inverse.is_leaf() && b.shift < 0) {
     Num const size = product_of(t, inverse);
@@ -31,9 +32,9 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   return swizzle_to_the_left(t, inverse, s.swizzle);
 }
 
-/// Returns the largest power of two 2^n such that the swizzle of s moves aligned blocks of 2^n indices as a
-/// whole and the start is aligned to it. A run-time start is checked at run time, for at most `wanted`
-/// elements.
+/// Returns the largest power of two 2^n such that the swizzle of s permutes aligned blocks of 2^n indices
+/// without changing the order inside a block, and the start is a multiple of 2^n. For a run-time start, the
+/// alignment is checked at run time, to no more than `wanted` elements.
 ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s, Num wanted) {
   long long const run = s.swizzles() ? 1LL << bits_of(s.swizzle).base : 1LL << 40;
   if (!s.swizzles() || s.start.is(0)) return fixed(run);
@@ -43,8 +44,8 @@ ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s, Num want
   t.require(t.eq(t.mod(s.start, fixed(step)), fixed(0)), Rule::not_divisible, s.start, fixed(step));
   return fixed(run);
 }
-/// Returns the alignment of a composed layout in elements: all its elements form aligned runs of that length.
-/// 1 if it has no normal form.
+/// Returns the alignment of the composed layout c: the largest number n found such that all its elements form
+/// runs of n, each of which starts at a multiple of n. Returns 1 if c has no normal form.
 ZELLIGE_ALGEBRA constexpr Value max_alignment_composed(Tape& t, View c) {
   Settled const s = settle(t, c, Asks::nothing);
   if (t.failed()) return nothing();
@@ -56,8 +57,8 @@ ZELLIGE_ALGEBRA constexpr Value max_alignment_composed(Tape& t, View c) {
   t.require(t.eq(t.mod(s.start, whole), fixed(0)), Rule::not_divisible, s.start, whole);
   return number(whole);
 }
-/// Returns the layout of the longest vector that a and b step through together and that no swizzle splits;
-/// _1:_0 if there is none.
+/// Returns the layout of the longest vector whose elements are consecutive in both a and b and which no
+/// swizzle splits; _1:_0 (one element) if there is none.
 ZELLIGE_ALGEBRA constexpr Value max_common_composed(Tape& t, View a, View b) {
   Settled const x = settle(t, a, Asks::nothing), y = settle(t, b, Asks::nothing);
   if (t.failed()) return nothing();
@@ -78,15 +79,16 @@ ZELLIGE_ALGEBRA constexpr Value max_common_composed(Tape& t, View a, View b) {
   }
   return unit();
 }
-/// Applies max_common_layout, or max_common_vector, which returns the number of elements of that layout.
+/// Returns max_common_layout of a[0] and a[1], or its number of elements if op is max_common_vector.
 ZELLIGE_ALGEBRA constexpr Value apply_common(Op op, Tape& t, Values const& a) {
   Value const common = max_common_composed(t, a[0], a[1]);
   if (t.failed() || op == Op::max_common_layout) return common;
   return number(product_of(t, common));
 }
 
-/// Checks that l may be seen in elements n times as large: static strides less than n must not carry into the
-/// next large element, and run-time strides must be multiples of n (checked at run time).
+/// Checks that l can be recast to elements n times as large; refuses it otherwise. Static strides less than n
+/// must not carry into the next large element, and run-time strides must be multiples of n, which is checked
+/// at run time.
 ZELLIGE_ALGEBRA constexpr void require_elements(Tape& t, View l, long long n) {
   long long reached = 0;
   for (ValueNode const& m : l) {
@@ -102,7 +104,8 @@ ZELLIGE_ALGEBRA constexpr void require_elements(Tape& t, View l, long long n) {
     if (reached >= n) return t.refuse(Rule::recast_adjacent, m.d.v, n);
   }
 }
-/// Recasts a layout, possibly composed, to elements n times as large (up) or n times as small.
+/// Returns the layout c, possibly composed, recast to elements n times as large (if `up`) or n times as
+/// small.
 ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool up) {
   if (t.failed()) return nothing();
   if (!c.is(ValueKind::composed)) {
@@ -123,7 +126,7 @@ ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool
     first = f;
   }
   if (offset.is(ValueKind::flag)) {
-    // A swizzle of addresses, not of element indices, stays the same.
+    // The swizzle applies to addresses, not to element indices, so it stays the same.
     long long const bits = offset.root().s.v;
     if (!up && bits % n != 0) return t.refused(Rule::not_divisible, bits, n);
     offset.nodes[0].s = fixed(up ? bits * n : bits / n);
@@ -144,7 +147,7 @@ ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool
   if (f.is(ValueKind::swizzle)) return composed(first, offset, inner);
   return make_composed(first, offset, inner);
 }
-/// Recasts the composed layout c from elements of old_bits to elements of new_bits.
+/// Returns the composed layout c recast from elements of old_bits bits to elements of new_bits bits.
 ZELLIGE_ALGEBRA constexpr Value recast_composed(Tape& t, View c, long long old_bits, long long new_bits) {
   long long const g = t.gcd(fixed(old_bits), fixed(new_bits)).v;
   Value r = c;
@@ -154,8 +157,8 @@ ZELLIGE_ALGEBRA constexpr Value recast_composed(Tape& t, View c, long long old_b
   return r;
 }
 
-/// Returns the cosize, one more than the greatest index, if all numbers are known and c has at most 4096
-/// elements or no swizzle. For run-time numbers after a swizzle, returns the upper bound that the swizzle
+/// Returns the cosize of c, one more than the greatest index. The result is exact if c has no swizzle, or if
+/// all numbers are known and c has at most 4096 elements; else it is the upper bound that the swizzle
 /// guarantees.
 ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
   constexpr long long limit = 4096;
@@ -186,8 +189,9 @@ ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
   return number(all_static(c) ? fixed(last + 1) : dynamic(last + 1));
 }
 
-/// Refuses if f, the left layout of a composed one, is not known to be injective on the indices offset +
-/// l(c). A product under f would otherwise repeat elements. Swizzles are always injective.
+/// For products under a composed layout f(offset + l(c)): refuses the operation unless f is known to be
+/// injective on the indices offset + l(c), because the product would otherwise repeat elements. Swizzles are
+/// always injective.
 ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, View l) {
   if (t.failed()) return;
   bool swizzles = true;
@@ -226,7 +230,8 @@ ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, V
   if (!injective) t.refuse(Rule::composed_overlap, reach.v, size.v);
 }
 
-/// Returns c -> a(c(i)): as a plain or swizzled layout if a normal form exists, else as a composed layout.
+/// Returns the composition of layout a with the composed layout c: an uncomposed or swizzled layout if a
+/// normal form exists, else a composed layout.
 ZELLIGE_ALGEBRA constexpr Value compose_with(Tape& t, View a, View c) {
   Value const both = composed(a, number(0), c);
   Settled const s = settle(t, both, Asks::nothing);
@@ -234,8 +239,8 @@ ZELLIGE_ALGEBRA constexpr Value compose_with(Tape& t, View a, View c) {
   return both;
 }
 
-/// Applies an operation of kind Composed::moves to operands one of which is composed. Refuses if the
-/// operation does not accept a composed layout as that operand.
+/// Applies an operation whose table row says Composed::moves; at least one operand is composed. Refuses if
+/// the operation does not accept a composed layout as that operand.
 ZELLIGE_ALGEBRA constexpr Value apply_composed(Op op, Tape& t, Values const& a) {
   int which = 0;
   while (which + 1 < a.size() && !a[which].is(ValueKind::composed)) ++which;

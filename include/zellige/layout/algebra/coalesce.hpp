@@ -1,7 +1,8 @@
-// coalesce: merges modes of a layout without changing the function of the linear index. Only static numbers
+// Coalesces layouts: merges modes of a layout without changing its function of the linear index. Only static numbers
 // are compared, so modes with run-time extents stay separate.
 //
-//   (_2, _4):(_1, _2)  ->  _8:_1        (_2, n):(_1, _2)  ->  (_2, n):(_1, _2), for n is unknown
+//   coalesce((_2, _4):(_1, _2)) = _8:_1
+//   coalesce((_2, n):(_1, _2)) = (_2, n):(_1, _2)      if n is a run-time number
 #pragma once
 #include <zellige/layout/algebra/tape.hpp>
 
@@ -21,8 +22,8 @@ ZELLIGE_ALGEBRA constexpr Num product_of(Tape& t, View v) {
   return p;
 }
 
-/// Returns the layout whose mode i is f(l[i], tiler[i]), for each mode of the tiler. The remaining modes of l
-/// are kept if keep_rest, else dropped. Refused with `rule` if the tiler has more modes than l.
+/// Returns the layout whose mode i is f(l[i], tiler[i]), for each mode i of the tiler. Modes of l beyond the
+/// tiler are kept if keep_rest, else dropped. Refused with `rule` if the tiler has more modes than l.
 template <class F>
 ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, View l, View tiler, bool keep_rest, Rule rule, F f) {
   if (tiler.rank() > l.rank()) return t.refused(rule, tiler.rank(), l.rank());
@@ -36,9 +37,9 @@ ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, View l, View tiler, bool keep_r
   return r;
 }
 
-/// Merges adjacent modes in place, from the last to the first: modes s0:d0 and s1:d1 become s0*s1:d0 if d1 =
-/// s0*d0. Drops modes of extent 1. keep_last: the last mode is kept even if its extent is 1, because a layout
-/// continues in its last mode beyond its size.
+/// Merges adjacent modes of `flat` in place: modes s0:d0 and s1:d1 become s0*s1:d0 if d1 = s0*d0. Drops modes
+/// of extent 1. keep_last: the last mode is kept even if its extent is 1, because a layout continues in its
+/// last mode beyond its size.
 ZELLIGE_ALGEBRA constexpr void merge_modes(Tape& t, List<ValueNode>& flat, bool keep_last = false) {
   ValueNode* const n = flat.data;
   int const end = flat.count;
@@ -62,7 +63,7 @@ ZELLIGE_ALGEBRA constexpr void merge_modes(Tape& t, List<ValueNode>& flat, bool 
   flat.count = end - top;
   for (int i = 0; top > 0 && i < flat.count; ++i) n[i] = n[i + top];
 }
-/// Appends the merged modes of l to `flat`; nothing if the layout has one element.
+/// Appends the leaves of l to `flat`, with adjacent modes merged.
 ZELLIGE_ALGEBRA constexpr void append_merged(Tape& t, List<ValueNode>& flat, View l) {
   append_leaves(flat, l);
   merge_modes(t, flat);
@@ -76,14 +77,14 @@ ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l) {
   append_layout(r.nodes, flat);
   return r;
 }
-/// Coalesces each mode of l separately that has its own mode in the profile; a number in the profile merges
-/// the whole mode.
+/// Returns l with its modes coalesced separately: mode i of l is coalesced by mode i of the profile, and a
+/// number in the profile coalesces its mode completely. Modes of l beyond the profile are unchanged.
 ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l, View profile) {
   if (!profile.is_tuple()) return coalesce(t, l);
   return by_mode(t, l, profile, true, Rule::rank_mismatch, [&](View m, View p) { return coalesce(t, m, p); });
 }
-/// Coalesces each mode of l separately that has its own mode in the profile, but keeps the last mode of each
-/// even if its extent is 1: composition needs it beyond the layout's size.
+/// Returns l with its modes coalesced separately, as coalesce(t, l, profile) does, but keeps the last leaf of
+/// each mode even if its extent is 1: composition continues in it beyond the layout's size.
 ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, View l, View profile) {
   if (!profile.is_tuple()) {
     List<ValueNode> flat = leaves_of(l);
@@ -93,7 +94,7 @@ ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, View l, View prof
   return by_mode(t, l, profile, true, Rule::rank_mismatch,
                  [&](View m, View p) { return coalesce_keeping_last(t, m, p); });
 }
-/// Merges the extents of a shape: multiplies adjacent ones that are both static or both run-time numbers.
+/// Returns the shape with adjacent extents multiplied if both are static or both are run-time numbers.
 ZELLIGE_ALGEBRA constexpr Value coalesce_shape(Tape& t, View shape) {
   if (shape.is_leaf()) return shape;
   Value r = empty(ValueKind::tuple);

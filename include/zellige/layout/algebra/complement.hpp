@@ -1,14 +1,14 @@
-// complement(L, m): the layout R that fills the gaps of L below m. The elements of R plus those of L are all
-// different and cover the integers below m, and the elements of R ascend.
+// Computes complement(L, m), the layout R that fills the gaps of L below m: the sums L(i) + R(j) are all different
+// and cover the integers below m. The elements of R ascend.
 //
-//   complement(4:2, 24) = (2, 3):(1, 8)
+//   complement(4:2, 24) = (2, 3):(1, 8)      // {0, 2, 4, 6} + {0, 1, 8, 9, 16, 17} are 0, 1, ..., 23
 #pragma once
 #include <zellige/layout/algebra/composition.hpp>
 
 namespace zellige::algebra {
 
-/// Divides and rounds up. A tuple by a tuple: mode by mode; modes without a divisor are kept. A tuple by a
-/// number: the first modes are divided until the number is used up. A number by a tuple: divided by the
+/// Returns a / b, rounded up. A tuple is divided by a tuple mode by mode, and modes of a beyond b are kept. A
+/// tuple is divided by a number from its first mode on, until the number is used up. A number is divided by a
 /// tuple's product.
 ZELLIGE_ALGEBRA constexpr Value ceil_div(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
@@ -35,7 +35,7 @@ ZELLIGE_ALGEBRA constexpr Value ceil_div(Tape& t, View a, View b) {
   return r;
 }
 
-/// Returns one more than the greatest index of a layout of integer strides.
+/// Returns the cosize of a layout of integer strides: one more than its greatest index.
 ZELLIGE_ALGEBRA constexpr Num cosize_of(Tape& t, View l) {
   Num last = fixed(0);
   for (ValueNode const& n : l) {
@@ -44,8 +44,8 @@ ZELLIGE_ALGEBRA constexpr Num cosize_of(Tape& t, View l) {
   return t.add(last, fixed(1));
 }
 
-/// Appends the modes of the complement of a layout in `cotarget` to `result`. `modes` are the layout's
-/// leaves; the call consumes them. Refused if the layout is not injective, or has a run-time stride and more
+/// Appends to `result` the modes of the complement of a layout below `cotarget`. `modes` are the layout's
+/// leaves; the call modifies them. Refused if the layout is not injective, or has a run-time stride and more
 /// than one mode.
 ZELLIGE_ALGEBRA constexpr void append_complement(Tape& t, List<ValueNode>& modes, View cotarget,
                                                  List<ValueNode>& result) {

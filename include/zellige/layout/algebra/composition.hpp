@@ -1,26 +1,28 @@
-// composition(A, B): the layout R with R(c) = A(B(c)) at every coordinate c of B.
+// Computes composition(A, B), the layout R with R(c) = A(B(c)) at every coordinate c of B.
 //
 //   (_6, _2):(_8, _2)  o  (_4, _3):(_3, _1)   =   ((_2, _2), _3):((_24, _2), _8)
 //
-// A mode of B, extent s and stride d, is mapped through the modes of A in order. That is possible if
-//   d is a multiple of each extent that it steps over completely       (stride divisibility)
-//   s is a multiple of what each mode that it crosses offers    (shape divisibility)
-//   d divides the extent of each mode that it crosses           (crossing; not checked by CuTe)
-// A mode of A offers extent / d elements to B, at least 1. The modes of B together must also never carry from
-// one mode of A into the next (overlap): then A(b0 + b1) = A(b0) + A(b1).
+// A mode s:d of B (extent s, stride d) is mapped through the modes of A from the first on. A mode of A of extent e is
+// skipped if d >= e: the next one continues with stride d / e. If d < e, it offers e / d elements, and the mode of B
+// crosses into the next one if s is greater. The composition exists if
+//   d is a multiple of e where a mode is skipped       (stride divisibility)
+//   s is a multiple of e / d where a mode is crossed   (shape divisibility)
+//   e is a multiple of d where a mode is crossed       (crossing; not checked by CuTe)
+// If B has several modes, their sum must never carry from one mode of A into the next (overlap), so that
+// A(b0 + b1) = A(b0) + A(b1).
 #pragma once
 #include <zellige/layout/algebra/coalesce.hpp>
 
 namespace zellige::algebra {
 
-/// The largest step that the modes of B, as placed so far, take together into mode `place` of the part of A
-/// that basis element e selects.
+/// The largest number of elements that the modes of B mapped so far step together into mode `place` of A. If
+/// B has basis elements as strides, this is a mode of the part of A that e selects.
 struct Reach {
   Path e;
   int place;
   Num digit;
 };
-/// The smallest and largest stride, and the number, of the modes of B that step through the part of A that
+/// The smallest and largest stride, and the number, of those modes of B that step through the part of A that
 /// basis element e selects.
 struct Steps {
   Path e;
@@ -28,12 +30,13 @@ struct Steps {
   Num max;
   int modes;
 };
-/// For the overlap check: how the modes of B that were placed so far step through the modes of A.
+/// For the overlap check: how far the modes of B mapped so far step into the modes of A, and with which
+/// strides.
 struct Reached {
   List<Reach> digits;
   List<Steps> steps;
 };
-/// Records the stride of one more mode of B.
+/// Records in r the stride of one more mode of B, which steps through the part of A that e selects.
 ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride) {
   for (Steps& s : r.steps) {
     if (s.e != e) continue;
@@ -44,7 +47,8 @@ ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride
   }
   r.steps.push_back({e, t.min(fixed(0), stride), t.max(fixed(0), stride), 1});
 }
-/// Records that one more mode of B steps `more` elements into mode `place` of A.
+/// Records in r that one more mode of B steps `more` elements into mode `place` of the part of A that e
+/// selects.
 ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place, Num more) {
   for (Reach& d : r.digits) {
     if (d.e != e || d.place != place) continue;
@@ -53,8 +57,8 @@ ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place
   }
   r.digits.push_back({e, place, more});
 }
-/// Refuses if the modes of B together could carry from one mode of A into the next, or step in opposite
-/// directions.
+/// Refuses the composition if the modes of B recorded in r could together carry from one mode of A into the
+/// next, or step in opposite directions. `a` are the modes of the part of A that e selects.
 ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& a, Reached const& r, Path e) {
   for (Steps const& s : r.steps) {
     if (s.e != e || s.modes < 2) continue;
@@ -67,9 +71,9 @@ ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& 
   }
 }
 
-/// Appends the composition of A with one mode n of B to `out`. `a` are the merged modes of A. round_up: a
-/// tile may be partial, so the crossing rule is not checked. Records what n uses of A in `reached` unless
-/// that is null.
+/// Appends to `out` the composition of A with the mode n of B. `a` are the merged modes of A. Set round_up if
+/// a tile may be partial: the crossing rule is then not checked. Records in `reached`, unless it is null,
+/// which elements of A the mode n steps over.
 ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, ValueNode const& n,
                                             bool round_up, Reached* reached, List<ValueNode>& out) {
   Num extent = n.s;
@@ -117,7 +121,8 @@ ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, V
   }
 }
 
-/// Widens a profile until it has the mode that basis element e selects.
+/// Extends a profile with zeros until it has the mode that the basis element e selects; `depth` is the number
+/// of mode indices of e that led to this profile.
 ZELLIGE_ALGEBRA constexpr void widen(Value& profile, Path e, int depth) {
   if (depth == path_length(e)) return;
   int const i = path_index(e, depth);
@@ -131,8 +136,8 @@ ZELLIGE_ALGEBRA constexpr void widen(Value& profile, Path e, int depth) {
   }
   profile = wide;
 }
-/// Returns the profile of a layout's codomain, as far as its strides show it: a tuple if some strides are
-/// basis elements, else a number.
+/// Returns the profile of a layout's codomain, as far as its strides show it: a number if all strides are
+/// integers, a tuple if some are basis elements.
 ZELLIGE_ALGEBRA constexpr Value coprofile(View l) {
   Value profile = number(0);
   for (ValueNode const& n : l) {
@@ -141,7 +146,7 @@ ZELLIGE_ALGEBRA constexpr Value coprofile(View l) {
   return profile;
 }
 
-/// Returns the mode of A that a basis element selects. Refused if A has no such mode.
+/// Returns the mode of `a` that the basis element e selects. Refused if `a` has no such mode.
 ZELLIGE_ALGEBRA constexpr View selected_by(Tape& t, View a, Path e) {
   for (int i = 0; e != 0 && i < path_length(e); ++i) {
     int const m = path_index(e, i);
@@ -153,7 +158,8 @@ ZELLIGE_ALGEBRA constexpr View selected_by(Tape& t, View a, Path e) {
   }
   return a;
 }
-/// Appends composition(a, b) for a layout b. The result has b's tree, with a subtree in place of each leaf.
+/// Appends composition(a, b) for a layout b to `out`. The result has the profile of b, with a sub-layout in
+/// place of each leaf. Set round_up if a tile may be partial.
 ZELLIGE_ALGEBRA constexpr void append_composed(Tape& t, View a, View b, bool round_up, List<ValueNode>& out) {
   bool is_simple = true;
   bool const alone = b.is_leaf();
@@ -188,8 +194,8 @@ ZELLIGE_ALGEBRA constexpr void append_composed(Tape& t, View a, View b, bool rou
     if (noted != nullptr && flat.count > 1) require_disjoint(t, flat, reached, n.e);
   }
 }
-/// Appends composition(a, b); b may also be a number n (n:1), `_` (the complete mode), or a tuple of such,
-/// mode by mode.
+/// Appends composition(a, b) to `out`. b is a layout, a number n (which means n:1), `_` (the complete mode),
+/// or a tuple of these, which is composed mode by mode.
 ZELLIGE_ALGEBRA constexpr void append_composition(Tape& t, View a, View b, List<ValueNode>& out) {
   switch (b.kind()) {
     case ValueKind::underscore:
@@ -216,8 +222,8 @@ ZELLIGE_ALGEBRA constexpr Value composition(Tape& t, View a, View b) {
   return r;
 }
 
-/// Returns the compact layout of a shape, first mode fastest, with strides from `current` on. Sets `current`
-/// to the stride after the last mode.
+/// Returns the compact layout of a shape, first mode fastest; its smallest stride is `current`. Sets
+/// `current` to the stride that a following mode would have.
 ZELLIGE_ALGEBRA constexpr Value compact(Tape& t, View shape, Num& current) {
   if (shape.is_leaf()) {
     Num const s = shape.root().s;
@@ -233,8 +239,8 @@ ZELLIGE_ALGEBRA constexpr Value compact(Tape& t, View shape, Num& current) {
 ZELLIGE_ALGEBRA constexpr Value compact_left(Tape& t, View shape, Num first = fixed(1)) {
   return compact(t, shape, first);
 }
-/// Returns the compact layout of a shape, last mode fastest, with strides from `current` on. Sets `current`
-/// to the stride after the last.
+/// Returns the compact layout of a shape, last mode fastest; its smallest stride is `current`. Sets `current`
+/// to the stride that a following mode would have.
 ZELLIGE_ALGEBRA constexpr Value compact_right(Tape& t, View shape, Num& current) {
   if (shape.is_leaf()) return compact(t, shape, current);
   List<Value> modes;

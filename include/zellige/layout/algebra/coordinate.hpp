@@ -1,12 +1,12 @@
-// crd2idx, idx2crd and crd2crd, as zellige/layout/coordinate.hpp defines them, for shapes and coordinates that
-// are Values (trees of numbers, see value.hpp).
+// Converts between coordinates and indices that are Values (trees of numbers, see value.hpp): crd2idx, idx2crd and
+// crd2crd, with the meaning that they have in zellige/layout/coordinate.hpp.
 #pragma once
 #include <zellige/layout/algebra/module.hpp>
 
 namespace zellige::algebra {
 
-/// Returns the index of a coordinate in the layout l. A number in place of a tuple of modes counts
-/// colexicographically. Refused if the ranks differ.
+/// Returns the index that the layout l gives coordinate crd. Where crd has a number and l a tuple of modes,
+/// the number is a colexicographic index. Refused if the ranks differ.
 ZELLIGE_ALGEBRA constexpr Value index_of(Tape& t, View crd, View l) {
   if (t.failed()) return nothing();
   if (crd.is_tuple()) {
@@ -100,7 +100,7 @@ ZELLIGE_ALGEBRA constexpr Value crd2crd(Tape& t, View crd, View from, View to) {
   }
   return idx2crd(t, crd2idx(t, crd, from), to);
 }
-/// Returns the index of the coordinate crd in the layout l, with each `_` taken as 0: where the slice starts.
+/// Returns the index at which the slice of l at crd starts: the index of crd with each `_` replaced by 0.
 ZELLIGE_ALGEBRA constexpr Value offset_of(Tape& t, Value crd, View l) {
   for (ValueNode& n : crd.nodes) {
     if (n.kind == ValueKind::underscore) n.kind = ValueKind::number, n.s = fixed(0);

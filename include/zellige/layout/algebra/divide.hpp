@@ -1,8 +1,10 @@
-// Splits a layout into a tile and the rest, the layout over the tiles. logical_divide pairs (tile, rest) in
-// each mode, zipped_divide gives ((tiles), (rests)), tiled_divide makes each rest a mode of its own, and
-// flat_divide each tile as well.
+// Divides a layout into a tile (the layout of the elements of one tile) and a rest (the layout over the tiles). With
+// tile modes t0, t1 and rest modes r0, r1 for modes 0 and 1 of the layout:
 //
-//   zipped_divide((8, 6):(1, 8), (4, 3)) = ((4, 3), (2, 2)):((1, 8), (4, 24))
+//   logical_divide((8, 6):(1, 8), (4, 3)) = ((4, 2), (3, 2)):((1, 4), (8, 24))      ((t0, r0), (t1, r1))
+//   zipped_divide((8, 6):(1, 8), (4, 3)) = ((4, 3), (2, 2)):((1, 8), (4, 24))       ((t0, t1), (r0, r1))
+//   tiled_divide                                                                    ((t0, t1), r0, r1)
+//   flat_divide                                                                     (t0, t1, r0, r1)
 #pragma once
 #include <zellige/layout/algebra/complement.hpp>
 
@@ -14,7 +16,8 @@ ZELLIGE_ALGEBRA constexpr Value as_layout(View v) {
   return mode(v.root().s, {fixed(v.root().s.is(1) ? 0 : 1)});
 }
 
-/// Appends (l o tile, l o rest), where rest is the complement of the tile in l's size.
+/// Appends to `out` the layout (composition(l, tile), composition(l, rest)), where rest is the complement of
+/// the tile in the size of l.
 ZELLIGE_ALGEBRA constexpr void append_divided(Tape& t, View l, View tile, List<ValueNode>& out) {
   List<ValueNode> extents, modes, rest;
   Value shape({0, ValueKind::tuple, {}, {}, 0}, 8);
@@ -35,8 +38,8 @@ ZELLIGE_ALGEBRA constexpr void append_divided(Tape& t, View l, View tile, List<V
   append_composed(t, l, tile, false, out);
   append_composed(t, l, remaining, true, out);
 }
-/// Appends logical_divide(l, tiler). The tiler is a layout, a number, `_` (the mode is not divided), or a
-/// tuple of such, mode by mode.
+/// Appends logical_divide(l, tiler) to `out`. The tiler is a layout, a number, `_` (the mode is not divided),
+/// or a tuple of these, which divides mode by mode.
 ZELLIGE_ALGEBRA constexpr void append_logical_divide(Tape& t, View l, View tiler, List<ValueNode>& out) {
   switch (tiler.kind()) {
     case ValueKind::underscore:
@@ -65,9 +68,9 @@ ZELLIGE_ALGEBRA constexpr Value logical_divide(Tape& t, View l, View tiler) {
   return r;
 }
 
-/// Splits the pairs of l: appends their first elements to `first` and their second elements to `second`. The
-/// guide, a tiler, says how deep the pairs are; modes beyond it go to `second`. With a guide of two leaves,
-/// ((a, A), (b, B), c) gives (a, b) and (A, B, c).
+/// Splits a layout of pairs: appends the layout of the first elements of the pairs to `first`, and that of
+/// the second elements to `second`. The guide, a tiler, has a leaf where l has a pair; modes of l beyond the
+/// guide go to `second`. With a guide of two leaves, ((a, A), (b, B), c) gives (a, b) and (A, B, c).
 ZELLIGE_ALGEBRA constexpr void append_unzipped(Tape& t, View l, View guide, List<ValueNode>& first,
                                                List<ValueNode>& second) {
   if (!guide.is(ValueKind::tuple)) {
@@ -88,7 +91,8 @@ ZELLIGE_ALGEBRA constexpr void append_unzipped(Tape& t, View l, View guide, List
       second.append(m.node, m.node_count());
   }
 }
-/// Returns the layout (first elements, second elements) of the pairs of l; see append_unzipped.
+/// Returns the pair (layout of the first elements, layout of the second elements) of a layout l of pairs; see
+/// append_unzipped for the guide.
 ZELLIGE_ALGEBRA constexpr Value unzip_by(Tape& t, View l, View guide) {
   if (t.failed()) return nothing();
   List<ValueNode> second;
@@ -98,19 +102,19 @@ ZELLIGE_ALGEBRA constexpr Value unzip_by(Tape& t, View l, View guide) {
   r.nodes.append(second);
   return r;
 }
-/// Appends each mode of m as a mode of r, or m itself if it has only one.
+/// Appends each mode of m to r as a mode of r, or m itself if m has only one mode.
 ZELLIGE_ALGEBRA constexpr void spread_into(Value& r, View m) {
   if (m.rank() == 1) return r.add(m);
   for (int i = 0; i < m.rank(); ++i) r.add(m[i]);
 }
-/// Returns ((a), r0, r1, ...) for ((a), (r0, r1, ...)).
+/// Returns (a, r0, r1, ...) for zipped = (a, (r0, r1, ...)).
 ZELLIGE_ALGEBRA constexpr Value spread_rest(View zipped) {
   Value r = empty(zipped.kind());
   r.add(zipped[0]);
   spread_into(r, zipped[1]);
   return r;
 }
-/// Returns (a0, a1, ..., r0, r1, ...) for ((a0, a1, ...), (r0, r1, ...)).
+/// Returns (a0, a1, ..., r0, r1, ...) for zipped = ((a0, a1, ...), (r0, r1, ...)).
 ZELLIGE_ALGEBRA constexpr Value spread_both(View zipped) {
   Value r = empty(zipped.kind());
   spread_into(r, zipped[0]);

@@ -1,21 +1,21 @@
-// Evaluates layouts, composed ones included, at a coordinate: apply_function with arithmetic on a tape, or
-// class Function, a fast loop for known integers.
+// Evaluates layouts, composed ones included, at a coordinate. apply_function computes on a tape (tape.hpp), whose
+// numbers may be unknown; class Function is fast, for layouts of known integers.
 //
 //   apply_function(t, (_4,_8):(_8,_1) o _0 o (_10,_3):(_1,_10), 25)   is  14
-//   Function f(layout);  f(25)                                        the same without building values
+//   Function f(layout);  f(25)                                        is  14, for the same layout
 #pragma once
 #include <zellige/layout/algebra/swizzle.hpp>
 
 namespace zellige::algebra {
 
-/// Returns the offset of a composed layout; 0 if it is a flag that stands for the address of a pointer set
-/// later.
+/// Returns the offset of a composed layout, or 0 if `offset` is a flag, which stands for the address of a
+/// pointer that is not known yet.
 ZELLIGE_ALGEBRA constexpr Value start_of(View offset) {
   if (offset.is(ValueKind::flag)) return number(0);
   return offset;
 }
-/// Returns the element of a layout or swizzle f, composed or not, at a coordinate. Refused if a swizzle meets
-/// a coordinate where it needs an integer.
+/// Returns the index that f, a layout, composed layout or swizzle, gives coordinate crd. Refused if a swizzle
+/// is applied to a coordinate instead of an integer.
 ZELLIGE_ALGEBRA constexpr Value apply_function(Tape& t, View f, View crd) {
   if (t.failed()) return nothing();
   if (f.is(ValueKind::composed)) {
@@ -39,7 +39,7 @@ class Function {
   ZELLIGE_ALGEBRA constexpr explicit Function(View f) { append(f, 0); }
 
   ZELLIGE_ALGEBRA constexpr bool integers() const { return integers_; }
-  /// Returns the element at linear index i.
+  /// Returns the index that the layout gives linear coordinate i.
   ZELLIGE_ALGEBRA constexpr long long operator()(long long i) const {
     Mode const* m = modes_.data;
     for (Part const& p : parts_) {
@@ -64,14 +64,15 @@ class Function {
     long long extent;
     long long stride;
   };
-  /// One function of the chain: a swizzle (modes is 0), or a layout of the given number of modes. It is
-  /// applied to offset + the result of the previous part.
+  /// One function of the chain: a swizzle (`modes` is 0), or a layout of `modes` modes. Its argument is
+  /// `offset` plus the result of the previous function.
   struct Part {
     long long offset;
     int modes;
     Bits bits;
   };
-  /// Appends the parts of f in the order of their application, the innermost first.
+  /// Appends to parts_ the functions of which f is composed, in the order of their application, the innermost
+  /// first. `offset` is added to the argument of f.
   ZELLIGE_ALGEBRA constexpr void append(View f, long long offset) {
     if (f.is(ValueKind::composed)) {
       View const start = f[1];

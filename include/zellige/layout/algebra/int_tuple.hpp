@@ -1,11 +1,12 @@
-// Arithmetic, comparisons and orders of integer tuples that are Values (trees of numbers, see value.hpp). A
-// predicate returns the number 1 or 0.
+// Computes with integer tuples that are Values (trees of numbers, see value.hpp): arithmetic, comparisons and orders. A
+// predicate returns the number 1 for true or 0 for false, which may be known only at run time.
 #pragma once
 #include <zellige/layout/algebra/module.hpp>
 
 namespace zellige::algebra {
 
-/// Combines all leaves of v with a binary operation of the tape; 0 if there are no leaves.
+/// Returns all leaves of v combined, from the first on, with the binary operation `op` of the tape, for
+/// example &Tape::add; 0 if there are no leaves.
 ZELLIGE_ALGEBRA constexpr Num fold_leaves(Tape& t, View v, Num (Tape::*op)(Num, Num)) {
   Num r = fixed(0);
   bool first = true;
@@ -32,8 +33,8 @@ ZELLIGE_ALGEBRA constexpr Value inner_product(Tape& t, View a, View b) {
   return number(sum);
 }
 
-/// Returns a/b if b divides a, and 1 if a divides b, with the sign of the quotient. Refused if neither
-/// divides the other.
+/// Returns a/b if b divides a. If a divides b, returns 1, or -1 if the signs of a and b differ. Refused if
+/// neither divides the other.
 ZELLIGE_ALGEBRA constexpr Num shape_div(Tape& t, Num a, Num b) {
   t.require(t.lt(fixed(0), t.abs(b)), Rule::divide_by_zero, a, b);
   t.require(t.lt(fixed(0), t.abs(a)), Rule::divide_by_zero, b, a);
@@ -87,8 +88,8 @@ ZELLIGE_ALGEBRA constexpr Value elem_scale(Tape& t, View a, View b) {
   for (int i = 0; i < a.rank(); ++i) r.add(elem_scale(t, a[i], b[i]));
   return r;
 }
-/// Returns the products of the first elements times `start`: (s*x0, s*x0*x1, ...) if inclusive, else (s,
-/// s*x0, ...) without the last product.
+/// Returns the scan of a flat tuple by multiplication, which begins with `start` (s): (s*x0, s*x0*x1, ...) if
+/// inclusive, else (s, s*x0, ...), which leaves out the last product.
 ZELLIGE_ALGEBRA constexpr Value scan(Tape& t, View v, Num start, bool inclusive) {
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < v.rank(); ++i) {
@@ -101,6 +102,7 @@ ZELLIGE_ALGEBRA constexpr Value scan(Tape& t, View v, Num start, bool inclusive)
 
 /// Returns 1 if a is 0, else 0.
 ZELLIGE_ALGEBRA constexpr Num negation(Tape& t, Num a) { return t.eq(a, fixed(0)); }
+/// Returns 1 if the tuples a and b have the same profile and equal leaves, else 0.
 ZELLIGE_ALGEBRA constexpr Num equal(Tape& t, View a, View b) {
   if (a.is_tuple() != b.is_tuple() || a.rank() != b.rank()) return fixed(0);
   if (!a.is_tuple()) return a.root().e == b.root().e ? t.eq(a.root().s, b.root().s) : fixed(0);
@@ -108,13 +110,14 @@ ZELLIGE_ALGEBRA constexpr Num equal(Tape& t, View a, View b) {
   for (int i = 0; i < a.rank(); ++i) all = i == 0 ? equal(t, a[0], b[0]) : t.both(all, equal(t, a[i], b[i]));
   return all;
 }
-/// Compares lexicographically, from the first mode on, or from the last mode on (colexicographically) if
-/// from_last.
+/// Returns 1 if a is less than b, else 0. The order is lexicographic, with the first mode most significant,
+/// or colexicographic, with the last mode most significant, if from_last. Refused if a tuple is compared with
+/// a number.
 ZELLIGE_ALGEBRA constexpr Num lex_less(Tape& t, View a, View b, bool from_last) {
   if (!a.is_tuple() && !b.is_tuple()) return t.lt(a.root().s, b.root().s);
   if (a.is_tuple() != b.is_tuple()) return t.refuse(Rule::rank_mismatch, a.rank(), b.rank()), fixed(0);
   Num less = fixed(a.rank() < b.rank());
-  // From the least significant element to the most.
+  // The loop goes from the least significant element to the most significant one.
   int const both = a.rank() < b.rank() ? a.rank() : b.rank();
   for (int i = both - 1; i >= 0; --i) {
     View const x = a[from_last ? a.rank() - 1 - i : i];
@@ -134,7 +137,8 @@ ZELLIGE_ALGEBRA constexpr Num elem_less(Tape& t, View a, View b) {
 }
 
 ZELLIGE_ALGEBRA constexpr bool congruent(View a, View b) { return same_profile(a, b); }
-/// True if the nesting of b refines that of a.
+/// True if the nesting of b refines that of a: b may have a tuple where a has a leaf, and is nested like a
+/// elsewhere.
 ZELLIGE_ALGEBRA constexpr bool weakly_congruent(View a, View b) {
   if (a.is_leaf()) return true;
   if (b.is_leaf() || a.rank() != b.rank()) return false;
@@ -143,8 +147,8 @@ ZELLIGE_ALGEBRA constexpr bool weakly_congruent(View a, View b) {
   }
   return true;
 }
-/// Returns 1 if every coordinate of a is also a coordinate of b: each leaf of a equals the size of the
-/// corresponding mode of b.
+/// Returns 1 if every coordinate of shape a is also a coordinate of shape b, else 0: the nesting of b refines
+/// that of a, and each leaf of a equals the size of the corresponding mode of b.
 ZELLIGE_ALGEBRA constexpr Num compatible(Tape& t, View a, View b) {
   if (a.is_leaf()) return t.eq(a.root().s, product_of(t, b));
   if (b.is_leaf() || a.rank() != b.rank()) return fixed(0);
@@ -153,7 +157,8 @@ ZELLIGE_ALGEBRA constexpr Num compatible(Tape& t, View a, View b) {
     all = i == 0 ? compatible(t, a[0], b[0]) : t.both(all, compatible(t, a[i], b[i]));
   return all;
 }
-/// Returns 1 if the size of each mode of a is a multiple of the size of the corresponding mode of b.
+/// Returns 1 if, for each mode of b, the size of the corresponding mode of a is a multiple of its size, else
+/// 0. Returns 0 if b has more modes than a.
 ZELLIGE_ALGEBRA constexpr Num evenly_divides(Tape& t, View a, View b) {
   if (!b.is_tuple()) return t.eq(t.mod(product_of(t, a), product_of(t, b)), fixed(0));
   if (b.rank() > a.rank()) return fixed(0);
@@ -164,7 +169,8 @@ ZELLIGE_ALGEBRA constexpr Num evenly_divides(Tape& t, View a, View b) {
   }
   return all;
 }
-/// Returns v with each leaf replaced by 1 where `zeros` has a 0.
+/// Returns v with 1 in place of each leaf for which the corresponding leaf of `zeros` is 0. Refused if the
+/// ranks differ.
 ZELLIGE_ALGEBRA constexpr Value filter_zeros(Tape& t, View zeros, View v) {
   if (zeros.is_leaf()) {
     Value r = v;

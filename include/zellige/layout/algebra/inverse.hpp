@@ -1,23 +1,22 @@
-// Inverts a layout L as a function of the linear index.
+// Inverts a layout L as a function of the linear coordinate. The results R and N map to linear coordinates of L:
 //
-//   right_inverse(L):  L(R(i)) = i          for i < size(R): the longest R from index 0 that the types prove
-//   left_inverse(L):   L(R(L(i))) = L(i)    for every i
-//   nullspace(L):      L(N(i)) = 0          for every i
+//   R = right_inverse(L):  L(R(i)) = i          for i < size(R); the longest such R that static numbers prove
+//   R = left_inverse(L):   L(R(L(i))) = L(i)    for every i
+//   N = nullspace(L):      L(N(i)) = 0          for every i
 //
-// R and N give linear coordinates of L. The inverses need static integer strides; other modes are skipped by
-// right_inverse and refused by left_inverse.
+// The inverses need static integer strides. right_inverse ignores modes with other strides; left_inverse refuses them.
 #pragma once
 #include <zellige/layout/algebra/composition.hpp>
 
 namespace zellige::algebra {
 
-/// A mode of a layout with the product of the extents before it: the linear coordinate at which the mode is 1
-/// and all others are 0.
+/// A mode of a layout with the product of the extents before it (`before`), which is the linear coordinate at
+/// which this mode has coordinate 1 and all others have coordinate 0.
 struct Counted {
   ValueNode n;
   Num before;
 };
-/// Returns the merged modes of l with the product of the extents before each.
+/// Returns the merged modes of l, each with the product of the extents before it.
 ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   List<Counted> modes;
   Num before = fixed(1);
@@ -30,7 +29,7 @@ ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   }
   return modes;
 }
-/// Returns the modes with static integer strides, sorted by the stride's absolute value.
+/// Returns those of the modes that have static integer strides, sorted by the absolute value of the stride.
 ZELLIGE_ALGEBRA constexpr List<Counted> by_stride(List<Counted> const& modes) {
   List<Counted> sorted;
   for (Counted const& c : modes) {
@@ -88,8 +87,8 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     t.require(t.eq(t.mod(c.n.d, below), fixed(0)), Rule::left_inverse_stride, c.n.d, below);
     if (t.failed()) return nothing();
     Num const gap = t.div(c.n.d, below);
-    // An index determines its coordinate if no digit exceeds its place: either the gap between the two
-    // strides admits at most the extent of the mode, or the modes below never carry.
+    // An index must determine its coordinate. This holds if the gap between the two strides is at most the
+    // extent of the mode below, or if the modes below never reach the stride of this mode.
     Num const full = t.mul(extent, below);
     t.require(t.either(t.le(gap, extent), t.lt(last, full)), Rule::left_inverse_overlap, last, full);
     result.push_back(mode_node(gap, {before}));
@@ -99,7 +98,8 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     last = t.add(last, t.mul(t.sub(c.n.s, fixed(1)), c.n.d));
   }
   if (sorted.empty()) return mode(product_of(t, shape_of(coalesce(t, l))), {fixed(0)});
-  // The topmost digit must not exceed its mode: R's coordinates are coordinates of L.
+  // The coordinate along the mode of largest stride must not exceed its extent, so that R returns coordinates
+  // of L.
   Num const full = t.mul(extent, below);
   t.require(t.lt(last, full), Rule::left_inverse_overlap, last, full);
   result.push_back(mode_node(extent, {before}));

@@ -1,5 +1,5 @@
-// Edits the list of modes of a layout or tuple (take, group, replace, insert, slice ...) without computing on
-// the numbers.
+// Edits the list of modes of a layout or tuple: take, group, replace, insert, slice and others. The numbers themselves
+// stay the same.
 #pragma once
 #include <zellige/layout/algebra/product.hpp>
 
@@ -12,14 +12,15 @@ ZELLIGE_ALGEBRA constexpr Value prepend(View v, View x) {
   for (int i = 0; i < v.rank(); ++i) r.add(v[i]);
   return r;
 }
-/// Returns v with copies of x before its first mode, until it has n modes. Refused if v has more.
+/// Returns v with as many copies of x before its first mode as give it n modes. Refused if v has more than n
+/// modes.
 ZELLIGE_ALGEBRA constexpr Value pad_front(Tape& t, View v, int n, View x) {
   if (n < v.rank()) return t.refused(Rule::rank_mismatch, n, v.rank());
   Value r = v;
   while (r.rank() < n) r = prepend(r, x);
   return r;
 }
-/// Returns modes begin to end - 1; end = -1 stands for the rank.
+/// Returns modes begin to end - 1 of v; end = -1 stands for the rank of v. Refused if v has no such modes.
 ZELLIGE_ALGEBRA constexpr Value take(Tape& t, View v, int begin, int end) {
   if (end == -1) end = v.rank();
   if (begin < 0 || begin > end) return t.refused(Rule::mode_out_of_range, begin, v.rank());
@@ -28,7 +29,8 @@ ZELLIGE_ALGEBRA constexpr Value take(Tape& t, View v, int begin, int end) {
   for (int i = begin; i < end; ++i) r.add(v[i]);
   return r;
 }
-/// Returns v with modes begin to end - 1 grouped into one mode; end = -1 stands for the rank.
+/// Returns v with modes begin to end - 1 grouped into one mode; end = -1 stands for the rank of v. Refused if
+/// v has no such modes.
 ZELLIGE_ALGEBRA constexpr Value group(Tape& t, View v, int begin, int end) {
   if (end == -1) end = v.rank();
   Value const inner = take(t, v, begin, end);
@@ -74,7 +76,8 @@ ZELLIGE_ALGEBRA constexpr Value reverse(View v) {
   for (int i = v.rank() - 1; i >= 0; --i) r.add(v[i]);
   return r;
 }
-/// Returns the leaves of v, in order, in the nesting of `profile`. Refused if the numbers of leaves differ.
+/// Returns the modes of the flat v, in order, in the nesting of `profile`. Refused unless v has as many modes
+/// as the profile has leaves.
 ZELLIGE_ALGEBRA constexpr Value unflatten(Tape& t, View v, View profile) {
   Value r = profile;
   int next = 0;
@@ -90,8 +93,8 @@ ZELLIGE_ALGEBRA constexpr Value unflatten(Tape& t, View v, View profile) {
   if (next != v.rank()) return t.refused(Rule::profile_mismatch, v.rank(), next);
   return r;
 }
-/// Transposes two levels of modes: ((a, b), (c, d)) becomes ((a, c), (b, d)). All modes must have the same
-/// rank.
+/// Returns v with its two levels of modes transposed: ((a, b), (c, d)) becomes ((a, c), (b, d)). Refused if
+/// the modes of v differ in rank.
 ZELLIGE_ALGEBRA constexpr Value transpose_modes(Tape& t, View v) {
   if (v.is_leaf()) return v;
   // A flat layout is one row.
@@ -109,8 +112,8 @@ ZELLIGE_ALGEBRA constexpr Value transpose_modes(Tape& t, View v) {
   return r;
 }
 
-/// Appends the modes of v that stand under a `_` of the coordinate (marked), or those under a number (not
-/// marked), to `kept`.
+/// Appends to `kept` those modes of v for which the coordinate has a `_` (if `marked`) or a number (if not
+/// `marked`).
 ZELLIGE_ALGEBRA constexpr void keep_marked(Tape& t, View crd, View v, bool marked, Value& kept) {
   if (!crd.is_tuple()) {
     if (crd.is(ValueKind::underscore) == marked) kept.add(v);
@@ -119,8 +122,8 @@ ZELLIGE_ALGEBRA constexpr void keep_marked(Tape& t, View crd, View v, bool marke
   if (v.is_leaf() || crd.rank() != v.rank()) return t.refuse(Rule::rank_mismatch, crd.rank(), v.rank());
   for (int i = 0; i < crd.rank(); ++i) keep_marked(t, crd[i], v[i], marked, kept);
 }
-/// Returns the modes of v under a `_` of the coordinate. An index offset is not included; see slice_composed
-/// and offset_of.
+/// Returns those modes of v for which the coordinate has a `_`. The index at which the slice starts is not
+/// included: see slice_composed and offset_of.
 ZELLIGE_ALGEBRA constexpr Value slice(Tape& t, View crd, View v) {
   if (crd.is(ValueKind::underscore)) return v;
   Value kept = empty(v.kind() == ValueKind::number ? ValueKind::tuple : v.kind());
@@ -128,7 +131,7 @@ ZELLIGE_ALGEBRA constexpr Value slice(Tape& t, View crd, View v) {
   if (t.failed()) return nothing();
   return kept;
 }
-/// Returns the modes of v under a number of the coordinate: the complement of slice.
+/// Returns those modes of v for which the coordinate has a number: the modes that slice drops.
 ZELLIGE_ALGEBRA constexpr Value dice(Tape& t, View crd, View v) {
   if (crd.is_number()) return v;
   Value kept = empty(v.kind() == ValueKind::number ? ValueKind::tuple : v.kind());

@@ -1,12 +1,12 @@
-// Adds and scales indices, which are integers or coordinates (arithmetic tuples) written with basis elements:
-// 2@0 + 3@1 is the coordinate (2, 3).
+// Adds and subtracts the indices to which layouts map, and computes the codomain of layouts. An index is an integer, or
+// a coordinate: an arithmetic tuple, written with basis elements. 2@0 + 3@1 is the coordinate (2, 3).
 #pragma once
 #include <zellige/layout/algebra/modes.hpp>
 
 namespace zellige::algebra {
 
-/// Writes the basis element n@path as a tuple, from path index `depth` on: n in the selected mode, after
-/// zeros.
+/// Returns n times the basis element e as a tuple: n in the mode that e selects, and zeros before it. The
+/// first `depth` mode indices of e are skipped.
 ZELLIGE_ALGEBRA constexpr Value to_coordinate(Num n, Path e, int depth) {
   if (depth == path_length(e)) return number(n);
   Value r = empty(ValueKind::arithmetic);
@@ -14,15 +14,15 @@ ZELLIGE_ALGEBRA constexpr Value to_coordinate(Num n, Path e, int depth) {
   r.add(to_coordinate(n, e, depth + 1));
   return r;
 }
-/// Returns a basis element or tuple as an arithmetic tuple; an integer stays an integer.
+/// Returns v as an arithmetic tuple, if v is a basis element or a tuple. Returns an integer v unchanged.
 ZELLIGE_ALGEBRA constexpr Value as_arithmetic_tuple(View v) {
   if (v.is_number()) return to_coordinate(v.root().s, v.root().e, 0);
   if (v.is(ValueKind::tuple)) return retag(v, ValueKind::arithmetic);
   return v;
 }
 
-/// Adds two indices. Tuples are added element by element, the shorter one continued by zeros. Refused for a
-/// nonzero integer and a tuple.
+/// Returns x + y for two indices. Tuples are added element by element, and the shorter one is continued by
+/// zeros. Refused if one is a tuple and the other a nonzero integer.
 ZELLIGE_ALGEBRA constexpr Value add(Tape& t, View x, View y) {
   if (t.failed()) return nothing();
   Value const a = as_arithmetic_tuple(x);
@@ -53,7 +53,7 @@ ZELLIGE_ALGEBRA constexpr Value negate(Tape& t, Value v) {
 }
 ZELLIGE_ALGEBRA constexpr Value subtract(Tape& t, View a, View b) { return add(t, a, negate(t, b)); }
 
-/// Returns the largest index of a layout, as an integer or a coordinate, with strides taken by absolute
+/// Returns the largest index of a layout, as an integer or a coordinate. Strides count by their absolute
 /// value.
 ZELLIGE_ALGEBRA constexpr Value last_of(Tape& t, View l) {
   if (l.is_leaf()) {
@@ -70,7 +70,7 @@ ZELLIGE_ALGEBRA constexpr Value last_of(Tape& t, View l) {
   }
   return sum;
 }
-/// Returns the extents of the codomain: one more than the largest index in each of its modes.
+/// Returns the extents of the codomain of l: the largest index plus one, in each mode if it is a coordinate.
 ZELLIGE_ALGEBRA constexpr Value coshape(Tape& t, View l) {
   Value v = as_arithmetic_tuple(last_of(t, l));
   for (ValueNode& n : v.nodes) {
@@ -78,13 +78,13 @@ ZELLIGE_ALGEBRA constexpr Value coshape(Tape& t, View l) {
   }
   return v;
 }
-/// Returns the product of the extents of the codomain.
+/// Returns the product of the extents of the codomain of l.
 ZELLIGE_ALGEBRA constexpr Value cosize(Tape& t, View l) {
   Value const extent = coshape(t, l);
   if (t.failed()) return nothing();
   return number(product_of(t, extent));
 }
-/// Depth of nesting; 0 for a leaf.
+/// Returns the depth of nesting of v; 0 for a leaf.
 ZELLIGE_ALGEBRA constexpr int depth_of(View v) {
   int maximum = 0;
   for (int i = 0; !v.is_leaf() && i < v.rank(); ++i) {
@@ -93,7 +93,8 @@ ZELLIGE_ALGEBRA constexpr int depth_of(View v) {
   }
   return v.is_leaf() ? 0 : maximum + 1;
 }
-/// Returns the strides of the identity layout of a shape, (_1@0, _1@1, ...), with the path e as a prefix.
+/// Returns the strides of the identity layout of a shape, (_1@0, _1@1, ...). The path of each begins with the
+/// mode indices of e.
 ZELLIGE_ALGEBRA constexpr Value basis_like(View shape, Path e = 0) {
   if (shape.is_leaf()) return number(fixed(1), e);
   Value r = empty(ValueKind::tuple);

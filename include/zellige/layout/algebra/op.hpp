@@ -5,16 +5,17 @@
 //
 //   row(id, names, parameters, family, composed, function)
 //
-// id          Op::id, unique. If several rows share a name, the name selects the first that takes the operands;
-//             the id selects one row
-// names       as in CuTe, aliases after a blank
-// parameters  letters, one per operand; `|` between kinds of operands that one function takes:
-//             c layout, also composed, p uncomposed layout, s swizzle, i number or tuple of numbers, n number,
-//             x coordinate (numbers and _), m tiler (a layout, a number, _, or a tuple of them), k mode index
-//             or count, f factor, b bits, e bits of an element, or its type's name; ? optional, * repeated
-// family      what kind of operation it is: Family
-// composed    how a composed layout is treated as its operand: Composed
-// function    of the tape t and the operands a, in namespace algebra
+// id          the enumerator of Op; unique. A name may occur in several rows; it then selects the first row that
+//             accepts the operands
+// names       the name in CuTe, and aliases after a blank
+// parameters  one letter per operand; `|` separates alternative lists of operands:
+//             c layout, possibly composed; p uncomposed layout; s swizzle; i number or tuple of numbers; n number;
+//             x coordinate (numbers and _); m tiler (a layout, a number, _, or a tuple of these); k mode index
+//             or count; f factor; b number of bits; e size of an element in bits, or the name of its type.
+//             `?` after a letter: optional; `*`: any number of such operands
+// family      the kind of operation, a Family
+// composed    what happens if the first operand is a composed layout, a Composed
+// function    the expression that computes the result on the tape t from the operands a, in namespace algebra
 #pragma once
 #include <zellige/layout/algebra/value.hpp>
 
@@ -172,7 +173,7 @@ enum class Op : short {
       count
 };
 
-/// Returns the family column of an operation's row.
+/// Returns the kind of an operation: the column `family` of its row.
 ZELLIGE_ALGEBRA constexpr Family family_of(Op op) {
   switch (op) {
 #define ZELLIGE_ROW(id, names, parameters, family, ...) \
@@ -184,7 +185,7 @@ ZELLIGE_ALGEBRA constexpr Family family_of(Op op) {
       return Family::number;
   }
 }
-/// Returns the composed column of an operation's row.
+/// Returns how an operation treats composed layouts: the column `composed` of its row.
 ZELLIGE_ALGEBRA constexpr Composed composed_of(Op op) {
   switch (op) {
 #define ZELLIGE_ROW(id, names, parameters, family, composed, ...) \

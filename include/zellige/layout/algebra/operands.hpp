@@ -1,5 +1,5 @@
-// Adapts the operands of an operation to the functions of the algebra, for rows of the table in op.hpp that
-// need more than one call: optional operands, lists of mode indices, shapes for layouts.
+// Adapts operands to the functions of the layout algebra, for operations (rows of the table in op.hpp) that have
+// optional operands, lists of mode indices, or a shape in place of a layout.
 #pragma once
 #include <zellige/layout/algebra/coordinate.hpp>
 #include <zellige/layout/algebra/int_tuple.hpp>
@@ -12,33 +12,34 @@
 namespace zellige::algebra {
 
 ZELLIGE_ALGEBRA constexpr Num num(View v) { return v.root().s; }
-/// Returns a small number, such as a mode index, as an int.
+/// Returns the number v, which must be small (such as a mode index), as an int.
 ZELLIGE_ALGEBRA constexpr int small(View v) { return int(v.root().s.v); }
 
-// The flattened layout or tuple; a number stays a number.
+/// Returns the flattened layout or tuple v; a number v is returned unchanged.
 ZELLIGE_ALGEBRA constexpr Value flat(View v) { return choose(v.is_number(), v, flatten_value(v)); }
+/// Returns the flattened tuple v; a number v becomes a tuple of one element.
 ZELLIGE_ALGEBRA constexpr Value flat_tuple(View v) {
   return choose(v.is_leaf(), bundle(ValueKind::tuple, v), flatten_value(v));
 }
-/// Returns with_shape: l over another shape of the same size, composition(l, compact layout of the shape).
+/// Returns l over another shape of the same size: composition(l, compact layout of the shape).
 ZELLIGE_ALGEBRA constexpr Value under_shape(Tape& t, View l, View shape) {
   return composition(t, l, compact_left(t, shape));
 }
-/// Returns l with extent 1 in each mode where the profile has a 0.
+/// Returns l with extent 1 in each mode for which the profile has a 0.
 ZELLIGE_ALGEBRA constexpr Value zeros_of_profile(Tape& t, View l, View profile) {
   Value const shape = filter_zeros(t, profile, shape_of(l));
   if (t.failed()) return nothing();
   return pair_up(shape, stride_of(l));
 }
-/// Repeats the block over a shape. The third operand is the order of the blocks; without it the first mode is
-/// fastest.
+/// Returns tile_to_shape(block a[0], shape a[1], order a[2]). Without a third operand, the blocks along the
+/// first mode are the fastest.
 ZELLIGE_ALGEBRA constexpr Value tile_in_order(Tape& t, Values const& a) {
   if (a.size() > 2) return tile_to_shape(t, a[0], a[1], a[2]);
   Value order = empty(ValueKind::tuple);
   for (int i = 0; i < a[1].rank(); ++i) order.add(number(i));
   return tile_to_shape(t, a[0], a[1], order);
 }
-/// Returns the layout shape:stride. Refused if the profiles differ.
+/// Returns the layout shape:stride. Refused if the profiles of shape and stride differ.
 ZELLIGE_ALGEBRA constexpr Value paired(Tape& t, View shape, View stride) {
   if (!same_profile(shape, stride)) return t.refused(Rule::profile_mismatch, shape.rank(), stride.rank());
   return pair_up(shape, stride);
@@ -54,7 +55,8 @@ ZELLIGE_ALGEBRA constexpr Value coprofile_of(Tape& t, View l) {
   return coprofile(l);
 }
 
-/// The mode with which append and prepend pad: the third operand if there is one, else a mode of one element.
+/// Returns the mode with which append and prepend pad `padded`: the third operand if there is one, else a
+/// mode of one element.
 ZELLIGE_ALGEBRA constexpr Value extra(Values const& a, View padded) {
   if (a.size() > 2) return a[2];
   if (padded.is_layout()) return unit();
@@ -72,7 +74,7 @@ ZELLIGE_ALGEBRA constexpr Value selected(Tape& t, Values const& a) {
   for (int i = 1; i < a.size() && !t.failed(); ++i) r.add(get(t, a[0], small(a[i])));
   return r;
 }
-/// Returns (the slice of layout l at crd, the index where the slice starts).
+/// Returns the pair (slice of layout l at crd, index at which the slice starts).
 ZELLIGE_ALGEBRA constexpr Value sliced_from(Tape& t, View crd, View l) {
   Value const part = slice(t, crd, l);
   Value const start = offset_of(t, crd, l);
@@ -80,28 +82,29 @@ ZELLIGE_ALGEBRA constexpr Value sliced_from(Tape& t, View crd, View l) {
   return bundle(ValueKind::tuple, part, start);
 }
 
-// The index of a coordinate: a is (coordinate, shape) or (coordinate, shape, strides).
+// Returns the index of a coordinate; the operands a are (coordinate, shape) or (coordinate, shape, strides).
 ZELLIGE_ALGEBRA constexpr Value index_at(Tape& t, Values const& a) {
   if (a.size() > 2) return crd2idx(t, a[0], a[1], a[2]);
   return crd2idx(t, a[0], a[1]);
 }
-/// The coordinate of an index: a is (index, shape) or (index, shape, strides).
+/// Returns the coordinate of an index; the operands a are (index, shape) or (index, shape, strides).
 ZELLIGE_ALGEBRA constexpr Value coordinate_at(Tape& t, Values const& a) {
   if (a.size() > 2) return idx2crd(t, a[0], a[1], a[2]);
   return idx2crd(t, a[0], a[1]);
 }
-/// Evaluates l at a coordinate, or slices l if the coordinate has a `_`.
+/// Returns the index that l gives the coordinate crd or, if crd has a `_`, the slice of l at crd.
 ZELLIGE_ALGEBRA constexpr Value called(Tape& t, View l, View crd) {
   for (ValueNode const& n : crd) {
     if (n.kind == ValueKind::underscore) return slice(t, crd, l);
   }
   return index_of(t, crd, l);
 }
-/// Returns the coordinate of an index in the profile of l's shape.
+/// Returns the coordinate at which the compact layout l has the given index, in the profile of l.
 ZELLIGE_ALGEBRA constexpr Value hier_coord(Tape& t, View index, View l) {
   return idx2crd(t, index, shape_of(l), stride_of(l));
 }
-/// Returns the coordinate of an index with one number per top-level mode of l.
+/// Returns the coordinate at which the compact layout l has the given index, with one number per top-level
+/// mode of l.
 ZELLIGE_ALGEBRA constexpr Value flat_coord(Tape& t, View index, View l) {
   Value const crd = hier_coord(t, index, l);
   Value flat = product_each(t, shape_of(l));
@@ -109,11 +112,11 @@ ZELLIGE_ALGEBRA constexpr Value flat_coord(Tape& t, View index, View l) {
   return crd2crd(t, crd, shape_of(l), flat);
 }
 
-// The value as a tuple: a number becomes a tuple of one.
+// Returns v if it is a tuple, else the tuple of one element v.
 ZELLIGE_ALGEBRA constexpr Value wrapped(View v) {
   return choose(v.is_tuple(), v, bundle(ValueKind::tuple, v));
 }
-/// Removes tuples of one element around a value.
+/// Returns the element of v if v is a tuple of one element, repeatedly; other values are returned unchanged.
 ZELLIGE_ALGEBRA constexpr Value unwrapped(Value v) {
   while (v.is_tuple() && v.rank() == 1) {
     Value const inner = v[0];
@@ -121,24 +124,24 @@ ZELLIGE_ALGEBRA constexpr Value unwrapped(Value v) {
   }
   return v;
 }
-/// Returns v with x in place of every leaf.
+/// Returns a tuple with the nesting of v and x as every leaf.
 ZELLIGE_ALGEBRA constexpr Value repeat_like(View v, View x) {
   if (v.is_leaf()) return x;
   Value r = empty(v.kind());
   for (int i = 0; i < v.rank(); ++i) r.add(repeat_like(v[i], x));
   return r;
 }
-/// Returns the product of two numbers, of which one may be a basis element.
+/// Returns x * y for two numbers, of which one may be a multiple of a basis element.
 ZELLIGE_ALGEBRA constexpr Value scaled(Tape& t, View x, View y) {
   return number(t.mul(num(x), num(y)), x.root().e != 0 ? x.root().e : y.root().e);
 }
-/// Divides; two static numbers must divide without a remainder.
+/// Returns x / y. Refused if x and y are static and y does not divide x.
 ZELLIGE_ALGEBRA constexpr Value divided_whole(Tape& t, View x, View y) {
   Num const p = num(x), q = num(y);
   if (p.is_static() && q.is_static()) t.require(t.eq(t.mod(p, q), fixed(0)), Rule::not_divisible, p, q);
   return number(t.div(p, q), x.root().e);
 }
-/// Divides and rounds up. By a layout: returns the shape of its complement in x.
+/// Returns x / y, rounded up. If y is a layout, returns the shape of its complement in x.
 ZELLIGE_ALGEBRA constexpr Value divided_up(Tape& t, View x, View y) {
   if (!y.is_layout()) return ceil_div(t, x, y);
   Value const rest = complement(t, y, x);

@@ -7,8 +7,8 @@
 namespace zellige {
 
 namespace algebra {
-/// Calls the function that the table of op.hpp names for the operation. No operand may be a composed layout.
-/// Refused if the operation is unknown.
+/// Returns the result of the function that the table of op.hpp has for the operation. No operand may be a
+/// composed layout. Refused if the operation is unknown.
 ZELLIGE_ALGEBRA constexpr Value apply_row(Op op, Tape& t, Values const& a) {
   switch (op) {
 #define ZELLIGE_ROW(id, names, parameters, family, composed, ...) \
@@ -22,8 +22,8 @@ ZELLIGE_ALGEBRA constexpr Value apply_row(Op op, Tape& t, Values const& a) {
 }
 }  // namespace algebra
 
-/// Returns the result of an operation on values, composed layouts and swizzles included. If it is refused,
-/// the tape t has the refusal and the result is meaningless.
+/// Returns the result of an operation on values, which may be composed layouts and swizzles. If the operation
+/// is refused, the tape t records why, and the result is meaningless.
 ZELLIGE_ALGEBRA constexpr Value apply(Op op, Tape& t, Values const& a) {
   using namespace algebra;
   if (t.failed()) return nothing();

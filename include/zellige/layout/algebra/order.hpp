@@ -1,25 +1,27 @@
-// Makes compact layouts whose modes are fast or slow in a given order, or in the order of another layout's
-// strides.
+// Makes compact layouts whose modes, from the fastest to the slowest, are in a given order or in the order of another
+// layout's strides.
 //
-//   make_ordered_layout((2, 3, 4), (2, 0, 1)) = (2, 3, 4):(12, 1, 3)
+//   make_ordered_layout((2, 3, 4), (2, 0, 1)) = (2, 3, 4):(12, 1, 3)      // mode 1 is the fastest, mode 0 the slowest
 #pragma once
 #include <zellige/layout/algebra/module.hpp>
 
 namespace zellige::algebra {
 
-/// A mode's extent and its place in the order; the smallest place is the fastest mode.
+/// A mode's extent and its place in the order; the mode of smallest place is the fastest.
 struct Ranked {
   Num extent;
   Num place;
 };
-/// Appends a Ranked for each leaf of `order`. Refused if shape and order differ in rank.
+/// Appends to `all` a Ranked for each leaf of `order`, with the size of the corresponding mode of the shape.
+/// Refused if shape and order differ in rank.
 ZELLIGE_ALGEBRA constexpr void collect_ranked(Tape& t, View shape, View order, List<Ranked>& all) {
   if (order.is_leaf()) return all.push_back({product_of(t, shape), order.root().s});
   if (shape.rank() != order.rank()) return t.refuse(Rule::rank_mismatch, shape.rank(), order.rank());
   for (int i = 0; i < order.rank(); ++i) collect_ranked(t, shape[i], order[i], all);
 }
-/// Returns the compact layout of the shape, in which the mode at each leaf of `order` starts at the product
-/// of the extents of smaller places. `next` counts the leaves consumed in `all`.
+/// Returns the compact layout of the shape. The stride of the mode at each leaf of `order` is the product of
+/// the extents of all modes of smaller place. `all` lists the modes; `next` counts how many of them have been
+/// processed.
 ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, View shape, View order, List<Ranked> const& all,
                                             int& next) {
   if (order.is_leaf()) {
@@ -35,8 +37,8 @@ ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, View shape, View order, Lis
   for (int i = 0; i < order.rank(); ++i) r.add(place_modes(t, shape[i], order[i], all, next));
   return r;
 }
-/// Returns the compact layout of the shape whose mode of least order is the fastest. Modes of run-time order
-/// come last, in the order of the modes.
+/// Returns the compact layout of the shape, in which the mode of smallest number in `order` is the fastest.
+/// Modes whose number is known only at run time are the slowest, in the order of the modes.
 ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, View shape, View order) {
   List<Ranked> all;
   collect_ranked(t, shape, order, all);
@@ -53,16 +55,17 @@ ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, View shape, View order) 
   int next = 0;
   return place_modes(t, shape, order, all, next);
 }
-/// Returns a compact layout of l's shape with modes in the order of l's strides; modes of stride 0 keep
-/// stride 0.
+/// Returns a compact layout of l's shape in which a mode is faster the smaller its stride in l is; modes of
+/// stride 0 keep stride 0.
 ZELLIGE_ALGEBRA constexpr Value layout_like(Tape& t, View l) {
   Value r = ordered_layout(t, shape_of(filter_zeros(l)), stride_of(l));
   if (t.failed()) return nothing();
   for (int i = 0; i < r.nodes.size(); ++i) r.nodes[i].s = l.begin()[i].s;
   return r;
 }
-/// Returns the layout of a register fragment for l's values: mode 0 is compact and fastest, then the other
-/// modes in the order of their strides. A layout of rank 1 or with run-time extents becomes a compact one.
+/// Returns a layout for a register copy of l's elements: mode 0 is compact and fastest; of the other modes,
+/// one is faster the smaller its stride in l is. If l has rank 1 or run-time extents, returns the compact
+/// layout of its shape.
 ZELLIGE_ALGEBRA constexpr Value fragment_like(Tape& t, View l) {
   bool all_static = true;
   for (ValueNode const& n : l) all_static = all_static && (n.kids >= 0 || n.s.is_static());
@@ -79,8 +82,9 @@ ZELLIGE_ALGEBRA constexpr Value product_each(Tape& t, View shape) {
   for (int i = 0; i < shape.rank(); ++i) r.add(number(product_of(t, shape[i])));
   return r;
 }
-/// Repeats the block to cover the target shape, with the blocks in the given order. A static extent must be a
-/// multiple of the block's, else refused; a run-time extent may end in a partial block.
+/// Repeats the block to cover the target shape; `order` says which mode of the repetitions is fastest, as in
+/// ordered_layout. Refused if a static extent is not a multiple of the block's extent; a run-time extent may
+/// end in a partial block.
 ZELLIGE_ALGEBRA constexpr Value tile_to_shape(Tape& t, View block, View target, View order) {
   int const rank = target.rank();
   if (block.rank() > rank) return t.refused(Rule::tile_rank, block.rank(), rank);

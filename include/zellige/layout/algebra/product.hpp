@@ -1,14 +1,14 @@
-// Repeats a block as a second layout, the tiler, says. blocked_product keeps the elements of a block adjacent
-// in each mode, raked_product interleaves the blocks.
+// Repeats a block, a layout, at positions that a second layout, the tiler, gives. blocked_product keeps the elements of
+// a block adjacent in each mode, raked_product interleaves the blocks.
 //
-//   logical_product((2, 2):(4, 1), 6:1) = ((2, 2), (2, 3)):((4, 1), (2, 8))
+//   logical_product((2, 2):(4, 1), 6:1) = ((2, 2), (2, 3)):((4, 1), (2, 8))      // 6 blocks of 2 x 2
 #pragma once
 #include <zellige/layout/algebra/divide.hpp>
 
 namespace zellige::algebra {
 
-/// Appends logical_product(block, tiler): (block, its repetitions). The tiler is a layout, a number, `_`, or
-/// a tuple of such, mode by mode.
+/// Appends logical_product(block, tiler), the pair (block, layout of its repetitions), to `out`. The tiler is
+/// a layout, a number, `_` (the mode is not repeated), or a tuple of these, which repeats mode by mode.
 ZELLIGE_ALGEBRA constexpr void append_logical_product(Tape& t, View block, View tiler, List<ValueNode>& out) {
   switch (tiler.kind()) {
     case ValueKind::underscore:
@@ -59,14 +59,15 @@ ZELLIGE_ALGEBRA constexpr Value flat_product(Tape& t, View block, View tiler) {
   return spread_both(z);
 }
 
-/// Returns v with x as a new last mode. A leaf v becomes the first mode.
+/// Returns v with x as a new last mode; a leaf v becomes the first mode of the result.
 ZELLIGE_ALGEBRA constexpr Value append(View v, View x) {
   if (v.is_leaf()) return bundle(v.kind(), v, x);
   Value r = v;
   r.add(x);
   return r;
 }
-/// Returns v with copies of x after its last mode, until it has n modes. Refused if v has more.
+/// Returns v with as many copies of x after its last mode as give it n modes. Refused if v has more than n
+/// modes.
 ZELLIGE_ALGEBRA constexpr Value pad_to(Tape& t, View v, int n, View x) {
   if (n < v.rank()) return t.refused(Rule::rank_mismatch, n, v.rank());
   Value r = v;
@@ -74,7 +75,7 @@ ZELLIGE_ALGEBRA constexpr Value pad_to(Tape& t, View v, int n, View x) {
   return r;
 }
 
-/// Pairs the modes of two layouts of equal rank: mode i of the result is (a[i], b[i]).
+/// Returns the layout whose mode i is (a[i], b[i]). Refused if the ranks of a and b differ.
 ZELLIGE_ALGEBRA constexpr Value zip(Tape& t, View a, View b) {
   if (!a.is_leaf() && a.rank() != b.rank()) return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
   Value r({a.rank(), a.kind(), {}, {}, 0}, 16);
@@ -87,8 +88,8 @@ ZELLIGE_ALGEBRA constexpr Value zip(Tape& t, View a, View b) {
   return r;
 }
 
-/// Returns the logical product with the modes of block and tiler paired: (block, tiler) in each mode, or
-/// (tiler, block) if raked.
+/// Returns the logical product with the modes of block and tiler paired: mode i of the result is (mode i of
+/// the block, mode i of the tiler) or, if raked, (mode i of the tiler, mode i of the block).
 ZELLIGE_ALGEBRA constexpr Value blocked(Tape& t, View block, View tiler, bool raked) {
   int const rank = block.rank() > tiler.rank() ? block.rank() : tiler.rank();
   Value product;

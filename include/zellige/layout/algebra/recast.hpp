@@ -1,12 +1,12 @@
-// Recasts a layout to elements n times as large (upcast) or as small (downcast) in the same memory, or from
-// one element size in bits to another.
+// Recasts a layout to elements of another size in the same memory: n times as large (upcast), n times as small
+// (downcast), or from one size in bits to another (recast).
 #pragma once
 #include <zellige/layout/algebra/module.hpp>
 
 namespace zellige::algebra {
 
-/// Returns the layout in elements n times as large. Refused if a static stride neither divides n nor is a
-/// multiple of it; a run-time stride is assumed to be a multiple.
+/// Returns the layout of the same memory in elements n times as large. Refused if a static stride neither
+/// divides n nor is a multiple of n; a run-time stride is assumed to be a multiple.
 ZELLIGE_ALGEBRA constexpr Value upcast(Tape& t, Value l, long long n) {
   for (ValueNode& m : l.nodes) {
     if (m.kids >= 0 || m.d.is(0)) continue;
@@ -23,7 +23,8 @@ ZELLIGE_ALGEBRA constexpr Value upcast(Tape& t, Value l, long long n) {
   if (t.failed()) return nothing();
   return l;
 }
-/// Returns the layout in elements n times as small. Refused if no mode has stride 1, unless n is 1.
+/// Returns the layout of the same memory in elements n times as small. Refused if no mode has stride 1,
+/// unless n is 1.
 ZELLIGE_ALGEBRA constexpr Value downcast(Tape& t, Value l, long long n) {
   // One mode, of stride 1, enumerates the parts of an element: the first one with more than one element, if
   // there is one.
@@ -43,8 +44,9 @@ ZELLIGE_ALGEBRA constexpr Value downcast(Tape& t, Value l, long long n) {
   }
   return l;
 }
-/// Returns the layout in elements of new_bits: a downcast by old_bits/g, then an upcast by new_bits/g, with g
-/// their greatest common divisor.
+/// Returns the layout of the same memory in elements of new_bits bits in place of old_bits: a downcast by
+/// old_bits / g, then an upcast by new_bits / g, where g is the greatest common divisor of old_bits and
+/// new_bits.
 ZELLIGE_ALGEBRA constexpr Value recast(Tape& t, View l, long long old_bits, long long new_bits) {
   long long const g = t.gcd(fixed(old_bits), fixed(new_bits)).v;
   long long const up = new_bits / g, down = old_bits / g;

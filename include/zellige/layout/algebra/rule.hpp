@@ -1,5 +1,5 @@
-// Lists the rules for which a layout operation is refused, with the message of each. A refusal carries two
-// numbers x and y for its message; the comments at the enumerators say what x and y are.
+// Lists the rules whose violation makes a layout operation refused, with an error message for each. A refusal carries
+// two numbers x and y for its message; the comments at the enumerators say what x and y are.
 #pragma once
 #include <zellige/layout/config.hpp>
 
@@ -17,7 +17,7 @@ enum class Rule : signed char {
   complement_dynamic,    // x: modes of the layout, y: 1, the maximum
   complement_injective,  // x: stride, y: the size covered by the modes below it
   left_inverse_stride,   // x: stride, y: the next smaller stride
-  /// x: largest index that the modes of smaller strides reach, y: stride of the next mode
+  /// x: largest index that the modes below reach, y: extent times stride of the topmost of them
   left_inverse_overlap,
   negative_stride,    // x: stride, y: 0
   rank_mismatch,      // x, y: the ranks
@@ -56,7 +56,8 @@ enum class Rule : signed char {
   gmma_stride,        // x: stride of the tile, y: the stride that the wgmma descriptor needs
 };
 
-/// Returns the message of a rule, one sentence, in which {x} and {y} are to be replaced by the two numbers.
+/// Returns the message of a rule: one sentence, in which the caller replaces {x} and {y} by the two numbers
+/// of a refusal.
 ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
   switch (rule) {
     case Rule::none:

@@ -1,5 +1,5 @@
-// Converts composed layouts to the normal form swizzle(start + layout(c)), on which most operations are
-// defined.
+// Converts composed layouts to the normal form c -> swizzle(start + layout(c)), on which most operations on composed
+// layouts are defined. In the notation f o offset o g for c -> f(offset + g(c)):
 //
 //   _32:_4 o _0 o _8:_1                            is  _8:_4
 //   (_4,_8):(_8,_1) o _5 o _2:_8                   is  9 + _2:_2
@@ -9,7 +9,7 @@
 
 namespace zellige::algebra {
 
-/// The normal form of a composed layout, if `is` is true.
+/// The normal form of a composed layout, if `is` is true; else the composed layout has none.
 struct Settled {
   bool is = false;     // true: the composed layout is swizzle(start + layout(c)) at each coordinate c
   bool waits = false;  // true: the swizzle applies to the address of a pointer that is not known yet
@@ -17,19 +17,20 @@ struct Settled {
   Num start = fixed(0);
   Value layout;
 
-  /// True if the swizzle moves any bits.
+  /// Returns true if the swizzle changes any index, that is, if it has any bits.
   ZELLIGE_ALGEBRA constexpr bool swizzles() const { return bits_of(swizzle).bits > 0; }
-  /// True if the composed layout equals the uncomposed `layout`.
+  /// Returns true if the composed layout is equal to the uncomposed layout `layout`: no swizzle, start 0.
   ZELLIGE_ALGEBRA constexpr bool is_simple() const { return is && !waits && !swizzles() && start.is(0); }
-  /// Returns the normal form as a composed layout, or as a plain layout if start and swizzle are trivial.
+  /// Returns the normal form as a composed layout, or as an uncomposed layout if it has no swizzle and start
+  /// 0.
   ZELLIGE_ALGEBRA constexpr Value value() const { return make_composed(swizzle, number(start), layout); }
 };
-/// Which checks of run-time numbers may be recorded: none, or the conditions of a composition.
+/// Which checks of run-time numbers may be recorded on the tape: none, or the conditions of a composition.
 enum class Asks : signed char { nothing, composition };
 
-/// Returns the normal form of f(start + l(c)), for layouts f and l: the start of the result is f(start), and
-/// its layout is f(start + l(c)) - f(start) if that is a layout. It is one if no mode of l carries together
-/// with the start.
+/// Returns the normal form of c -> f(start + l(c)), for layouts f and l: its start is f(start), and its
+/// layout is c -> f(start + l(c)) - f(start), if that is a layout. This is the case if adding start to an
+/// index l(c) never carries from one mode of f into the next.
 ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l) {
   Settled s;
   List<ValueNode> flat = leaves_of(f);
@@ -44,8 +45,8 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   for (ValueNode const& n : flat) {
     if (n.s.v < 1) return s;
   }
-  // The start becomes an additional mode of two elements per nonzero digit; the composition then checks for
-  // carries.
+  // Each nonzero digit of the start becomes an additional mode of two elements; the composition then checks
+  // for carries.
   Value both = bundle(ValueKind::layout, l);
   long long rest = start.v, before = 1;
   for (int i = 0; i < flat.count && rest > 0; ++i) {
@@ -61,7 +62,8 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   s.is = of_integers(f);
   return s;
 }
-/// Returns the normal form of f(offset + inner(c)), for a layout f and an `inner` in normal form.
+/// Returns the normal form of c -> f(offset + inner(c)), for a layout f and an `inner` in normal form; `is`
+/// is false if there is none.
 ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Settled const& inner,
                                                 Asks asks) {
   Settled s;
@@ -97,7 +99,8 @@ ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Set
   if (s.is || (asks == Asks::composition && start.is(0))) t = trial;
   return s;
 }
-/// Returns the normal form of c; `is` is false if there is none. An uncomposed layout is its own normal form.
+/// Returns the normal form of the layout c; `is` is false if there is none. An uncomposed layout is its own
+/// normal form.
 ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   Settled s;
   if (t.failed()) return s;
@@ -123,7 +126,7 @@ ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   s.start = t.add(begin, inner.start);
   if (!inner.swizzles()) {
     s.swizzle = f;
-    // A swizzle of byte addresses, converted to one of elements of at least a byte.
+    // Converts a swizzle of byte addresses to a swizzle of indices of elements of `bytes` bytes.
     long long const bytes = waits ? offset.root().s.v / 8 : 1;
     if (waits && bytes > 1 && count_bits(bytes) == 1) s.swizzle = recast_swizzle(t, f, bytes, true);
   } else if (begin.is(0)) {
@@ -136,7 +139,7 @@ ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   }
   return s;
 }
-/// Returns the uncomposed layout that equals c. Refused if there is none.
+/// Returns the uncomposed layout that is equal to the composed layout c. Refused if there is none.
 ZELLIGE_ALGEBRA constexpr Value inner_layout_of(Tape& t, View c) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();

@@ -1,6 +1,6 @@
-// Operations on swizzles and composed layouts that are Values (trees of nodes, see value.hpp): construction,
-// composition, recast and slices. A swizzle is a leaf with its bits in s, base in d and shift in e. A
-// composed layout has three children: swizzle or layout, offset, layout.
+// Constructs, composes, recasts and slices swizzles and composed layouts that are Values (trees of nodes, see
+// value.hpp). A swizzle Sw<bits, base, shift> is a leaf with bits, base and shift in the fields s, d and e of its node.
+// A composed layout is a node with three children: swizzle or layout, offset, layout.
 #pragma once
 #include <zellige/layout/algebra/coordinate.hpp>
 #include <zellige/layout/algebra/inverse.hpp>
@@ -15,11 +15,11 @@ struct Bits {
   int bits;
   int base;
   int shift;
-  /// Mask of the source bits.
+  /// Returns the mask of the source bits, which are xored into the bits z().
   ZELLIGE_ALGEBRA constexpr long long y() const {
     return ((1LL << bits) - 1) << (base + (shift > 0 ? shift : 0));
   }
-  /// Mask of the bits that are flipped.
+  /// Returns the mask of the target bits, into which the bits y() are xored.
   ZELLIGE_ALGEBRA constexpr long long z() const {
     return ((1LL << bits) - 1) << (base + (shift < 0 ? -shift : 0));
   }
@@ -34,21 +34,21 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_value(Bits b) {
 ZELLIGE_ALGEBRA constexpr Value composed(View a, View offset, View b) {
   return bundle(ValueKind::composed, a, offset, b);
 }
-/// True if all strides of a layout are integers, not coordinates.
+/// Returns true if all strides of a layout are integers, none is a basis element.
 ZELLIGE_ALGEBRA constexpr bool of_integers(View l) {
   for (ValueNode const& n : l) {
     if (n.kids < 0 && n.e != 0) return false;
   }
   return true;
 }
-/// Returns the innermost layout of a composed one, whose coordinates are those of the whole; a plain layout
-/// is returned unchanged.
+/// Returns the innermost layout of the composed layout l, whose coordinates are those of l. An uncomposed
+/// layout is returned unchanged.
 ZELLIGE_ALGEBRA constexpr View innermost(View l) {
   while (l.is(ValueKind::composed)) l = l[2];
   return l;
 }
-/// Returns the composed layout swizzle(offset + l(c)), or l itself if the swizzle has no bits and the offset
-/// is the static 0.
+/// Returns the composed layout c -> swizzle(offset + l(c)), or l itself if the swizzle has no bits and the
+/// offset is the static 0.
 ZELLIGE_ALGEBRA constexpr Value make_composed(View swizzle, View offset, View l) {
   bool const is_swizzle = swizzle.is(ValueKind::swizzle), none = is_swizzle && bits_of(swizzle).bits == 0;
   bool const at_0 = offset.is_number() && offset.root().s.is_static() && offset.root().s.is(0);
@@ -60,7 +60,7 @@ ZELLIGE_ALGEBRA constexpr Value with_innermost(View c, View l) {
   if (!c.is(ValueKind::composed)) return l;
   return make_composed(c[0], c[1], with_innermost(c[2], l));
 }
-/// Returns the swizzled index: the source bits xored into the flipped bits.
+/// Returns the swizzled index: `index` with its source bits xored into its target bits.
 ZELLIGE_ALGEBRA constexpr Num swizzled(Tape& t, Bits b, Num index) {
   return t.bit_xor(index, t.shr(t.bit_and(index, fixed(b.y())), fixed(b.shift)));
 }
@@ -75,8 +75,8 @@ ZELLIGE_ALGEBRA constexpr int count_bits(long long m) {
   for (; m > 0; m /= 2) n += int(m % 2);
   return n;
 }
-/// Returns the swizzle that xors the bits y into the bits z. Refused unless both masks have the same number
-/// of adjacent bits and none in common.
+/// Returns the swizzle that xors the bits under mask y into those under mask z. Refused unless the bits of
+/// each mask are adjacent, and the masks have equally many bits and none in common.
 ZELLIGE_ALGEBRA constexpr Value make_swizzle(Tape& t, long long y, long long z) {
   if (count_bits(y) != count_bits(z)) return t.refused(Rule::swizzle_bits, count_bits(y), count_bits(z));
   if (y == 0) return swizzle_value({0, 0, 0});
@@ -85,13 +85,15 @@ ZELLIGE_ALGEBRA constexpr Value make_swizzle(Tape& t, long long y, long long z) 
   if (b.y() != y || b.z() != z || (y & z) != 0) return t.refused(Rule::swizzle_mask, y, z);
   return swizzle_value(b);
 }
-/// Returns the swizzle a(b(i)). Refused if the shifts differ or the combined masks are no swizzle's.
+/// Returns the swizzle that maps i to a(b(i)). Refused if the shifts differ, or if no swizzle has the
+/// combined masks.
 ZELLIGE_ALGEBRA constexpr Value compose_swizzles(Tape& t, View a, View b) {
   Bits const p = bits_of(a), q = bits_of(b);
   if (p.shift != q.shift) return t.refused(Rule::swizzle_shift, p.shift, q.shift);
   return make_swizzle(t, p.y() ^ q.y(), p.z() ^ q.z());
 }
-/// Returns the swizzle for elements n times as large (up) or as small; n must be a power of two.
+/// Returns the swizzle of the same memory in elements n times as large (if `up`) or n times as small. n must
+/// be a power of two.
 ZELLIGE_ALGEBRA constexpr Value recast_swizzle(Tape& t, View s, long long n, bool up) {
   if (count_bits(n) != 1) return t.refused(Rule::not_divisible, n, 2);
   Bits b = bits_of(s);
@@ -101,8 +103,8 @@ ZELLIGE_ALGEBRA constexpr Value recast_swizzle(Tape& t, View s, long long n, boo
   return swizzle_value(b);
 }
 
-/// True if the layout maps each bit of the index to a bit of its own: extents and strides are powers of two
-/// that share no bit. Such a layout commutes with xor.
+/// Returns true if the layout maps each bit of its argument to a different bit of the index: extents and
+/// strides are powers of two, and no two modes share a bit. Such a layout commutes with xor.
 ZELLIGE_ALGEBRA constexpr bool moves_bits(View l) {
   long long seen = 0;
   for (ValueNode const& n : l) {
@@ -115,8 +117,8 @@ ZELLIGE_ALGEBRA constexpr bool moves_bits(View l) {
   }
   return true;
 }
-/// Returns layout o swizzle in the form swizzle' o layout. Refused unless the layout only moves bits and the
-/// swizzle acts within its size.
+/// Returns layout o swizzle in the form swizzle' o layout, with another swizzle. Refused unless the layout
+/// maps bits to bits (moves_bits) and the swizzle changes only bits below the layout's size.
 ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, View l, View swizzle) {
   Bits const b = bits_of(swizzle);
   if (b.bits == 0) return l;
@@ -127,7 +129,7 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, View l, View swizzl
   if (t.failed()) return nothing();
   return composed(moved, number(0), l);
 }
-/// Returns the bits that are set in any index of the layout, if no two modes share a bit; -1 if they do or if
+/// Returns the mask of all bits that are set in some index of the layout; -1 if two modes share a bit or if
 /// numbers are unknown.
 ZELLIGE_ALGEBRA constexpr long long bits_used(View l) {
   long long used = 0;
@@ -141,25 +143,25 @@ ZELLIGE_ALGEBRA constexpr long long bits_used(View l) {
   }
   return used;
 }
-/// Bits of an index under a mask: those with a known value, and those (`moves`) that depend on run-time
-/// numbers and are computed in `bits`.
+/// The bits of an index under `mask`: those with a known value (`known`), and those that depend on run-time
+/// numbers (`moves`), whose values `bits` holds.
 struct SomeBits {
   long long mask = 0;
   long long known = 0;
   long long moves = 0;
   Num bits = fixed(0);
 
-  /// Returns the number that has only bit i of the index: 2^i or 0.
+  /// Returns bit i of the index in its place: 2^i if the bit is set, else 0.
   ZELLIGE_ALGEBRA constexpr Num bit(Tape& t, int i) const {
     long long const b = 1LL << i;
     return (moves & b) != 0 ? t.bit_and(bits, fixed(b)) : fixed(known & b);
   }
-  /// Returns all bits under the mask.
+  /// Returns the number that consists of all bits of the index under the mask.
   ZELLIGE_ALGEBRA constexpr Num all(Tape& t) const { return t.add(bits, fixed(known)); }
 };
-/// The start index of a slice, split into the swizzle's source bits (`reads`), its flipped bits (`flips`) and
-/// the rest. Valid if no two terms of the sum share a bit. The split shows the compiler which bits of which
-/// coordinate decide a stride.
+/// The start index of a slice, split into the swizzle's source bits (`reads`), its target bits (`flips`) and
+/// all other bits (`rest`). Valid if no two terms of the index share a bit (`disjoint`). The split shows the
+/// compiler which bits of which coordinate determine a stride.
 struct SplitStart {
   SomeBits reads;
   SomeBits flips;
@@ -167,7 +169,8 @@ struct SplitStart {
   long long taken = 0;  // bits that the terms added so far may set
   bool disjoint = true;
 };
-/// Adds to `to` the bits of an index that are under its mask; `hit` are the bits that the index may have.
+/// Adds to `to` those bits of `index` that are under the mask of `to`; `hit` are the bits that the index may
+/// have set.
 ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long long hit) {
   long long const here = hit & to.mask;
   if (here == 0) return;
@@ -176,7 +179,8 @@ ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long l
   else
     to.moves |= here, to.bits = t.add(to.bits, t.bit_and(index, fixed(here)));
 }
-/// Adds the term c * stride of one mode. Clears to.disjoint if its bits are unknown or were already taken.
+/// Adds to `to` the term c * stride of one mode, whose coordinate is c. Clears to.disjoint if the term may
+/// share a bit with the terms added before.
 ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNode const& leaf) {
   if (c.is(0) || leaf.s.is(1) || leaf.d.is(0)) return;
   bool const numbers = leaf.s.is_static() && leaf.d.is_static() && leaf.e == 0 && leaf.d.v > 0;
@@ -193,7 +197,7 @@ ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNod
   add_bits(t, to.flips, index, hit);
   if (decide != hit) to.rest = t.add(to.rest, decide == 0 ? index : t.bit_and(index, fixed(~decide)));
 }
-/// Adds the terms of the index of crd in layout l, one per mode; `_` counts as 0.
+/// Adds to `to` the terms of the index that layout l gives crd, one per mode; `_` counts as 0.
 ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View l) {
   if (!to.disjoint || t.failed() || crd.is(ValueKind::underscore)) return;
   if (crd.is_tuple()) {
@@ -210,12 +214,13 @@ ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View
     }
   }
 }
-/// Returns (the slice of the composed layout c at crd, the index where it starts). The slice is an ordinary
-/// layout if it moves no source bit of the swizzle together with its flipped bit; else it is composed.
+/// Returns the pair (slice of the composed layout c at crd, index at which the slice starts). The slice is an
+/// uncomposed layout if no source bit of the swizzle varies in it together with its target bit; else it is
+/// composed.
 ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   View const swizzle = c[0], layout = c[2];
   if (layout.is(ValueKind::composed)) {
-    // The offset skipped in the inner layout is applied before the left one.
+    // Adds the index at which the slice of the inner layout starts before the left layout is applied.
     Value const within = slice_composed(t, crd, layout);
     if (t.failed()) return nothing();
     Value from = c[1];
@@ -229,7 +234,8 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   if (t.failed()) return nothing();
   if (all) return bundle(ValueKind::tuple, make_composed(swizzle, c[1], part), number(0));
   if (!swizzle.is(ValueKind::swizzle)) {
-    // layout o offset o layout: the skipped offset is applied before the left layout.
+    // The form is layout o offset o layout: adds the index at which the slice starts before the left layout
+    // is applied.
     Value const from = add(t, c[1], offset_of(t, crd, layout));
     if (t.failed()) return nothing();
     return bundle(ValueKind::tuple, composed(swizzle, from, part), number(0));
@@ -260,7 +266,8 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   for (int i = 0; i < b.bits; ++i)
     unswizzled_left = unswizzled_left && !((used >> (y0 + i) & 1) && (used >> (z0 + i) & 1));
   if (unswizzled_left) {
-    // Applies the start's source bits to the strides: one mode per bit that the swizzle affects.
+    // Applies the start's source bits to the strides, with one mode per bit that the swizzle reads or
+    // changes.
     SplitStart split{{b.y()}, {b.z()}};
     split.disjoint = at_0;
     Tape terms = t;

@@ -1,6 +1,6 @@
-// Tape: arithmetic on numbers that may be unknown at compile time. At run time a Tape computes immediately.
-// At compile time it records the expressions of the run-time inputs that are to be computed, each different
-// expression once, and the checks to be made at run time.
+// Defines Tape, which does the layout algebra's arithmetic on numbers that may be unknown at compile time. At run time a
+// Tape computes immediately. At compile time it records what remains to be computed at run time: expressions of the
+// run-time inputs, each different one once, and checks.
 #pragma once
 #include <zellige/layout/algebra/rule.hpp>
 #include <zellige/layout/algebra/value.hpp>
@@ -40,13 +40,14 @@ struct TapeStep {
   Arith op = Arith::input;
   Num a = {};
   Num b = {};
-  /// Of a check: the rule that is broken if a is 0 at run time; x and y are the numbers of its message.
+  /// In a check: the rule that is broken if a is 0 at run time; x and y are the numbers of its message.
   Refusal rule = {};
   Num x = {};
   Num y = {};
 };
 
-/// Computes one operation; a division by zero gives 0, since a check before it has reported it.
+/// Returns the result of the operation op on a and b. A division by zero gives 0: a preceding check has
+/// reported it.
 ZELLIGE_ALGEBRA constexpr long long compute(Arith op, long long a, long long b) {
   switch (op) {
     case Arith::add:
@@ -102,18 +103,20 @@ ZELLIGE_ALGEBRA constexpr long long compute(Arith op, long long a, long long b) 
   }
 }
 
-/// Computes or records arithmetic on Nums, and keeps the first refusal of an operation. Operands that are
-/// both static always give a static result.
+/// Computes or records arithmetic on Nums, and keeps the first refusal of an operation. If both operands are
+/// static, the result is static.
 class Tape {
  public:
   /// Constructs a tape that computes immediately, for the run-time API.
   ZELLIGE_ALGEBRA constexpr Tape() {}
-  /// Constructs a tape that records, after steps 0 to inputs - 1, which are the run-time inputs.
+  /// Constructs a tape that records expressions and checks as steps. Steps 0 to inputs - 1 are the run-time
+  /// inputs.
   ZELLIGE_ALGEBRA constexpr explicit Tape(int inputs) : symbolic_(true) {
     for (int i = 0; i < inputs; ++i) steps_.push_back({});
   }
 
-  // Returns a + b. Small static numbers, the most frequent, need no further call, which saves compile time.
+  // Returns a + b. Small static numbers, the most frequent ones, need no further call, which saves compile
+  // time.
   ZELLIGE_ALGEBRA constexpr Num add(Num a, Num b) {
     if (small(a, b)) return {a.v + b.v, 0};
     return guarded(Arith::add, a, b);
@@ -180,14 +183,15 @@ class Tape {
   ZELLIGE_ALGEBRA constexpr Num shr(Num a, Num b) { return binary(Arith::shr, a, b); }
   /// Returns b if a is 0, else -b.
   ZELLIGE_ALGEBRA constexpr Num flip(Num a, Num b) { return binary(Arith::flip, a, b); }
+  /// Returns a / b, rounded up, for positive b.
   ZELLIGE_ALGEBRA constexpr Num ceil_div(Num a, Num b) {
     if (small(a, b) && b.v != 0) return {(a.v + b.v - 1) / b.v, 0};
     return div(sub(add(a, b), fixed(1)), b);
   }
   ZELLIGE_ALGEBRA constexpr ScaledStride mul(ScaledStride a, Num b) { return {mul(a.n, b), a.e}; }
 
-  /// Refuses the operation unless cond is nonzero. A condition that is unknown at compile time is recorded as
-  /// a check for run time.
+  /// Refuses the operation with this rule, and x and y for its message, unless cond is nonzero. If cond is
+  /// unknown at compile time, records a check for run time.
   ZELLIGE_ALGEBRA constexpr void require(Num cond, Rule rule, Num x, Num y) {
     if (cond.is_static() || !symbolic_) {
       if (cond.v == 0) refuse(rule, x.v, y.v);
@@ -198,11 +202,12 @@ class Tape {
     }
     steps_.push_back({Arith::check, cond, {}, {rule, 0, 0}, x, y});
   }
-  /// Records the first broken rule. The operation may continue, but its result is not used.
+  /// Records a broken rule with the numbers x and y, if it is the first. The operation may continue, but its
+  /// result is meaningless.
   ZELLIGE_ALGEBRA constexpr void refuse(Rule rule, long long x, long long y) {
     if (!refusal_) refusal_ = {rule, x, y};
   }
-  /// Records a broken rule and returns the value that stands for no result.
+  /// Records a broken rule, as refuse() does, and returns nothing(), the Value that stands for no result.
   ZELLIGE_ALGEBRA constexpr Value refused(Rule rule, long long x, long long y) {
     refuse(rule, x, y);
     return nothing();

@@ -1,5 +1,5 @@
-// Tensors as values, and their partitioning: a tensor is an iterator, over integers or over coordinates, with
-// a layout.
+// Partitions and slices tensors that are Values (value.hpp). Such a tensor is an iterator, over integers or over
+// coordinates, with a layout.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 
@@ -8,7 +8,8 @@ namespace zellige::algebra {
 ZELLIGE_ALGEBRA constexpr Value tensor(View iterator, View layout) {
   return bundle(ValueKind::tensor, iterator, layout);
 }
-/// Returns the tensor of the layout's indices, which are coordinates: its iterator starts at zero.
+/// Returns the tensor whose elements are the coordinates to which the layout maps; its iterator starts at
+/// zero.
 ZELLIGE_ALGEBRA constexpr Value coord_tensor(View layout) {
   Value zero = coprofile(layout);
   for (ValueNode& n : zero.nodes) n.kind = n.kids < 0 ? ValueKind::number : ValueKind::arithmetic;
@@ -17,20 +18,20 @@ ZELLIGE_ALGEBRA constexpr Value coord_tensor(View layout) {
 ZELLIGE_ALGEBRA constexpr Value identity_tensor(View shape) {
   return coord_tensor(pair_up(shape, basis_like(shape)));
 }
-/// Returns the iterator advanced by an offset.
+/// Returns the iterator advanced by `offset`, an integer or a coordinate.
 ZELLIGE_ALGEBRA constexpr Value advance(Tape& t, View iterator, View offset) {
   Value const at = add(t, iterator[0], offset);
   if (t.failed()) return nothing();
   return bundle(iterator.kind(), at);
 }
-/// Applies an operation to two operands, of which one may be a composed layout.
+/// Returns the result of operation op on a and b, of which one may be a composed layout.
 ZELLIGE_ALGEBRA constexpr Value on_layout(Op op, Tape& t, View a, View b) {
   Values both;
   both.push_back(a);
   both.push_back(b);
   return apply(op, t, both);
 }
-/// Returns the slice of tensor x at crd if crd has a `_`, else the element at crd.
+/// Returns the slice of tensor x at crd, a tensor, if crd has a `_`; else the element of x at crd.
 ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, View x, View crd) {
   bool sliced = false;
   for (ValueNode const& n : crd) sliced = sliced || n.kind == ValueKind::underscore;
@@ -45,7 +46,7 @@ ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, View x, View crd) {
   if (t.failed()) return nothing();
   return tensor(at, both[0]);
 }
-/// Returns the composed layout l with the coordinate crd as its origin.
+/// Returns the composed layout l with its origin moved to the coordinate crd: r(c) = l(crd + c).
 ZELLIGE_ALGEBRA constexpr Value started_at(Tape& t, View l, View crd) {
   if (l[2].is(ValueKind::composed)) {
     Value const within = started_at(t, l[2], crd);
@@ -56,7 +57,7 @@ ZELLIGE_ALGEBRA constexpr Value started_at(Tape& t, View l, View crd) {
   if (t.failed()) return nothing();
   return composed(l[0], start, l[2]);
 }
-/// Returns the tensor x with the coordinate crd as its origin.
+/// Returns the tensor x with its origin moved to the coordinate crd: r(c) = x(crd + c).
 ZELLIGE_ALGEBRA constexpr Value seen_from(Tape& t, View x, View crd) {
   View const l = x[1];
   if (l.is(ValueKind::composed)) {
@@ -68,21 +69,21 @@ ZELLIGE_ALGEBRA constexpr Value seen_from(Tape& t, View x, View crd) {
   if (t.failed()) return nothing();
   return tensor(at, l);
 }
-/// Returns a coordinate of n underscores.
+/// Returns the coordinate (_, ..., _) of n modes, or `_` if n is 1.
 ZELLIGE_ALGEBRA constexpr Value repeat_mark(int n) {
   if (n == 1) return underscore();
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < n; ++i) r.add(underscore());
   return r;
 }
-/// Returns the coordinate crd extended by underscores to n modes.
+/// Returns the coordinate crd extended by `_` at its end to n modes.
 ZELLIGE_ALGEBRA constexpr Value marked_to(View crd, int n) {
   Value r = crd;
   while (r.rank() < n) r.add(underscore());
   return r;
 }
-/// Divides tensor x by a tiler and returns the tile at crd (inner), or the element at crd of every tile (not
-/// inner).
+/// Divides tensor x by a tiler. Returns the tile that crd selects (if `inner`), or the tensor of the elements
+/// at coordinate crd of every tile.
 ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, View x, View tiler, View crd, bool inner) {
   Value const zipped = on_layout(Op::zipped_divide, t, x[1], tiler);
   if (t.failed()) return nothing();
@@ -98,12 +99,12 @@ ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, View x, View tiler, View crd,
   if (inner) return tensor_call(t, tiled, bundle(ValueKind::tuple, whole, selected));
   return tensor_call(t, tiled, bundle(ValueKind::tuple, selected, whole));
 }
-/// Returns the tile at crd, among tiles of the shape of the tiler.
+/// Divides tensor x into tiles of the tiler's shape and returns the tile that crd selects.
 ZELLIGE_ALGEBRA constexpr Value local_tile(Tape& t, View x, View tiler, View crd) {
   return partition(t, x, tiler, crd, true);
 }
-/// Returns the elements of x that thread `index` of the thread layout `tile` owns: one per tile. Modes of
-/// `tile` under a `_` of the projection are dropped.
+/// Returns the elements of x that thread number `index` of the thread layout `tile` owns: one element of
+/// every tile of the thread layout's shape. Modes of `tile` for which the projection has a `_` are dropped.
 ZELLIGE_ALGEBRA constexpr Value local_partition(Tape& t, View x, View tile, View index, View projection) {
   Value const crd = flat_coord(t, index, tile);
   Value const tiler = product_each(t, shape_of(tile));

@@ -29,7 +29,7 @@ struct List {
       : data(n > 0 ? new T[size_t(n)] : nullptr), count(n), room(n) {
     for (int i = 0; i < n; ++i) data[i] = from[i];
   }
-  /// A list of one element with capacity for `more` elements in total.
+  /// Constructs a list of one element, with capacity for `more` elements in total.
   ZELLIGE_ALGEBRA constexpr List(T const& one, int more) : data(new T[size_t(more)]), count(1), room(more) {
     data[0] = one;
   }
@@ -116,30 +116,30 @@ struct Num {
   long long v;
   int id;
   ZELLIGE_ALGEBRA constexpr bool is_static() const { return id == 0; }
-  /// True if this is the static number n; always false for a dynamic number.
+  /// Returns true if this is the static number n; false if it is a dynamic number, whatever its value.
   ZELLIGE_ALGEBRA constexpr bool is(long long n) const { return id == 0 && v == n; }
 };
-/// Returns a static number.
+/// Returns v as a static number.
 ZELLIGE_ALGEBRA constexpr Num fixed(long long v) { return {v, 0}; }
-/// Returns a dynamic number of known value, as the run-time API uses it.
+/// Returns v as a dynamic number: at run time, its value is known.
 ZELLIGE_ALGEBRA constexpr Num dynamic(long long v) { return {v, 1}; }
 /// Returns the dynamic number that expression i of the tape computes.
 ZELLIGE_ALGEBRA constexpr Num expression(int i) { return {0, i + 1}; }
-/// True if both numbers are static and equal; false if one is dynamic.
+/// Returns true if both numbers are static and equal; false if one of them is dynamic.
 ZELLIGE_ALGEBRA constexpr bool same(Num a, Num b) { return a.id == 0 && b.id == 0 && a.v == b.v; }
 
 /// The basis element of a stride as a number: 0 for an integer stride, else one byte per mode index, index +
 /// 1, the outermost in the highest byte. E<0, 1> is 0x0102.
 using Path = long long;
-/// Returns the path `outer` with one more mode index at its end.
+/// Returns the path `outer` with the mode index `inner` appended.
 ZELLIGE_ALGEBRA constexpr Path extend(Path outer, int inner) { return outer * 256 + inner + 1; }
-/// Number of mode indices in a path.
+/// Returns the number of mode indices in a path.
 ZELLIGE_ALGEBRA constexpr int path_length(Path e) {
   int n = 0;
   for (; e != 0; e /= 256) ++n;
   return n;
 }
-/// Returns the i-th mode index of a path, outermost first.
+/// Returns the i-th mode index of a path; number 0 is the outermost.
 ZELLIGE_ALGEBRA constexpr int path_index(Path e, int i) {
   for (int n = path_length(e) - 1 - i; n > 0; --n) e /= 256;
   return int(e % 256) - 1;
@@ -193,7 +193,7 @@ struct View {
   ZELLIGE_ALGEBRA constexpr bool is_tuple() const {
     return node->kind == ValueKind::tuple || node->kind == ValueKind::arithmetic;
   }
-  /// Number of modes; 1 for a leaf, which is its own mode.
+  /// Returns the number of modes; 1 for a leaf, whose only mode is the leaf itself.
   ZELLIGE_ALGEBRA constexpr int rank() const { return node->kids < 0 ? 1 : node->kids; }
   ZELLIGE_ALGEBRA constexpr ValueNode const* begin() const { return node; }
   ZELLIGE_ALGEBRA constexpr ValueNode const* end() const { return after(node); }
@@ -205,7 +205,7 @@ struct View {
     for (; mode > 0; --mode) at = after(at);
     return {at};
   }
-  /// Returns the node after the subtree that starts at `node`, in preorder.
+  /// Returns the address of the node that follows, in preorder, the subtree of `node`.
   ZELLIGE_ALGEBRA static constexpr ValueNode const* after(ValueNode const* node) {
     for (int open = 1; open > 0; ++node) open += (node->kids > 0 ? node->kids : 0) - 1;
     return node;
@@ -231,9 +231,9 @@ struct Value {
     return is(ValueKind::tuple) || is(ValueKind::arithmetic);
   }
   ZELLIGE_ALGEBRA constexpr int rank() const { return nodes.data[0].kids < 0 ? 1 : nodes.data[0].kids; }
-  /// Returns a copy of mode i. View::operator[] does not copy.
+  /// Returns a copy of a mode; View::operator[] returns a view of it.
   ZELLIGE_ALGEBRA constexpr Value operator[](int mode) const { return Value(View{nodes.data}[mode]); }
-  /// Appends a mode to the root, which must not be a leaf.
+  /// Appends a mode to the root node, which must not be a leaf.
   ZELLIGE_ALGEBRA constexpr void add(View mode) {
     ++nodes.data[0].kids;
     nodes.append(mode.node, mode.node_count());
@@ -256,15 +256,15 @@ ZELLIGE_ALGEBRA constexpr Value number(long long n) { return Value({-1, ValueKin
 ZELLIGE_ALGEBRA constexpr Value boolean(Num n) { return Value({-1, ValueKind::boolean, n, {}, 0}); }
 ZELLIGE_ALGEBRA constexpr Value underscore() { return Value({-1, ValueKind::underscore, {}, {}, 0}); }
 ZELLIGE_ALGEBRA constexpr Value nothing() { return Value({-1, ValueKind::nothing, {}, {}, 0}); }
-/// Returns the layout shape:stride of one mode.
+/// Returns the layout shape:stride, which has one mode.
 ZELLIGE_ALGEBRA constexpr Value mode(Num shape, ScaledStride stride) {
   return Value({-1, ValueKind::layout, shape, stride.n, stride.e});
 }
-/// Returns the layout _1:_0.
+/// Returns the layout _1:_0, which has one element.
 ZELLIGE_ALGEBRA constexpr Value unit() { return Value({-1, ValueKind::layout, {1, 0}, {}, 0}); }
-/// Returns an inner node of the given kind without children.
+/// Returns a node of the given kind without children, to which add() appends modes.
 ZELLIGE_ALGEBRA constexpr Value empty(ValueKind kind) { return Value({0, kind, {}, {}, 0}, 8); }
-/// Returns an inner node of the given kind with the given children.
+/// Returns a node of the given kind with a, b and c as its children.
 ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, View a) {
   Value v({0, kind, {}, {}, 0}, 8);
   v.add(a);
@@ -283,19 +283,19 @@ ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, View a, View b, View c) {
   v.add(c);
   return v;
 }
-/// Returns one of two views as a value. A conditional expression would do, but GCC 12 destroys its temporary
-/// too early in constant expressions.
+/// Returns a copy of a if `first`, else of b. A conditional expression would do, but GCC 12 destroys its
+/// temporary too early in constant expressions.
 ZELLIGE_ALGEBRA constexpr Value choose(bool first, View a, View b) {
   if (first) return a;
   return b;
 }
-/// Returns the same tree with another kind of root, for example a tuple of layouts as a layout.
+/// Returns v with `kind` as the kind of its root node, for example a tuple of layouts as a layout.
 ZELLIGE_ALGEBRA constexpr Value retag(Value v, ValueKind kind) {
   v.nodes.data[0].kind = kind;
   return v;
 }
 
-/// True if the two trees have the same nesting.
+/// Returns true if the two trees have the same nesting.
 ZELLIGE_ALGEBRA constexpr bool same_profile(View a, View b) {
   ValueNode const* p = a.node;
   ValueNode const* q = b.node;
@@ -306,7 +306,7 @@ ZELLIGE_ALGEBRA constexpr bool same_profile(View a, View b) {
   return true;
 }
 
-/// Returns the shape of a layout as a tuple of numbers, in the layout's profile.
+/// Returns the shape of a layout: a tuple of numbers with the layout's nesting.
 ZELLIGE_ALGEBRA constexpr Value shape_of(View l) {
   Value v = l;
   for (ValueNode& n : v.nodes) {
@@ -315,13 +315,13 @@ ZELLIGE_ALGEBRA constexpr Value shape_of(View l) {
   }
   return v;
 }
-/// Returns the strides of a layout as a tuple of numbers, in the layout's profile.
+/// Returns the strides of a layout: a tuple of numbers with the layout's nesting.
 ZELLIGE_ALGEBRA constexpr Value stride_of(View l) {
   Value v = l;
   for (ValueNode& n : v.nodes) n = {n.kids, n.kids < 0 ? ValueKind::number : ValueKind::tuple, n.d, {}, n.e};
   return v;
 }
-/// Returns the layout shape:stride; the two tuples must have the same profile.
+/// Returns the layout shape:stride; the two tuples must have the same nesting.
 ZELLIGE_ALGEBRA constexpr Value pair_up(View shape, View stride) {
   Value v = shape;
   ValueNode const* d = stride.node;
@@ -333,7 +333,7 @@ ZELLIGE_ALGEBRA constexpr Value pair_up(View shape, View stride) {
   return v;
 }
 
-/// Appends the leaves of v in order.
+/// Appends the leaves of v to `flat`, in order.
 ZELLIGE_ALGEBRA constexpr void append_leaves(List<ValueNode>& flat, View v) {
   ValueNode const* n = v.node;
   for (int open = 1; open > 0; ++n) {
@@ -346,7 +346,7 @@ ZELLIGE_ALGEBRA constexpr List<ValueNode> leaves_of(View v) {
   append_leaves(flat, v);
   return flat;
 }
-/// Returns a layout or tuple with the leaves of v as its modes; a single leaf is returned unchanged.
+/// Returns the layout or tuple whose modes are the leaves of v; a single leaf is returned unchanged.
 ZELLIGE_ALGEBRA constexpr Value flatten_value(View v) {
   if (v.is_leaf()) return v;
   Value r = empty(v.kind());
@@ -355,7 +355,8 @@ ZELLIGE_ALGEBRA constexpr Value flatten_value(View v) {
   }
   return r;
 }
-/// Appends a flat layout with the given modes: _1:_0 if there are none, a leaf if there is one.
+/// Appends to `out` the flat layout whose modes are `flat`: _1:_0 if there are no modes, a leaf if there is
+/// one.
 ZELLIGE_ALGEBRA constexpr void append_layout(List<ValueNode>& out, List<ValueNode> const& flat) {
   if (flat.count == 0) return out.push_back({-1, ValueKind::layout, {1, 0}, {}, 0});
   if (flat.count > 1) out.push_back({flat.count, ValueKind::layout, {}, {}, 0});

@@ -1,20 +1,20 @@
-// Computes how many elements can be accessed as one vector: the common vector of two layouts, for a copy, and
-// the alignment of one.
+// Computes how many elements can be accessed as one vector: for a copy, the common vector of its two layouts; for one
+// layout, its alignment.
 #pragma once
 #include <zellige/layout/algebra/divide.hpp>
 #include <zellige/layout/algebra/inverse.hpp>
 
 namespace zellige::algebra {
 
-/// True if all extents and strides of a layout are static.
+/// Returns true if all extents and strides of a layout are static.
 ZELLIGE_ALGEBRA constexpr bool all_static(View l) {
   for (ValueNode const& n : l) {
     if (n.kids < 0 && !(n.s.is_static() && n.d.is_static())) return false;
   }
   return true;
 }
-/// Returns the first mode of a o inverse if it is n:1 with a static n, else _1:_0. Conditions on run-time
-/// numbers are recorded only if the result depends on them.
+/// Returns the first mode of composition(a, inverse) if it is n:1 with a static n, else _1:_0. Conditions on
+/// run-time numbers are recorded only if the result depends on them.
 ZELLIGE_ALGEBRA constexpr Value common_run(Tape& t, View a, View inverse) {
   Tape trial = t;
   Value const common = coalesce(trial, composition(trial, a, inverse));
@@ -28,7 +28,8 @@ ZELLIGE_ALGEBRA constexpr Value common_run(Tape& t, View a, View inverse) {
   t = trial;
   return common[0];
 }
-/// Returns the largest layout of linear coordinates at which both layouts step through consecutive elements.
+/// Returns the longest layout of linear coordinates along which both a and b step through consecutive
+/// indices.
 ZELLIGE_ALGEBRA constexpr Value max_common_layout(Tape& t, View a, View b) {
   Value const inverse = right_inverse(t, b);
   if (t.failed()) return nothing();
@@ -36,7 +37,8 @@ ZELLIGE_ALGEBRA constexpr Value max_common_layout(Tape& t, View a, View b) {
   if (t.failed() || run.root().d.is(0)) return run;
   return composition(t, inverse, run);
 }
-/// Returns the number of elements of max_common_layout: those that a copy can move as one vector.
+/// Returns the number of elements of max_common_layout(a, b), which a copy between a and b can move as one
+/// vector.
 ZELLIGE_ALGEBRA constexpr Value max_common_vector(Tape& t, View a, View b) {
   Value const inverse = right_inverse(t, b);
   if (t.failed()) return nothing();
@@ -44,8 +46,8 @@ ZELLIGE_ALGEBRA constexpr Value max_common_vector(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
   return number(run.root().s);
 }
-/// Returns the largest n such that the layout consists of runs of n consecutive elements, each aligned to n.
-/// Run-time strides are assumed to be multiples of n.
+/// Returns the largest n such that the layout consists of runs of n consecutive elements, each of which
+/// starts at a multiple of n. Run-time strides are assumed to be multiples of n.
 ZELLIGE_ALGEBRA constexpr Value max_alignment(Tape& t, View l) {
   Value known = coalesce(t, l);
   for (ValueNode& n : known.nodes) {
@@ -58,8 +60,8 @@ ZELLIGE_ALGEBRA constexpr Value max_alignment(Tape& t, View l) {
   for (ValueNode const& n : leaves_of(split[1])) g = t.gcd(g, n.d);
   return number(g);
 }
-/// Returns a layout of `count` elements that spreads them over the modes of a shape: each mode takes the
-/// greatest common divisor of its extent and what remains.
+/// Returns a layout that spreads `count` elements over the modes of a shape: each mode takes the greatest
+/// common divisor of its extent and the number of elements that are not yet placed.
 ZELLIGE_ALGEBRA constexpr Value domain_distribute(Tape& t, View shape, View count) {
   if (!count.is_leaf()) return t.refused(Rule::rank_mismatch, count.rank(), 1);
   List<ValueNode> result;
