@@ -1,6 +1,6 @@
-// Coordinates that can be added and scaled, for layouts that map to coordinates. E<0, 1>{} is the basis
-// element "one in mode 1 of mode 0" and zero elsewhere. A multiple of it is a ScaledBasis. A sum is an
-// ArithmeticTuple, a coordinate that continues with zeros:
+// Defines coordinates that can be added and scaled, for layouts that map to coordinates. E<0, 1>{} is the basis element
+// with 1 in mode 1 of mode 0, and zeros elsewhere. A multiple of a basis element is a ScaledBasis. A sum of basis
+// elements is an ArithmeticTuple, a coordinate whose missing trailing modes count as zero:
 //
 //   2 * E<0>{} + 3 * E<1>{}   is  (2, 3)           5 * E<0, 1>{}   prints as  5@1@0  and is  ((0, 5))
 //
@@ -11,8 +11,8 @@
 
 namespace zellige {
 
-/// A basis element times a number: `value()` in mode N... (outermost mode first), zero elsewhere. E<N...> is
-/// the one with value 1.
+/// A basis element times a number: `value()` in the mode that the mode indices N... select (outermost first),
+/// zero elsewhere. E<N...> is the basis element itself, with value 1.
 template <class T, int... N>
 struct ScaledBasis : private tuple<T> {
   static constexpr bool basis_tag = true;
@@ -75,8 +75,8 @@ template <class... T>
 ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple<T...> arithmetic(tuple<T...> const& t) {
   return t;
 }
-// Returns the arithmetic tuple that has `value` at the path seq<N, R...> of mode indices and zeros before it:
-// the basis element written out. An empty path gives the value itself.
+// Returns the arithmetic tuple that has `value` in the mode that the mode indices seq<N, R...> select, and
+// zeros before it. Without mode indices, returns `value`.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T place(T const& value, seq<>) {
   return value;
@@ -136,7 +136,7 @@ template <class T, int... N>
 ZELLIGE_HOST_DEVICE constexpr auto basis_value(ScaledBasis<T, N...> const& e) {
   return e.value();
 }
-/// Returns the mode of the tuple t that the basis element addresses: get<N...>(t), or t for E<>.
+/// Returns the mode of the tuple t that the basis element selects: get<N...>(t), or t itself for E<>.
 template <class S, int... N, class T>
 ZELLIGE_HOST_DEVICE constexpr auto basis_get(ScaledBasis<S, N...> const&, T const& t) {
   if constexpr (sizeof...(N) == 0)
@@ -232,8 +232,8 @@ ZELLIGE_HOST_DEVICE constexpr auto basis_over(S const& shape, seq<N...> path) {
     return E<N...>{};
 }
 }  // namespace detail
-/// Returns the strides of the identity layout of a shape: basis elements (_1@0, _1@1, ...) in the shape's
-/// profile.
+/// Returns the strides of the identity layout of a shape: basis elements (_1@0, _1@1, ...) in the nesting of
+/// the shape.
 template <class S>
 ZELLIGE_HOST_DEVICE constexpr auto make_basis_like(S const& shape) {
   return detail::basis_over(shape, seq<>{});

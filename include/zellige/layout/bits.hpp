@@ -1,5 +1,5 @@
-// Bit counts, rotations and signed shifts, min/max/abs of floating-point numbers, division with remainder,
-// and selection by a static condition.
+// Defines small numeric functions for host and device: bit counts, rotations, shifts by a signed number, min, max and
+// abs of floating-point numbers, division with remainder, and selection by a static condition.
 #pragma once
 #include <zellige/layout/math.hpp>
 
@@ -98,8 +98,8 @@ ZELLIGE_HOST_DEVICE constexpr auto divmod(A const& a, B const& b) {
   return DivModReturnType<remove_cvref_t<decltype(a / b)>, remove_cvref_t<decltype(a % b)>>{a / b, a % b};
 }
 
-/// Returns t if the condition holds, else f. If the condition is static, the result has the type of the
-/// chosen operand, and the types may differ.
+/// Returns t if the condition (the first argument) is true, else f. If the condition is static, the result
+/// has the type of the selected operand, and the types of t and f may differ.
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) conditional_return(true_type, T&& t, F&&) {
   return static_cast<T&&>(t);

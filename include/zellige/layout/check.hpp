@@ -1,6 +1,6 @@
-// Reports invalid layout operations at run time. On the host a failed check throws LayoutError (disabled by
-// ZELLIGE_CHECK 0). On the device it traps, if ZELLIGE_CHECK is 1. Operations on static layouts are checked
-// by the compiler instead; see refusal.hpp.
+// Reports invalid layout operations at run time. On the host a failed check throws LayoutError, unless ZELLIGE_CHECK is
+// defined as 0. On the device a failed check traps if ZELLIGE_CHECK is defined as 1; the default there is no checks.
+// Operations on static layouts are checked at compile time (refusal.hpp).
 #pragma once
 #include <zellige/layout/algebra/rule.hpp>
 
@@ -8,8 +8,8 @@
 #include <exception>
 #endif
 
-// ZELLIGE_CHECK_EVERYWHERE is ZELLIGE_CHECK with one value for the host and the device pass of a compilation,
-// for types that must not differ between the passes.
+// ZELLIGE_CHECK_EVERYWHERE says whether checks are enabled in both the host pass and the device pass of a
+// compilation. Types that must be the same in both passes depend on it in place of ZELLIGE_CHECK.
 #ifdef ZELLIGE_CHECK
 #define ZELLIGE_CHECK_EVERYWHERE ZELLIGE_CHECK
 #else
@@ -48,7 +48,8 @@ class LayoutError : public std::exception {
 };
 
 namespace detail {
-/// Throws LayoutError with the rule's sentence, in which {x} and {y} are replaced by the two numbers.
+/// Throws LayoutError with the message of the broken rule, in which {x} and {y} are replaced by the two
+/// numbers of r.
 [[noreturn]] inline void throw_refusal(Refusal r) {
   char text[400];
   int n = 0;
@@ -80,7 +81,8 @@ namespace detail {
 #endif
 
 namespace detail {
-/// Reports a check that failed at run time: throws LayoutError on the host, traps on the device.
+/// Reports that a check failed at run time: throws LayoutError with the rule's message and the numbers x and
+/// y on the host, traps on the device.
 ZELLIGE_HOST_DEVICE inline void broken(Rule rule, long long x, long long y) {
 #if defined(__CUDA_ARCH__)
   (void)rule, (void)x, (void)y;

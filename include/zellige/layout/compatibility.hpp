@@ -1,5 +1,5 @@
-// congruent, weakly_congruent, compatible and evenly_divides for layouts, which are compared by their shapes,
-// and for tilers that contain layouts.
+// Compares layouts by their shapes (congruent, weakly_congruent, compatible), and checks whether a tiler divides a
+// layout without partial tiles (evenly_divides).
 #pragma once
 #include <zellige/layout/modes.hpp>
 
@@ -37,7 +37,8 @@ requires detail::a_layout_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto weakly_
                                                                                           B const& b) {
   return weakly_congruent(shape(a), shape(b));
 }
-/// True if the coordinates of a are also coordinates of b: the sizes match wherever a's shape ends.
+/// Returns true if every coordinate of a is also a coordinate of b: the profile of b refines that of a, and
+/// each leaf of a's shape is the size of the corresponding mode of b.
 template <class A, class B>
 requires detail::a_layout_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto compatible(A const& a, B const& b) {
   return compatible(shape(a), shape(b));
@@ -57,8 +58,8 @@ requires(!detail::layout_or_tiler_among<A, B>) ZELLIGE_HOST_DEVICE
     constexpr auto evenly_divides(A const& a, B const& b) {
   return invoke<Op::evenly_divides>(a, b);
 }
-/// True if the tiler b divides a without a remainder in any mode: no tile is partial. `_` in b stands for the
-/// complete mode. False if b has more modes than a.
+/// Returns true if no tile is partial when the tiler b divides a; false if b has more modes than a. `_` in b
+/// stands for the complete mode.
 template <class A, class B>
 requires detail::layout_or_tiler_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto evenly_divides(A const& a,
                                                                                                B const& b) {

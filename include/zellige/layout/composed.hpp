@@ -1,5 +1,5 @@
-// ComposedLayout<A, Offset, B>: the function c -> A(offset + B(c)), where A is usually a swizzle and B a
-// layout. For functions that no single layout can express, such as swizzled shared memory.
+// Defines ComposedLayout<A, Offset, B>: the function c -> A(offset + B(c)), where A is usually a swizzle and B a
+// layout. It represents functions that no single layout can express, such as swizzled shared memory.
 //
 //   auto a = composition(Swizzle<3, 3, 3>{}, Layout<Shape<_64, _128, _3>, Stride<_128, _1, _8192>>{});
 //   a(k, n, stage)   is  Swizzle<3, 3, 3>{}(k*128 + n + stage*8192)
@@ -29,8 +29,8 @@ struct ComposedLayout : private tuple<A, Offset, B> {
   }
   void stride() const = delete;  // a composed layout has no strides
 
-  /// Returns the element at a coordinate, or, if the coordinate contains `_`, the slice of the modes under
-  /// `_`.
+  /// Returns the index of a coordinate or, if the coordinate contains `_`, the slice: the layout of the modes
+  /// under `_`.
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
     if constexpr (has_underscore_v<Crd>)
@@ -49,7 +49,8 @@ struct ComposedLayout : private tuple<A, Offset, B> {
       return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
   }
 
-  /// Returns composition(*this, l), or with several arguments composition(*this, (l...)), mode by mode.
+  /// Returns composition(*this, l) for one argument l. For several arguments, composes mode i with argument
+  /// i.
   template <class... L>
   ZELLIGE_HOST_DEVICE constexpr auto compose(L const&... l) const {
     if constexpr (sizeof...(L) == 1)
@@ -57,7 +58,8 @@ struct ComposedLayout : private tuple<A, Offset, B> {
     else
       return composition(*this, make_tile(l...));
   }
-  /// Returns the same elements over another compact shape.
+  /// Returns the layout over another shape of the same size: composition(*this, compact layout of the shape).
+  /// The shape is one argument, or one argument per mode.
   template <class... S>
   ZELLIGE_HOST_DEVICE constexpr auto with_shape(S const&... s) const {
     if constexpr (sizeof...(S) == 1)
@@ -65,7 +67,7 @@ struct ComposedLayout : private tuple<A, Offset, B> {
     else
       return composition(*this, make_layout(make_shape(s...)));
   }
-  /// Returns tiled_divide(*this, l), or with several arguments a division mode by mode.
+  /// Returns tiled_divide(*this, l) for one argument l. For several arguments, divides mode i by argument i.
   template <class... L>
   ZELLIGE_HOST_DEVICE constexpr auto tile(L const&... l) const {
     if constexpr (sizeof...(L) == 1)
@@ -87,12 +89,12 @@ template <class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto make_composed_layout(A const& a, O const& offset, B const& b) {
   return ComposedLayout<A, O, B>(a, offset, b);
 }
-/// Returns the composed layout a(offset + b(c)).
+/// Returns the composed layout c -> a(offset + b(c)).
 template <class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, O const& offset, B const& b) {
   return ComposedLayout<A, O, B>(a, offset, b);
 }
-/// Returns the layout with the swizzle applied to its indices. A swizzle of 0 bits returns l unchanged.
+/// Returns the composed layout c -> swizzle(l(c)). A swizzle of 0 bits returns l unchanged.
 template <int B, int M, int S, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& swizzle, L const& l) {
   static_assert(!detail::of_user_module<L>,

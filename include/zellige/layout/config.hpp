@@ -1,6 +1,6 @@
-// Hides the differences between the host compilers (g++, clang++), nvcc and NVRTC: function annotations,
-// unrolling and the type traits that <type_traits> would provide. NVRTC has no standard headers, so this
-// header includes none.
+// Hides the differences between the host compilers (g++, clang++), nvcc and NVRTC: defines function annotations, loop
+// unrolling, and the type traits that <type_traits> would provide. NVRTC has no standard headers, so this header
+// includes none.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -15,32 +15,32 @@
 #define ZELLIGE_DEVICE
 #endif
 
-// Annotation of small functions on the path of every value, such as tuple access: always inlined. A real call
-// would cost more compile time than the body, and run time in unoptimised code.
+// ZELLIGE_STEP annotates small functions that are used for almost every value, such as tuple access: always
+// inlined. A real call would cost more compile time than the body, and run time in unoptimised code.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define ZELLIGE_STEP __host__ __device__ __forceinline__
 #else
 #define ZELLIGE_STEP __attribute__((always_inline))
 #endif
 
-// Annotation of a __host__ __device__ function that calls a function object of the caller. It silences nvcc's
-// warning that the object may be callable on the host only: the caller decides where it runs.
+// ZELLIGE_CALLS_BACK annotates a __host__ __device__ function that calls a function object of the caller. It
+// silences nvcc's warning that the object may be callable on the host only: the caller decides where it runs.
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #define ZELLIGE_CALLS_BACK _Pragma("nv_exec_check_disable")
 #else
 #define ZELLIGE_CALLS_BACK
 #endif
 
-// Precedes loops over register arrays on the device. They must be unrolled completely, else the arrays are
-// placed in local memory.
+// ZELLIGE_UNROLL precedes loops over register arrays on the device. They must be unrolled completely, else
+// the arrays are placed in local memory.
 #if defined(__CUDA_ARCH__)
 #define ZELLIGE_UNROLL _Pragma("unroll")
 #else
 #define ZELLIGE_UNROLL
 #endif
 
-// Annotation of the layout algebra's functions, which run in constant expressions and on the host only. NVRTC
-// compiles no host code, so it needs __host__ __device__ there too.
+// ZELLIGE_ALGEBRA annotates the functions of the layout algebra, which run in constant expressions and on the
+// host only. NVRTC compiles no host code, so with NVRTC they need __host__ __device__.
 #if defined(__CUDACC_RTC__)
 #define ZELLIGE_ALGEBRA __host__ __device__
 #else
@@ -57,7 +57,8 @@ template <class T>
 inline constexpr bool is_same_v<T, T> = true;
 
 #if defined(__CUDACC_RTC__)
-// An alias of the compiler's intrinsic instantiates no class per type.
+// T without const, volatile and reference. An alias of the compiler's intrinsic, because it instantiates no
+// class per type.
 template <class T>
 using remove_cvref_t = __remove_cvref(T);
 template <class T>

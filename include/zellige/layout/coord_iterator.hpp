@@ -30,7 +30,7 @@ template <class S>
 ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> make_coord_iterator(S const& shape) {
   return {shape, 0};
 }
-/// Returns an iterator that starts at the coordinate `start`.
+/// Returns an iterator over the coordinates of `shape` that starts at the coordinate `start`.
 template <class Crd, class S>
 ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> make_coord_iterator(Crd const& start, S const& shape) {
   return {shape, int(crd2idx(start, shape))};

@@ -3,8 +3,8 @@
 //
 //   crd2idx(make_coord(1, 2), Shape<_3, _4>{}, Stride<_4, _1>{})   is  1*4 + 2*1
 //
-// An integer may replace a whole tuple of modes. It then counts their coordinates colexicographically, with
-// the first mode fastest.
+// At any level of nesting, a coordinate may have an integer where the shape has a tuple of modes. The integer is then a
+// colexicographic index into these modes: the first mode is the fastest.
 #pragma once
 #include <zellige/layout/int_tuple.hpp>
 
@@ -34,8 +34,8 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape,
 }
 }  // namespace detail
 
-/// Returns the index of a coordinate: the sum of coordinate times stride. At any level of nesting the
-/// coordinate may have a number where the shape has a tuple; it is a colexicographic index there.
+/// Returns the index of a coordinate: the sum over all modes of coordinate times stride. Where crd has a
+/// number and the shape a tuple, the number is a colexicographic index into that tuple.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D const& stride) {
   if constexpr (tuple_like<Crd>) {
@@ -57,9 +57,10 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D con
 }
 
 namespace detail {
-/// True if all extents and strides of a mode are static ints. integral_modes is the number of modes if all
-/// are such, else 0; a run-time coordinate of that rank is then evaluated by integral_index. This avoids a
-/// function per mode and element, and halves the compile time of kernels that index in every line.
+/// True if all extents and strides of a mode are static ints. integral_modes is the number of modes if this
+/// holds for all of them, else 0; a run-time coordinate of that rank is then evaluated by integral_index.
+/// This avoids a function per mode and element, and halves the compile time of kernels that index in every
+/// line.
 template <class S, class D>
 inline constexpr bool is_integral_mode = false;
 template <auto s, auto d>
@@ -76,7 +77,7 @@ template <class... S, class... D>
 requires(sizeof...(S) == sizeof...(D)) inline constexpr int integral_modes<tuple<S...>, tuple<D...>> =
     (is_integral_mode<S, D> && ...) ? int(sizeof...(S)) : 0;
 
-/// Index of the linear coordinate c in one mode with static extents and strides.
+/// Returns the index of the linear coordinate c in one mode with static extents and strides.
 template <auto s, auto d, class Number>
 ZELLIGE_STEP constexpr Number integral_index(C<s>, C<d>, Number c) {
   return c * d;
@@ -125,7 +126,8 @@ ZELLIGE_HOST_DEVICE constexpr seq<(N - 1 - I)...> reversed(seq<I...>) {
   return {};
 }
 
-/// Returns (compact strides of the shape from `current` on, the stride of the next mode).
+/// Returns the pair (compact strides of the shape, stride that a following mode would have). The smallest
+/// stride is `current`.
 template <class Major, class S, class Cur>
 ZELLIGE_HOST_DEVICE constexpr auto compact(S const& shape, Cur const& current) {
   if constexpr (tuple_like<S>) {
@@ -153,7 +155,8 @@ template <class... S>
 inline constexpr long long static_extent_v<tuple<S...>> =
     ((static_extent_v<S> >= 0) && ...) ? (1 * ... * static_extent_v<S>) : -1;
 
-/// Product of the extents of the modes before `mode` (left) or after it: the compact stride of that mode.
+/// Returns the compact stride of a mode: the product of the extents of all modes before it (if `left`) or
+/// after it.
 template <bool left, long long... extent>
 ZELLIGE_HOST_DEVICE consteval long long steps_over(int mode) {
   long long steps = 1;
@@ -161,7 +164,8 @@ ZELLIGE_HOST_DEVICE consteval long long steps_over(int mode) {
   ((steps *= (left ? at < mode : at > mode) ? extent : 1, ++at), ...);
   return steps;
 }
-/// Compact strides of a static shape as a type, computed without a function: one class per node of the shape.
+/// The compact strides of a static shape as a type. Uses one class per node of the shape and no function,
+/// which saves compile time.
 template <bool left, class S, long long current, class Modes>
 struct compact_static;
 template <bool left, auto v, long long current>
@@ -177,8 +181,9 @@ struct compact_static<left, tuple<S...>, current, seq<I...>> {
 };
 }  // namespace detail
 
-/// Returns the compact strides of a shape in the order of Major, with `current` as the smallest stride. Modes
-/// of extent 1 have stride 0. `current` may be a tuple with one start per mode.
+/// Returns the compact strides of a shape, with the first mode fastest (Major is LayoutLeft) or the last one
+/// (LayoutRight). The smallest stride is `current`; if `current` is a tuple, each mode has its own smallest
+/// stride. Modes of extent 1 have stride 0.
 template <class Major, class S, class Cur = Int<1>>
 ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& current = {}) {
   static_assert(!tuple_like<Cur> || is_same_v<detail::modes_of<Cur>, detail::modes_of<S>>,
@@ -242,8 +247,8 @@ template <class Crd, class S, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto crd2crd_modes(Crd const& crd, S const& from, T const& to, seq<I...>);
 }  // namespace detail
 
-/// Returns the coordinate of an index of a compact layout: (index / stride) % extent at each leaf, and 0
-/// where the extent is 1.
+/// Returns the coordinate at which the compact layout shape:stride has index idx: (idx / stride) % extent at
+/// each leaf, and 0 where the extent is 1.
 template <class Idx, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape, D const& stride) {
   if constexpr (tuple_like<S>) {
@@ -257,8 +262,8 @@ ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape, D con
   }
 }
 
-/// Returns the coordinate whose colexicographic index is idx. The last mode does not wrap: an index beyond
-/// the shape's size gives a coordinate beyond the last extent.
+/// Returns the coordinate in `shape` whose colexicographic index is idx. The last mode does not wrap around:
+/// an idx beyond the shape's size gives a coordinate beyond the last extent.
 template <class Idx, class S>
 ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape) {
   if constexpr (tuple_like<Idx>) {
@@ -274,8 +279,8 @@ ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape) {
   }
 }
 
-/// Returns the coordinate in the shape `to` that has the same linear index as crd in the shape `from`. If all
-/// three are tuples, each mode is converted separately.
+/// Returns the coordinate in shape `to` that has the same colexicographic index as crd has in shape `from`.
+/// If crd, from and to are tuples, each mode is converted separately.
 template <class Crd, class S, class T>
 ZELLIGE_HOST_DEVICE constexpr auto crd2crd(Crd const& crd, S const& from, T const& to) {
   if constexpr (tuple_like<Crd> && tuple_like<S> && tuple_like<T>) {

@@ -9,7 +9,7 @@
 namespace zellige {
 
 /// The offset of a composed layout whose swizzle applies to the address of a shared-memory pointer that is
-/// set later (CuTe's smem_ptr_flag). B is the element size in bits; as a number it is 0.
+/// set later (CuTe's smem_ptr_flag). B is the element size in bits. Used as a number, the offset is 0.
 template <int B>
 struct smem_ptr_flag_bits : Int<0> {
   static constexpr int flag_bits = B;
@@ -32,33 +32,34 @@ class Encoder {
   ZELLIGE_ALGEBRA constexpr void put(int n) { leaf(ValueKind::number, fixed(n)); }
   ZELLIGE_ALGEBRA constexpr void put(long long n) { leaf(ValueKind::number, fixed(n)); }
   ZELLIGE_ALGEBRA constexpr void put(auto n) { leaf(ValueKind::number, fixed(static_cast<long long>(n))); }
-  /// Writes a run-time number as the next input.
+  /// Writes a run-time number, as a reference to the next input of the tape.
   ZELLIGE_ALGEBRA constexpr void input(bool is_wide) {
     if (is_wide) wide_ |= 1ULL << inputs_;
     leaf(ValueKind::number, expression(inputs_++));
   }
   ZELLIGE_ALGEBRA constexpr void node(ValueNode const& n) { v_.nodes.push_back(n); }
-  /// Starts an inner node with the given number of children.
+  /// Starts a node with `kids` children, which are written next.
   ZELLIGE_ALGEBRA constexpr void open(ValueKind kind, int kids) {
     if (part_ == Part::stride)
       ++at_;
     else
       v_.nodes.push_back({kids, part_ == Part::shape ? ValueKind::layout : kind, {}, {}, 0});
   }
-  /// Adds a mode index to the basis element of the number that was written last.
+  /// Appends a mode index to the basis element by which the number written last is multiplied.
   ZELLIGE_ALGEBRA constexpr void basis(int inner) {
     ValueNode& n = part_ == Part::stride ? v_.nodes[at_ - 1] : v_.nodes.back();
     n.e = extend(n.e, inner);
   }
-  /// Starts the first pass over a layout: the numbers that follow are its shape.
+  /// Starts the first pass over a layout, in which its shape is written.
   ZELLIGE_ALGEBRA constexpr void shape() {
     part_ = Part::shape;
     at_ = v_.nodes.size();
   }
-  /// Starts the second pass: the numbers that follow are the strides.
+  /// Starts the second pass over a layout, in which its strides are written.
   ZELLIGE_ALGEBRA constexpr void stride() { part_ = Part::stride; }
+  /// Ends a layout: numbers written next are no longer part of it.
   ZELLIGE_ALGEBRA constexpr void end() { part_ = Part::number; }
-  /// Completes an argument and appends it to args.
+  /// Appends the value written since the last take() or taken() to args, as the next argument.
   ZELLIGE_ALGEBRA constexpr void take() {
     args.push_back(static_cast<Value&&>(v_));
     v_ = Value{};

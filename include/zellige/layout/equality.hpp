@@ -1,5 +1,5 @@
-// Compares tuples and layouts element by element with == and !=. The result is static if it can be decided
-// from static numbers: as soon as two of them differ, or if all numbers are static.
+// Compares tuples and layouts element by element with == and !=. The result is static if static numbers decide it:
+// if two corresponding static numbers differ, or if all numbers are static.
 //
 //   make_tuple(_1{}, n) == make_tuple(_2{}, n)    is  false_type       (_1 and _2 differ, whatever n is)
 //   make_tuple(_1{}, n) == make_tuple(_1{}, 8)    is  a bool

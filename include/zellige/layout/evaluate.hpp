@@ -1,6 +1,9 @@
-// Evaluates a layout operation by name on operands in CuTe's notation: evaluate("complement", {"_4:_2",
-// "_24"}) is "(_2,_3):(_1,_8)". Host only; the command `zellige layout` and the tests call it. The operations
-// on layouts are the table of algebra/op.hpp; those on tensors, and those that print, are defined here.
+// Evaluates a layout operation, given by its name, on operands in CuTe's notation:
+//
+//   evaluate("complement", {"_4:_2", "_24"})  is  "(_2,_3):(_1,_8)"
+//
+// Host only; called by the command `zellige layout` and by tests. The operations on layouts are those of the table in
+// algebra/op.hpp; operations on tensors, and operations that print, are defined in this file.
 #pragma once
 #include <utility>
 #include <zellige/layout/algebra/tensors.hpp>
@@ -26,8 +29,8 @@ inline long long bits_of_type(std::string_view type) {
   }
   throw LayoutError("element type " + std::string(type) + " is unknown", {Rule::not_a_layout, 0, 0});
 }
-/// Returns the canonical layout of a shared-memory tile for wgmma, for elements of `bits` bits. `major` is K
-/// or MN, `kind` is SW128, SW64, SW32 or INTER.
+/// Returns the canonical layout of a shared-memory tile for wgmma, for elements of `bits` bits. `major` is
+/// "K" or "MN"; `kind` is the swizzle: "SW128", "SW64", "SW32", or "INTER" for none.
 inline Value gmma_atom(Tape& t, std::string_view major, std::string_view kind, long long bits) {
   int const swizzle = kind == "SW128" ? 3 : kind == "SW64" ? 2 : kind == "SW32" ? 1 : 0;
   Num const line = fixed(128LL << swizzle);
@@ -38,11 +41,12 @@ inline Value gmma_atom(Tape& t, std::string_view major, std::string_view kind, l
                            leaf({-1, ValueKind::flag, fixed(bits), {}, 0}), algebra::upcast(t, raw, bits));
 }
 
-/// Returns the operand if it is a tensor; if it is a shape, returns the identity tensor of that shape.
+/// Returns the operand's value if it is a tensor; if it is a shape, returns the identity tensor of that
+/// shape.
 inline Value tensor_of(Operand const& o) {
   return o.value.is(ValueKind::tensor) ? o.value : algebra::identity_tensor(o.value);
 }
-/// Returns the value as a string, or "" if the tape has a refusal.
+/// Returns v as a string, or "" if the tape has recorded a refusal.
 inline std::string text_of(Tape const& t, Value const& v) { return t.failed() ? "" : to_text(v); }
 
 inline constexpr Operation tensor_operations[] = {
@@ -103,7 +107,7 @@ inline constexpr Operation tensor_operations[] = {
      [](Tape&, Operands const& o) { return values_text(o[0].text, o[1].value, o[2].text); }},
 };
 
-/// Returns the operands as values; the name of an element type becomes its size in bits.
+/// Returns the values of the operands; the name of an element type becomes its size in bits.
 inline Values values_of(Operands const& operands) {
   Values v;
   for (Operand const& o : operands) v.push_back(o.is_word() ? number(bits_of_type(o.text)) : o.value);
@@ -111,14 +115,14 @@ inline Values values_of(Operands const& operands) {
 }
 }  // namespace detail
 
-/// The operation selected for some operands. inside: the first operand is a tensor, and the operation applies
-/// to its layout.
+/// The operation selected for given operands. If `inside`, the first operand is a tensor, and the operation
+/// applies to its layout.
 struct SelectedRow {
   Operation const* row = nullptr;
   bool inside = false;
 };
-/// Returns the first of the operations of one name that accepts the operands. If none does and the first
-/// operand is a tensor, tries its layout in place of the tensor. row is null if no operation fits.
+/// Returns the first of the given operations that accepts the operands. If none does and the first operand is
+/// a tensor, tries them with the tensor's layout in its place. `row` is null if no operation fits.
 inline SelectedRow choose_row(Rows const& rows, Operands const& operands) {
   if (Operation const* row = row_for(rows, operands)) return {row};
   if (operands.empty() || operands[0].is_word() || !operands[0].value.is(ValueKind::tensor)) return {};
@@ -129,8 +133,8 @@ inline SelectedRow choose_row(Rows const& rows, Operands const& operands) {
   }
   return {};
 }
-/// Evaluates the selected operation on operands that fit it, and returns the result in CuTe's notation.
-/// Throws LayoutError if the operation is refused.
+/// Returns the result, in CuTe's notation, of the selected operation on operands that it accepts. Throws
+/// LayoutError if the operation is refused; `name` appears in the message.
 inline std::string evaluate(SelectedRow const& selected, std::string_view name, Operands const& operands) {
   Tape t;
   std::string text;
@@ -148,8 +152,8 @@ inline std::string evaluate(SelectedRow const& selected, std::string_view name, 
   return text;
 }
 
-/// Evaluates the operation `name` on operands in CuTe's notation. Throws LayoutError if the operation is
-/// unknown, does not accept the operands, or is refused.
+/// Returns the result, in CuTe's notation, of the operation `name` on operands in CuTe's notation. Throws
+/// LayoutError if the operation is unknown, does not accept the operands, or is refused.
 inline std::string evaluate(std::string_view name, std::vector<std::string> const& texts) {
   Rows rows = named(layout_operations, name);
   Rows const more = named(detail::tensor_operations, name);

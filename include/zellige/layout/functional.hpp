@@ -1,4 +1,4 @@
-// Operators as function objects, for the algorithms on tuples and tensors: plus{}(a, b) is a + b.
+// Defines operators as function objects, for the algorithms on tuples and tensors: plus{}(a, b) is a + b.
 #pragma once
 #include <zellige/layout/bits.hpp>
 
@@ -11,7 +11,7 @@ struct identity {
     return static_cast<T&&>(t);
   }
 };
-/// Function object that ignores its arguments and returns r_.
+/// Function object that ignores its arguments and returns the value r_.
 template <class R>
 struct constant_fn {
   R r_;
@@ -21,8 +21,8 @@ struct constant_fn {
   }
 };
 
-// Defines a function object of one argument. A macro, because C++ has no other way to define many of them
-// uniformly.
+// Defines `name`, a function object of one argument t that returns the given expression. A macro, because C++
+// has no other way to define many of them uniformly.
 #define ZELLIGE_UNARY_FUNCTION(name, ...)                                  \
   struct name {                                                            \
     template <class T>                                                     \
@@ -37,7 +37,8 @@ struct constant_fn {
       return __VA_ARGS__;                                                         \
     }                                                                             \
   };
-// Defines the operator's function object and its four folds over any number of arguments.
+// Defines `name`, the function object of a binary operator, and four function objects that fold any number of
+// arguments with the operator.
 #define ZELLIGE_OPERATOR(name, op)                                          \
   ZELLIGE_BINARY_FUNCTION(name, static_cast<T&&>(t) op static_cast<U&&>(u)) \
   struct name##_unary_rfold {                                               \
@@ -140,7 +141,7 @@ struct bound_fn {
     return f(a, static_cast<T&&>(t)...);
   }
 };
-/// Returns f with its first argument fixed to a.
+/// Returns a function object g with g(args...) = f(a, args...).
 template <class F, class A>
 ZELLIGE_HOST_DEVICE constexpr bound_fn<F, A> bind(F const& f, A const& a) {
   return {f, a};

@@ -1,4 +1,4 @@
-// The canonical layouts of shared-memory tiles that wgmma reads, by major mode (K or MN) and swizzle width
+// Defines the canonical layouts of shared-memory tiles that wgmma reads, one per major mode (K or MN) and swizzle width
 // (none, 32, 64 or 128 bytes).
 //
 //   SM90::GMMA::Layout_K_SW128_Atom<half_t>   is   Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)
@@ -7,7 +7,8 @@
 
 namespace zellige {
 namespace detail {
-// The canonical tile: eight rows (k_major) or columns of 128 << B bits each, with a swizzle of B bits.
+// Returns the canonical tile: eight rows (if k_major) or columns of 128 << B bits each, with a swizzle of B
+// bits.
 template <int B, bool k_major, class T>
 ZELLIGE_HOST_DEVICE constexpr auto gmma_atom() {
   constexpr int bits = sizeof_bits<T>::value, line = (128 << B) / bits;

@@ -1,12 +1,12 @@
-// Queries of IntTuples and the folds from which layouts are built: get, product, sum, inner_product,
-// congruent. An IntTuple is an integer or a tuple of IntTuples: a shape, a stride or a coordinate.
+// Defines element access and reductions of IntTuples (get, product, sum, inner_product) and compares their nesting
+// (congruent). An IntTuple is an integer or a tuple of IntTuples: a shape, a stride or a coordinate.
 #pragma once
 #include <zellige/layout/math.hpp>
 #include <zellige/layout/tuple_modes.hpp>
 
 namespace zellige {
 
-/// Returns the number itself: an integer counts as a tuple of one mode, so I must be 0.
+/// Returns the number t: an integer counts as a tuple of one mode, so I must be 0.
 template <int I, class T>
 requires(!tuple_like<T> && !requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr T get(T const& t) {
   static_assert(I == 0, "get<I>: a number has only mode 0");
@@ -44,14 +44,15 @@ inline constexpr long long static_product<tuple<T...>> =
     ((static_product<T> != unknown) && ...) ? (1LL * ... * static_product<T>) : unknown;
 ZELLIGE_HOST_DEVICE constexpr bool fits_int(long long v) { return v >= -2147483647 - 1 && v <= 2147483647; }
 
-// Multiplies the elements of t. A named function, because NVRTC treats generic lambdas as host functions.
+// Returns the product of the elements I of t. A named function, because NVRTC treats generic lambdas as host
+// functions.
 template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto product_of(T const& t, seq<I...>);
 template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto sum_of(T const& t, seq<I...>);
 }  // namespace detail
 
-/// Returns the product of all leaves, static if all leaves are; 1 for an empty tuple.
+/// Returns the product of all leaves of t, as a static number if all leaves are static; 1 for an empty tuple.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto product(T const& t) {
   if constexpr (!tuple_like<T>)
@@ -63,7 +64,7 @@ ZELLIGE_HOST_DEVICE constexpr auto product(T const& t) {
   else
     return detail::product_of(t, make_seq<tuple_size_v<T>>{});
 }
-/// Returns the sum of all leaves, static if all leaves are; 0 for an empty tuple.
+/// Returns the sum of all leaves of t, as a static number if all leaves are static; 0 for an empty tuple.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto sum(T const& t) {
   if constexpr (tuple_like<T>)
@@ -91,8 +92,8 @@ template <class A, class B, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto inner_product_of(A const& a, B const& b, seq<I...>);
 }  // namespace detail
 
-/// Returns a tuple with the product of each top-level mode: (product(t0), product(t1), ...). A number gives a
-/// tuple of one.
+/// Returns a tuple with the product of each top-level mode: (product(t0), product(t1), ...). A number t gives
+/// the tuple (t).
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto product_each(T const& t) {
   if constexpr (tuple_like<T>)
@@ -136,13 +137,13 @@ requires(sizeof...(A) == sizeof...(B)) struct weakly_congruent_types<tuple<A...>
 };
 }  // namespace detail
 
-/// Returns the static true if a and b have the same profile, that is, the same nesting of tuples.
+/// Returns the static true if a and b have the same profile (nesting of tuples), else the static false.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto congruent(A const&, B const&) {
   return C<detail::congruent_v<A, B>>{};
 }
-/// Returns the static true if the profile of b refines that of a: the nesting is the same, except that b may
-/// have a tuple where a has a number.
+/// Returns the static true if the profile of b refines that of a, else the static false: the nesting must be
+/// the same, except that b may have a tuple where a has a number.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto weakly_congruent(A const&, B const&) {
   return C<detail::weakly_congruent_types<A, B>::value>{};

@@ -4,8 +4,8 @@
 //   Int<4>{} * Int<2>{}   is  Int<8>         Int<4>{} * n   is an int
 //   Int<0>{} * n          is  Int<0>         n % Int<1>{}   is  Int<0>
 //
-// If one operand is a run-time number, only these stay static: 0*x, x*0, 0/x, 0%x, x%1, x%-1, 0&x, x&0, and
-// && and || that the static operand decides.
+// If one operand is a run-time number x, the result is static only for 0*x, x*0, 0/x, 0%x, x%1, x%-1, 0&x, x&0, and
+// for && and || whose result the static operand determines.
 #pragma once
 #include <zellige/layout/config.hpp>
 #include <zellige/layout/names.hpp>
@@ -106,7 +106,7 @@ ZELLIGE_HOST_DEVICE constexpr C<(!v)> operator!(C<v>) {
   return {};
 }
 
-// Defines a binary operator of two static integers. A macro, because nvcc has no other uniform way to define
+// Defines a binary operator on two static integers. A macro, because nvcc has no other uniform way to define
 // sixteen operators.
 #define ZELLIGE_STATIC_OPERATOR(op)                                   \
   template <auto a, auto b>                                           \

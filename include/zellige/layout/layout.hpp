@@ -1,4 +1,4 @@
-// Layout<Shape, Stride>: a function from coordinates to indices, given by a shape and a stride per mode.
+// Defines Layout<Shape, Stride>: a function from coordinates to indices, given by an extent and a stride per mode.
 // Strides are integers, basis elements (the result is then a coordinate) or a user's type with + and *.
 //
 //   auto a = make_layout(make_shape(Int<4>{}, n), make_stride(n, Int<1>{}));   // row-major 4 x n
@@ -78,8 +78,8 @@ struct Layout : private tuple<S, D> {
   }
   ZELLIGE_HOST_DEVICE constexpr Layout layout() const { return *this; }
 
-  /// Returns the index of a coordinate, passed as one tuple or as one argument per mode. If it contains `_`,
-  /// returns the slice: the layout of the modes under `_`.
+  /// Returns the index of a coordinate, which is passed as one tuple or as one argument per mode. If the
+  /// coordinate contains `_`, returns the slice: the layout of the modes under `_`.
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
     if constexpr (has_underscore_v<Crd>)
@@ -98,7 +98,8 @@ struct Layout : private tuple<S, D> {
       return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
   }
 
-  /// Returns composition(*this, t), or with several arguments composition(*this, (t, ts...)), mode by mode.
+  /// Returns composition(*this, t) for one argument t. For several arguments, composes mode i with argument
+  /// i.
   template <class T, class... Ts>
   ZELLIGE_HOST_DEVICE constexpr auto compose(T const& t, Ts const&... ts) const {
     if constexpr (sizeof...(Ts) == 0)
@@ -106,7 +107,7 @@ struct Layout : private tuple<S, D> {
     else
       return composition(*this, make_tile(t, ts...));
   }
-  /// Returns tiled_divide(*this, t), or with several arguments a division mode by mode.
+  /// Returns tiled_divide(*this, t) for one argument t. For several arguments, divides mode i by argument i.
   template <class T, class... Ts>
   ZELLIGE_HOST_DEVICE constexpr auto tile(T const& t, Ts const&... ts) const {
     if constexpr (sizeof...(Ts) == 0)
@@ -114,7 +115,8 @@ struct Layout : private tuple<S, D> {
     else
       return tiled_divide(*this, make_tile(t, ts...));
   }
-  /// Returns the same elements over another compact shape: composition(*this, compact layout of the shape).
+  /// Returns the layout over another shape of the same size: composition(*this, compact layout of the shape).
+  /// The shape is one argument, or one argument per mode.
   template <class N, class... Ns>
   ZELLIGE_HOST_DEVICE constexpr auto with_shape(N const& n, Ns const&... ns) const {
     if constexpr (sizeof...(Ns) == 0)
@@ -123,13 +125,14 @@ struct Layout : private tuple<S, D> {
       return composition(*this, make_layout(make_shape(n, ns...)));
   }
 
-  /// Returns the coordinate of an index, (idx / stride) % extent at each leaf, in the layout's own profile.
-  /// The layout must be compact.
+  /// Returns the coordinate at which the layout has index idx, in the layout's own profile: (idx / stride) %
+  /// extent at each leaf. The layout must be compact.
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto get_hier_coord(I const& idx) const {
     return idx2crd(idx, shape(), stride());
   }
-  /// Returns the coordinate of an index with one number per top-level mode.
+  /// Returns the coordinate at which the layout has index idx, with one number per top-level mode. The layout
+  /// must be compact.
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto get_flat_coord(I const& idx) const {
     if constexpr (rank == 1)
@@ -137,7 +140,7 @@ struct Layout : private tuple<S, D> {
     else
       return crd2crd(get_hier_coord(idx), shape(), product_each(shape()));
   }
-  /// Returns the linear coordinate of an index.
+  /// Returns the linear coordinate at which the layout has index idx. The layout must be compact.
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto get_1d_coord(I const& idx) const {
     return crd2idx(get_hier_coord(idx), shape());
@@ -208,7 +211,8 @@ namespace detail {
 template <class S, class D>
 inline constexpr long long static_product<Layout<S, D>> = static_product<S>;
 }
-/// Returns the number of coordinates, as a static number if the shape is static.
+/// Returns the number of coordinates of a layout, tuple or number, or of the nested mode that mode indices I
+/// select; static if the shape is static.
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto size(T const& t) {
   constexpr long long static_size = detail::static_product<T>;
@@ -219,12 +223,14 @@ ZELLIGE_HOST_DEVICE constexpr auto size(T const& t) {
   else
     return product(shape<I...>(t));
 }
-/// Returns the number of modes.
+/// Returns the number of top-level modes of a layout, tuple or number, or of the nested mode that mode
+/// indices I select.
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto rank(T const&) {
   return Int<detail::rank_v<decltype(shape<I...>(*static_cast<T const*>(nullptr)))>>{};
 }
-/// Returns the depth of nesting: 0 for a number, 1 for a flat tuple.
+/// Returns the depth of nesting, 0 for a number and 1 for a flat tuple, of a layout, tuple or number, or of
+/// the nested mode that mode indices I select.
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto depth(T const&) {
   return Int<detail::depth_v<decltype(shape<I...>(*static_cast<T const*>(nullptr)))>>{};
@@ -277,8 +283,9 @@ struct plus_one {
 };
 }  // namespace detail
 
-/// Returns one more than the largest index (with strides by absolute value). For a layout of coordinates: the
-/// size of the smallest box from zero that contains them.
+/// Returns one more than the largest index of a layout, or of its nested mode that mode indices I select;
+/// strides count by their absolute value. For a layout of coordinates, returns the size of the smallest box
+/// from zero that contains them.
 template <int... I, class L>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
   constexpr long long last = sizeof...(I) == 0 ? detail::last_of<L> : detail::unknown;
@@ -302,7 +309,7 @@ ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
 template <class L>
 inline constexpr auto cosize_v = decltype(cosize(L{}))::value;
 
-/// Returns the layout of the modes under a `_` of crd, without the index where the slice starts.
+/// Returns the layout of those modes for which crd has a `_`, without the index at which the slice starts.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, Layout<S, D> const& l) {
   using At = detail::misfit<Crd, S>;
@@ -311,7 +318,7 @@ ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, Layout<S, D> const& l) 
   else
     return coordinate_and_layout_differ_in_rank<At::crd, At::layout>(), Layout<Int<1>, Int<0>>{};
 }
-/// Returns the layout of the modes under a number of crd.
+/// Returns the layout of those modes for which crd has a number: the modes that slice drops.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto dice(Crd const& crd, Layout<S, D> const& l) {
   return make_layout(dice(crd, l.shape()), dice(crd, l.stride()));
@@ -342,8 +349,8 @@ ZELLIGE_STEP constexpr auto offset_flat(tuple<C...> const& crd, S const& shape, 
                         get<nth_true<!is_underscore_v<C>...>(I)>(shape),
                         get<nth_true<!is_underscore_v<C>...>(I)>(stride)));
 }
-/// Returns the index of a coordinate with each `_` taken as 0. Flat coordinates with
-/// integer strides need no term for a `_`.
+/// Returns the index of a coordinate in which each `_` counts as 0. Flat coordinates with integer strides
+/// need no term for a `_`.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_offset(Crd const& crd, S const& shape, D const& stride) {
   if constexpr (is_flat_v<Crd> && has_integral_strides_v<D> &&
@@ -358,12 +365,12 @@ ZELLIGE_HOST_DEVICE constexpr auto slice_offset(Crd const& crd, S const& shape, 
   }
 }
 }  // namespace detail
-/// Returns (the layout of the modes under a `_` of crd, the index where that slice starts).
+/// Returns the pair (layout of the modes for which crd has a `_`, index at which this slice starts).
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, Layout<S, D> const& l) {
   return make_tuple(slice(crd, l), detail::slice_offset(crd, l.shape(), l.stride()));
 }
-/// Returns (the layout, the index of crd): the layout with its origin moved to crd.
+/// Returns the pair (l, index of crd in l), which describes the layout with its origin moved to crd.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, Layout<S, D> const& l) {
   return make_tuple(l, l(crd));

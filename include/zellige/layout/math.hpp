@@ -1,5 +1,5 @@
-// Absolute value, min, max, gcd, lcm and bit operations on integers. If all operands are static integers, so
-// is the result.
+// Defines absolute value, min, max, gcd, lcm and bit operations on integers. If all operands are static integers, the
+// result is a static integer.
 #pragma once
 #include <zellige/layout/integer.hpp>
 
@@ -89,7 +89,8 @@ ZELLIGE_HOST_DEVICE constexpr int zeros_below(T a) {
   return a == 0 ? int(8 * sizeof(T)) : n;
 }
 }  // namespace detail
-/// Number of bits needed to represent a: the position of the highest set bit + 1, and 0 for 0.
+/// Returns the number of bits needed to represent a: one more than the position of the highest set bit; 0 for
+/// 0.
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto bit_width(A a) {
   if constexpr (is_static_integer_v<A>)
@@ -104,7 +105,7 @@ ZELLIGE_HOST_DEVICE constexpr auto popcount(A a) {
   else
     return detail::ones_of(a);
 }
-/// Number of zero bits below the lowest set bit; the width of the type for a run-time 0.
+/// Returns the number of zero bits below the lowest set bit of a; for a = 0, the width of its type.
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto countr_zero(A a) {
   if constexpr (is_static_integer_v<A>)

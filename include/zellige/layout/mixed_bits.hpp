@@ -1,5 +1,5 @@
-// MixedBits<S, F>: an unsigned number of which some bits are known at compile time. The bits of mask S are 1,
-// the bits of mask F are known at run time only, all others are 0.
+// Defines MixedBits<S, F>: an unsigned number of which some bits are known at compile time. The bits under mask S are
+// 1, the bits under mask F are known only at run time, and all other bits are 0.
 //
 //   to_mixed_bits(Layout<Shape<_8, _8>, Stride<_8, _1>>{}, make_coord(i, _3{}))
 //     is  i << 3 | 3: the low bits are known
@@ -23,8 +23,8 @@ inline constexpr bool is_mixed_bits_v = false;
 template <unsigned S, unsigned F>
 inline constexpr bool is_mixed_bits_v<MixedBits<S, F>> = true;
 
-/// Returns the number with the bits s, and those of d that are in f but not in s. It is a static number if no
-/// run-time bit is left, else a MixedBits.
+/// Returns the number that has the bits of s, and those bits of d that are under mask f but not in s. The
+/// result is a static number if it has no run-time bit, else a MixedBits.
 template <auto s, integral D, auto f>
 ZELLIGE_HOST_DEVICE constexpr auto make_mixed_bits(C<s>, D const& d, C<f>) {
   constexpr unsigned open = unsigned(f) & ~unsigned(s);
@@ -113,24 +113,25 @@ ZELLIGE_HOST_DEVICE constexpr auto safe_div(MixedBits<S, F> const& m, C<n>) {
   static_assert(((S | F) & unsigned(n - 1)) == 0, "safe_div: the number may have bits below the divisor");
   return m >> detail::exponent(C<n>{});
 }
-/// Converts an offset to elements N times as large: a division by N, a power of two, without remainder.
+/// Returns an offset in units of elements N times as large: the offset divided by N, a power of two that must
+/// divide it.
 template <unsigned N, unsigned S, unsigned F>
 ZELLIGE_HOST_DEVICE constexpr auto upcast(MixedBits<S, F> const& m) {
   return safe_div(m, Int<int(N)>{});
 }
-/// Converts an offset to elements N times as small: a multiplication by N, a power of two.
+/// Returns an offset in units of elements N times as small: the offset multiplied by N, a power of two.
 template <unsigned N, unsigned S, unsigned F>
 ZELLIGE_HOST_DEVICE constexpr auto downcast(MixedBits<S, F> const& m) {
   return m << detail::exponent(Int<int(N)>{});
 }
-/// Returns the largest power of two that divides the number for every value of its run-time bits.
+/// Returns the largest power of two that divides the number, whatever the values of its run-time bits are.
 template <unsigned S, unsigned F>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(MixedBits<S, F> const&) {
   return C<((S | F) & (0u - (S | F)))>{};
 }
 
-/// Returns the offset of a coordinate, with its known bits. Extent times stride of each mode must be a power
-/// of two.
+/// Returns the index of a coordinate in the layout shape:stride, as a MixedBits or a static number. Extent
+/// times stride of each mode must be a power of two.
 template <class S, class D, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto to_mixed_bits(S const& shape, D const& stride, Crd const& crd);
 namespace detail {
@@ -154,8 +155,8 @@ ZELLIGE_HOST_DEVICE constexpr auto to_mixed_bits(S const& shape, D const& stride
     return make_mixed_bits(Int<0>{}, crd * stride, (shape - Int<1>{}) * stride);
   }
 }
-/// Returns the offset of a coordinate (or linear index) in a layout, with its known bits. Extent times stride
-/// of each mode must be a power of two.
+/// Returns the index of a coordinate or linear coordinate in a layout, as a MixedBits or a static number.
+/// Extent times stride of each mode must be a power of two.
 template <class L, class Crd>
 requires requires { L::layout_tag; }
 ZELLIGE_HOST_DEVICE constexpr auto to_mixed_bits(L const& layout, Crd const& crd) {

@@ -1,5 +1,5 @@
-// Edits the list of modes of layouts (append, take, group, select ...), and computes with whole integer
-// tuples: rounded division, comparisons.
+// Edits the list of modes of layouts (append, take, group, select ...), and computes with integer tuples mode by mode:
+// division that rounds up, comparisons.
 //
 //   group<0, 2>(make_layout(make_shape(_2{}, _3{}, _4{})))  is  ((_2,_3),_4):((_1,_2),_6)
 //   append<3>(make_shape(_2{}), _1{})                       is  (_2,_1,_1)
@@ -9,17 +9,17 @@
 
 namespace zellige {
 
-/// Returns the layout with all leaves as its modes.
+/// Returns the flat layout whose modes are the leaves of t.
 template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto flatten(T const& t) {
   return invoke<Op::flatten>(t);
 }
-/// Returns the modes of a flat layout in the nesting of `profile`.
+/// Returns the layout with the modes of the flat layout t in the nesting of `profile`.
 template <layout_like T, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& t, P const& profile) {
   return invoke<Op::unflatten>(t, profile);
 }
-/// Returns t with x as a new last mode; without x, a mode _1:_0.
+/// Returns t with x as a new last mode. The overload without x appends a mode _1:_0.
 template <layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   return invoke<Op::append>(t, x);
@@ -28,7 +28,8 @@ template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t) {
   return append(t, Layout<Int<1>, Int<0>>{});
 }
-/// Returns t with modes _1:_0, or x, added at its end until it has N modes.
+/// Returns t with modes added at its end until it has N modes: modes _1:_0 or, in the overload with x, copies
+/// of x.
 template <int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t) {
   return invoke<Op::append_to>(t, Int<N>{});
@@ -37,7 +38,7 @@ template <int N, layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   return invoke<Op::append_to>(t, Int<N>{}, x);
 }
-/// Returns t with x as a new first mode; without x, a mode _1:_0.
+/// Returns t with x as a new first mode. The overload without x adds a mode _1:_0.
 template <layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   return invoke<Op::prepend>(t, x);
@@ -46,7 +47,8 @@ template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t) {
   return prepend(t, Layout<Int<1>, Int<0>>{});
 }
-/// Returns t with modes _1:_0, or x, added before its first mode until it has N modes.
+/// Returns t with modes added before its first mode until it has N modes: modes _1:_0 or, in the overload
+/// with x, copies of x.
 template <int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t) {
   return invoke<Op::prepend_to>(t, Int<N>{});
@@ -89,60 +91,63 @@ template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto reverse(T const& t) {
   return invoke<Op::reverse>(t);
 }
-/// Transposes two levels of modes: ((a, b), (c, d)) becomes ((a, c), (b, d)).
+/// Returns t with its two levels of modes transposed: ((a, b), (c, d)) becomes ((a, c), (b, d)).
 template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t) {
   return invoke<Op::zip1>(t);
 }
-/// Pairs the modes of two layouts of equal rank: mode i is (t[i], u[i]).
+/// Returns the layout whose mode i is (t[i], u[i]), for two layouts of equal rank.
 template <layout_like T, layout_like U>
 ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u) {
   return invoke<Op::zip2>(t, u);
 }
 
-// Divides and rounds up: a tuple by a tuple mode by mode, a tuple by a number from the first mode on. By a
-// layout: the shape of its complement in a.
+// Returns a / b, rounded up. A tuple is divided by a tuple mode by mode, and by a number from its first mode
+// on. If b is a layout, returns the shape of its complement in a.
 template <class A, class B>
 requires(int_tuple<A> && (int_tuple<B> || layout_like<B>)) ZELLIGE_HOST_DEVICE
     constexpr auto ceil_div(A const& a, B const& b) {
   return invoke<Op::ceil_div>(a, b);
 }
-/// Rounds a up to a multiple of b, mode by mode.
+/// Returns a, rounded up to a multiple of b mode by mode.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto round_up(A const& a, B const& b) {
   return invoke<Op::round_up>(a, b);
 }
-/// Returns a / b, and 1 in modes where a divides b. Refused if neither divides the other.
+/// Returns a / b mode by mode, and 1 in modes in which a divides b. Refused if in some mode neither divides
+/// the other.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto shape_div(A const& a, B const& b) {
   return invoke<Op::shape_div>(a, b);
 }
-/// Multiplies mode by mode; where a has a number, it is multiplied by the product of b's mode.
+/// Returns a * b mode by mode. Where a has a number and b a tuple, the number is multiplied by the tuple's
+/// product.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto elem_scale(A const& a, B const& b) {
   return invoke<Op::elem_scale>(a, b);
 }
-/// Divides; two static numbers must divide without a remainder.
+/// Returns a / b. Refused if a and b are static and b does not divide a.
 template <class A, class B>
 requires(basis_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto safe_div(A const& a, B const& b) {
   return invoke<Op::safe_div>(a, b);
 }
-/// Returns the products of the parts of a that correspond to the leaves of the guide.
+/// Returns a tuple with the nesting of the guide, whose leaves are the products of the corresponding parts of
+/// a.
 template <int_tuple A, int_tuple G>
 ZELLIGE_HOST_DEVICE constexpr auto product_like(A const& a, G const& guide) {
   return invoke<Op::product_like>(a, guide);
 }
-/// Returns the greatest common divisor of all leaves.
+/// Returns the greatest common divisor of all leaves of a.
 template <class A>
 requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto gcd(A const& a) {
   return invoke<Op::gcd>(a);
 }
-/// Returns the largest leaf.
+/// Returns the largest leaf of a.
 template <class A>
 requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto max(A const& a) {
   return invoke<Op::max>(a);
 }
-/// Returns the smallest leaf.
+/// Returns the smallest leaf of a.
 template <class A>
 requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto min(A const& a) {
   return invoke<Op::min>(a);
@@ -164,29 +169,30 @@ ZELLIGE_HOST_DEVICE constexpr auto min(A const& a, B const& b, C const& c, More 
   return min(min(a, b), c, more...);
 }
 
-// True if every coordinate of shape a is a coordinate of shape b. This and the following comparisons are
-// static if the numbers are.
+// Returns true if every coordinate of shape a is a coordinate of shape b. The results of this and the
+// following comparisons are static if the numbers are static.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto compatible(A const& a, B const& b) {
   return invoke<Op::compatible>(a, b);
 }
-/// True if a is less than b lexicographically, the first mode first.
+/// Returns true if a is less than b in lexicographic order, with the first mode most significant.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto lex_less(A const& a, B const& b) {
   return invoke<Op::lex_less>(a, b);
 }
-/// True if a is less than b colexicographically, the last mode first.
+/// Returns true if a is less than b in colexicographic order, with the last mode most significant.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto colex_less(A const& a, B const& b) {
   return invoke<Op::colex_less>(a, b);
 }
-/// True if each leaf of a is less than the corresponding leaf of b: the bounds check of a coordinate in a
-/// shape.
+/// Returns true if each leaf of a is less than the corresponding leaf of b: the bounds check of a coordinate
+/// a in a shape b.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto elem_less(A const& a, B const& b) {
   return invoke<Op::elem_less>(a, b);
 }
-/// True unless elem_less(b, a). As in CuTe, this is not the same as "each leaf is less or equal".
+/// Returns true unless elem_less(b, a). As in CuTe, this differs from "each leaf of a is less than or equal
+/// to that of b".
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto elem_leq(A const& a, B const& b) {
   return invoke<Op::elem_leq>(a, b);

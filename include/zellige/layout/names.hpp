@@ -1,6 +1,6 @@
-// Declares the names of layouts and of their parts without defining them, for code that only takes layout
-// types apart, such as the tile classes of generated kernels. Naming a type costs almost no compile time;
-// layout.hpp defines the types.
+// Declares the class templates of layouts and of their parts without defining them. Code that only matches layout types
+// in template specialisations, such as the tile classes of generated kernels, includes this header in place of
+// layout.hpp, which defines the types and takes longer to compile.
 #pragma once
 
 namespace zellige {

@@ -1,4 +1,4 @@
-// Draws layouts and tensors as strings: tables of elements, LaTeX pictures. Host only.
+// Draws layouts and tensors as text: tables of elements, and LaTeX pictures. Host only.
 #pragma once
 #include <cctype>
 #include <cstdio>
@@ -8,12 +8,12 @@
 namespace zellige {
 
 namespace detail {
-/// Pads a string on its left to the width.
+/// Returns s with blanks added on its left, so that it has at least `width` characters.
 inline std::string padded(std::string const& s, std::size_t width) {
   return s.size() < width ? std::string(width - s.size(), ' ') + s : s;
 }
-/// Returns the element of a layout or tensor at a coordinate, as a string. Throws LayoutError if it cannot be
-/// evaluated.
+/// Returns the element of the layout or tensor x at a coordinate, as a string. Throws LayoutError if the
+/// layout refuses the coordinate.
 inline std::string element(Tape& t, Value const& x, Value const& crd) {
   Value const v = x.is(ValueKind::tensor) ? algebra::tensor_call(t, x, crd) : [&] {
     Values a;
@@ -24,13 +24,13 @@ inline std::string element(Tape& t, Value const& x, Value const& crd) {
   if (t.failed()) throw LayoutError("print: " + to_text(t.refusal()), t.refusal());
   return v.is_number() ? std::to_string(v.root().s.v) : to_text(v);
 }
-/// Returns a coordinate of run-time numbers as a value.
+/// Returns the coordinate with the given modes as a Value of dynamic numbers.
 inline Value coordinate(std::initializer_list<long long> at) {
   Value c = empty(ValueKind::tuple);
   for (long long i : at) c.add(number(dynamic(i)));
   return c;
 }
-/// Returns the layout that defines the coordinates of a tensor or composed layout.
+/// Returns the uncomposed layout that defines the coordinates of the tensor, layout or composed layout x.
 inline Value inner_layout(Value const& x) {
   if (x.is(ValueKind::tensor)) return inner_layout(x[1]);
   return algebra::innermost(x);
@@ -47,15 +47,16 @@ inline long long max_offset_of(Value const& l) {
   }
   return algebra::cosize_of(t, inner_layout(l)).v;
 }
-/// Returns the number of coordinates of mode m.
+/// Returns the number of coordinates in mode m of l.
 inline long long extent(Value const& l, int m) {
   Tape t;
   return algebra::product_of(t, shape_of(inner_layout(l)[m])).v;
 }
 }  // namespace detail
 
-/// Returns the elements of a layout of rank 1 to 4 in rows, with lines between the matrices of higher modes.
-/// cell(coordinate) returns an element as a string of `width` characters. `stream` has no effect.
+/// Returns the elements of a layout of rank 1 to 4 as text, one line per row. Lines of dashes separate the
+/// matrices that modes 2 and 3 select. cell(coordinate) returns an element as a string of `width` characters.
+/// `stream` has no effect.
 template <class Cell>
 std::string grid_text(Value const& l, bool stream, Cell cell, std::size_t width) {
   using detail::coordinate;
@@ -90,7 +91,8 @@ std::string grid_text(Value const& l, bool stream, Cell cell, std::size_t width)
   return out;
 }
 
-/// Returns the tensor as print_tensor prints it or, if stream, as operator<< does, with wider cells.
+/// Returns the text that print_tensor prints for the tensor x or, if `stream`, that operator<< writes, with
+/// wider cells.
 inline std::string tensor_text(Value const& x, bool stream) {
   Tape t;
   Value const l = detail::inner_layout(x);
@@ -105,7 +107,7 @@ inline std::string tensor_text(Value const& x, bool stream) {
   std::string const head = stream ? to_text(shown) + "\n" : to_text(x) + ":\n";
   return head + grid_text(l, stream, cell, width);
 }
-/// Returns the table of a layout of rank 2 with row and column numbers.
+/// Returns the table of the indices of a layout of rank 2, with row and column numbers.
 inline std::string layout_table(Value const& l) {
   Tape t;
   long long const rows = detail::extent(l, 0), columns = detail::extent(l, 1);
@@ -126,7 +128,8 @@ inline std::string layout_table(Value const& l) {
   }
   return out + rule;
 }
-/// Returns a TikZ document of a layout of rank 2, with cells shaded by index modulo 8.
+/// Returns a LaTeX (TikZ) document that draws a layout of rank 2, with each cell shaded by its index modulo
+/// 8.
 inline std::string layout_latex(Value const& l) {
   static constexpr char const* shades[] = {"00", "40", "20", "60", "10", "50", "30", "70"};
   Tape t;
@@ -154,8 +157,8 @@ inline std::string layout_latex(Value const& l) {
 }
 
 namespace detail {
-/// Evaluates a formula in i: sums of products of numbers and i, where % is the integer remainder. Throws
-/// LayoutError at the first character that is not understood.
+/// Returns the value of formula f for the given i. A formula is a sum of products of numbers and `i`, where %
+/// is the integer remainder. Throws LayoutError at the first character that is not part of a formula.
 inline double formula_at(std::string const& f, double i) {
   std::size_t at = 0;
   auto wrong = [&] {
@@ -193,8 +196,8 @@ inline double formula_at(std::string const& f, double i) {
   return sum;
 }
 }  // namespace detail
-/// Returns the table of a tensor whose element at index i is formula(i), converted to `type`, in
-/// print_tensor's number formats.
+/// Returns the text that print_tensor prints for a tensor with layout l, if its element at index i is
+/// formula(i) converted to `type`.
 inline std::string values_text(std::string const& type, Value const& l, std::string const& formula) {
   Tape t;
   std::string const kind = type.ends_with("_t") ? type.substr(0, type.size() - 2) : type;

@@ -1,11 +1,9 @@
-// Runs the layout algebra, which is written on values (algebra/value.hpp), for Layout types:
-// invoke<op>(args...) computes as much as possible in the compiler and the rest at run time.
+// Applies the layout algebra, which is written on Values (algebra/value.hpp), to Layout types: invoke<op>(args...)
+// computes as much as possible in the compiler and the rest at run time.
 //
-// plan<op, T...>::value is the result of the operation on the argument types: a tree of nodes, whose numbers
-// are static or the number of an expression, and the list of expressions over the run-time leaves of the
-// arguments. execute() computes each expression once, as int or as long long, and builds the result's type
-// and value from the tree.
-// type and value from the tree.
+// plan<op, T...>::value is what the compiler computes for argument types T: the tree of the result, whose numbers are
+// static or refer to expressions, and the list of these expressions over the run-time leaves of the arguments.
+// execute() computes each expression once at run time, as int or as long long, and builds the result from the tree.
 #pragma once
 #include <zellige/layout/check.hpp>
 #include <zellige/layout/refusal.hpp>
@@ -16,8 +14,8 @@ namespace zellige {
 
 namespace detail {
 
-// The part of an operation's result that the compiler keeps per plan: nodes of the result and expressions
-// (steps), up to fixed numbers. Small, because nvcc spends memory on every plan.
+// What the compiler keeps of an operation's result: the nodes of the result's tree and the expressions
+// (steps), up to fixed numbers of both. Small, because nvcc spends memory on every plan.
 template <int nodes_max, int steps_max>
 struct Planned {
   int node_count = 0;
@@ -29,8 +27,9 @@ struct Planned {
   bool is_wide[steps_max] = {};
 };
 
-/// Writes the result of an operation into p: the refusal, or the nodes and expressions that fit, and which
-/// expressions need 64 bits. The counts may exceed the capacity; see size_class in invoke_general.
+/// Writes the result of an operation to p: the refusal or, as far as they fit, the nodes, the expressions,
+/// and which expressions need 64 bits. The counts in p may exceed its capacity; see size_class in
+/// invoke_general.
 template <int nodes_max, int steps_max>
 ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Encoder const& e,
                                           Tape const& tape, Value const& result) {
@@ -47,7 +46,7 @@ ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Enco
     p.is_wide[i] = s.op == Arith::input ? e.is_wide(i) : (wide(s.a) || wide(s.b));
   }
 }
-/// Computes the plan of an operation on arguments of the types T.
+/// Returns the plan of an operation on arguments of the types T.
 template <int nodes_max, int steps_max, auto op, class... T>
 ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
   Encoder e(sizeof...(T));
@@ -72,9 +71,9 @@ template <auto op, class... T>
 struct huge_plan {
   static constexpr auto value = make_plan<400, 1000, op, T...>();
 };
-/// The smallest of plan, big_plan and huge_plan that has room for a result; usable in device code.
+/// The smallest of plan, big_plan and huge_plan with enough capacity for a result; usable in device code.
 enum class Room : signed char { small, big, huge };
-/// Returns which plan class has room for the result whose counts are in p.
+/// Returns the smallest plan class with enough capacity for the result whose counts are in p.
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr Room room_of(Planned<n, m> const& p) {
   if (p.refusal) return Room::small;
@@ -85,7 +84,7 @@ template <class P>
 struct room {
   static constexpr Room value = room_of(P::value);
 };
-/// Returns the position of a node's i-th child, in preorder.
+/// Returns the index, in the nodes of p, of the i-th child of node number `node`.
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr int child_of(Planned<n, m> const& p, int node, int i) {
   int at = node + 1;
@@ -95,7 +94,7 @@ ZELLIGE_ALGEBRA constexpr int child_of(Planned<n, m> const& p, int node, int i) 
   return at;
 }
 
-/// True if all shapes (or, if stride, all strides) of a node and its descendants are static.
+/// Returns true if all extents (or, if `stride`, all strides) of a node and its descendants are static.
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr bool static_below(Planned<n, m> const& p, int node, bool stride) {
   int at = node;
@@ -107,8 +106,8 @@ ZELLIGE_ALGEBRA constexpr bool static_below(Planned<n, m> const& p, int node, bo
   return true;
 }
 
-// Reads single numbers of a plan P (an operation's result tree and run-time expressions). Device functions
-// may not use P::value itself, but may call these functions.
+// Reads single numbers of a plan P. Device functions may not use P::value itself, but may call these
+// functions.
 template <class P>
 struct at {
   ZELLIGE_ALGEBRA static consteval int kids(int i) { return P::value.nodes[i].kids; }
@@ -141,8 +140,8 @@ struct at {
   }
 };
 
-/// Storage for the run-time numbers of a plan: the inputs first, then the expressions. Slot i is in `narrow`
-/// or `wide`, depending on the width of its number.
+/// Storage for the run-time numbers of a plan: the inputs first, then the results of the expressions. Slot i
+/// is in `narrow` or `wide`, depending on whether its number has 32 or 64 bits.
 template <int n>
 struct Slots {
   int narrow[n > 0 ? n : 1];
@@ -156,7 +155,7 @@ ZELLIGE_STEP constexpr auto slot(Slots<n> const& s) {
   else
     return s.narrow[id];
 }
-/// Returns an operand: the value of slot `id`, or the static number v if id is negative.
+/// Returns an operand of an expression: the number in slot `id`, or the static number v if id is negative.
 template <class P, int id, long long v, int n>
 ZELLIGE_STEP constexpr auto operand(Slots<n> const& s) {
   if constexpr (id < 0 && fits_int(v))
@@ -169,8 +168,8 @@ ZELLIGE_STEP constexpr auto operand(Slots<n> const& s) {
     return s.narrow[id];
 }
 
-/// Copies the run-time leaves of an argument into the slots from `next` on, in the order in which encode.hpp
-/// numbers them.
+/// Copies the run-time leaves of argument t to the slots from `next` on, in the order in which encode.hpp
+/// numbers them. Advances `next` past them.
 template <class T, int n>
 ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t);
 template <class T, int n, int... I>
@@ -200,7 +199,7 @@ ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t) {
   }
 }
 
-/// Computes one operation in the common type of a and b.
+/// Returns the result of operation op on a and b, computed in their common type.
 template <Arith op, class A, class B>
 ZELLIGE_STEP constexpr auto arithmetic_on(A a, B b) {
   using T = decltype(a + b);
@@ -246,8 +245,8 @@ ZELLIGE_STEP constexpr auto arithmetic_on(A a, B b) {
   else
     return y < 0 ? T(x << -y) : T(x >> y);
 }
-/// Computes expression i into its slot, or makes its check, which reports a broken rule. A division by zero
-/// was caught by an earlier check.
+/// Computes expression i of plan P and stores the result in its slot; if step i is a check, reports a broken
+/// rule. Divisors are not zero: an earlier check has reported it.
 template <class P, int i, int n>
 ZELLIGE_STEP constexpr void step(Slots<n>& s) {
   using A = at<P>;
@@ -274,7 +273,7 @@ ZELLIGE_STEP constexpr void run_steps(Slots<n>& s, seq<I...>) {
   (step<P, I>(s), ...);
 }
 
-// Returns a number of the result: slot `id`, or the static number v if id is negative.
+// Returns a number of the result: the number in slot `id`, or the static number v if id is negative.
 template <class P, int id, long long v, int n>
 ZELLIGE_STEP constexpr auto make_number(Slots<n> const& s) {
   if constexpr (id >= 0)
@@ -296,7 +295,8 @@ template <class T, int... N>
 ZELLIGE_STEP constexpr ScaledBasis<T, N...> on_basis(T const& t, seq<N...>) {
   return {t};
 }
-/// Returns a number times the basis element e, a path of mode indices (0: none).
+/// Returns a number (see make_number) times the basis element whose path of mode indices is e; e = 0 stands
+/// for none.
 template <class P, int id, long long v, long long e, int n>
 ZELLIGE_STEP constexpr auto make_element(Slots<n> const& s) {
   if constexpr (e == 0)
@@ -304,8 +304,8 @@ ZELLIGE_STEP constexpr auto make_element(Slots<n> const& s) {
   else
     return on_basis(make_number<P, id, v>(s), typename path_seq<e>::type{});
 }
-// The shape (or stride) type of a node whose numbers are all static, made without a function call, which
-// halves the compile time.
+// The type of the shape (or, if `stride`, the stride) of a node whose numbers are all static. Computed
+// without a function call, which halves the compile time.
 template <class P, class S, bool stride, int node>
 struct static_parts;
 template <class P, int node, bool stride, bool inner = (P::value.nodes[node].kids >= 0)>
@@ -340,7 +340,7 @@ template <class P, int node>
 struct static_part<P, node, true, false> : static_element<P::value.nodes[node].d.v, P::value.nodes[node].e> {
 };
 
-/// Returns the shape (or, if stride, the strides) of a node of the result.
+/// Returns the shape (or, if `stride`, the strides) of a node of the result's tree.
 template <class P, int node, bool stride, int n>
 ZELLIGE_STEP constexpr auto make_part(Slots<n> const& s);
 template <class P, int node, bool stride, int n, int... I>
@@ -369,8 +369,8 @@ ZELLIGE_STEP constexpr auto make_part(Slots<n> const& s) {
       return s.narrow[id];
   }
 }
-/// Returns the object that the subtree at `node` describes: a layout, number, tuple, swizzle or composed
-/// layout.
+/// Returns the object that the subtree of `node` in the result's tree describes: a layout, number, tuple,
+/// swizzle or composed layout.
 template <class P, int node, int n>
 ZELLIGE_STEP constexpr auto make_result(Slots<n> const& s);
 template <class P, int node, int n, int... I>
@@ -406,8 +406,7 @@ ZELLIGE_STEP constexpr auto make_result(Slots<n> const& s) {
   }
 }
 
-/// Computes the run-time expressions that plan P lists from the arguments, and returns the operation's
-/// result.
+/// Computes the run-time expressions of plan P from the arguments, and returns the operation's result.
 template <class P, class... T>
 ZELLIGE_STEP constexpr auto execute(T const&... args) {
   Slots<at<P>::step_count()> slots{};
@@ -422,8 +421,8 @@ ZELLIGE_STEP constexpr auto execute(T const&... args) {
 }  // namespace detail
 
 namespace detail {
-/// Applies an operation through the smallest plan that has room for the result. A refused operation is a
-/// compile error.
+/// Returns the result of an operation, computed with the smallest plan that has enough capacity. A refused
+/// operation is a compile error.
 template <auto op, class... T>
 ZELLIGE_STEP constexpr auto invoke_general([[maybe_unused]] T const&... args) {
   using P = plan<op, T...>;
@@ -447,9 +446,9 @@ namespace detail {
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_before_user_module(First const& first, Rest const&... rest);
 }
-/// Applies an operation of the algebra to layouts, tuples and numbers and returns the result. A refused
-/// operation is a compile error if its numbers are static, else a LayoutError (host) or a trap (device) if
-/// checks are enabled.
+/// Returns the result of an operation of the algebra on layouts, tuples and numbers. A refusal that depends
+/// only on static numbers is a compile error. Any other refusal is a LayoutError (host) or a trap (device),
+/// if checks are enabled.
 template <auto op, class... T>
 ZELLIGE_STEP constexpr auto invoke([[maybe_unused]] T const&... args) {
   if constexpr ((detail::of_user_module<T> || ...)) {
@@ -472,13 +471,14 @@ ZELLIGE_STEP constexpr auto invoke([[maybe_unused]] T const&... args) {
 }
 
 namespace detail {
-/// Applies the operation to the arguments with basis elements in place of the user's strides, and substitutes
-/// the strides in the result. at... are the numbers of user strides before each argument.
+/// Returns the result of the operation on layouts with strides of a user's type. Replaces these strides by
+/// basis elements, applies the operation, and puts the strides (`all`) back in the result. `at...` are the
+/// numbers of user strides before each argument.
 template <auto op, int... at, class All, class... T>
 ZELLIGE_STEP constexpr auto invoke_on_coordinates(seq<at...>, All const& all, T const&... args) {
   return back_from_coordinates(invoke<op>(on_coordinates<at>(args)...), all);
 }
-/// Returns, for each argument, how many strides of a user's type the arguments before it have.
+/// Returns, for each of the argument types T, how many strides of a user's type the arguments before it have.
 template <class... T, int... I>
 ZELLIGE_ALGEBRA constexpr auto strides_before(seq<I...>) {
   constexpr int counts[] = {user_strides_in<T>...};
@@ -489,8 +489,9 @@ ZELLIGE_ALGEBRA constexpr auto strides_before(seq<I...>) {
   };
   return seq<before(I)...>{};
 }
-/// Applies an operation to layouts with strides of a user's type (see user_module.hpp): on coordinates first,
-/// then the user's strides are substituted. Compile error if the operation compares or divides strides.
+/// Returns the result of an operation on layouts with strides of a user's type (see user_module.hpp): applies
+/// it to coordinates, and then replaces these by the user's strides. Compile error if the operation compares
+/// or divides strides.
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const&... rest) {
   if constexpr (!keeps_strides(op)) {
@@ -504,8 +505,9 @@ ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const
                                      tuple_cat(user_strides(first), user_strides(rest)...), first, rest...);
   }
 }
-/// Applies an operation to a composed layout whose left part has strides of a user's type, by applying it to
-/// the part before that one. Compile error if that is not possible.
+/// Returns the result of an operation on a composed layout whose left part has strides of a user's type:
+/// applies it to the layout on the right, and composes the left part with the result. Compile error if that
+/// is not possible.
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_before_user_module(First const& first, Rest const&... rest) {
   if constexpr (counts_elements_together(op)) {

@@ -1,5 +1,5 @@
-// Prints layouts, tuples and numbers in CuTe's notation, to a string or to standard output, and layouts as
-// tables. Host only.
+// Converts layouts, tuples and numbers to strings in CuTe's notation, and prints layouts as tables to standard output.
+// Host only.
 #pragma once
 #include <cstdio>
 #include <zellige/layout.hpp>
@@ -8,8 +8,8 @@
 
 namespace zellige {
 
-/// Converts a layout, tuple or number to a Value with the values of its run-time numbers. Throws LayoutError
-/// if there are more than 64 of them.
+/// Returns a layout, tuple or number as a Value (algebra/value.hpp) that contains its run-time numbers.
+/// Throws LayoutError if it has more than 64 of them.
 template <class T>
 Value describe(T const& t) {
   if constexpr (is_same_v<T, bool>) {
@@ -29,7 +29,7 @@ Value describe(T const& t) {
     return v;
   }
 }
-/// Returns the object in CuTe's notation, for example (_4,8):(_8,_1).
+/// Returns t as a string in CuTe's notation, for example (_4,8):(_8,_1).
 template <class T>
 requires(!requires { T::tensor_tag; } && !is_same_v<T, Value> && !is_same_v<T, Refusal>) std::string
     to_text(T const& t) {

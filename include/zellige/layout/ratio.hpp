@@ -1,7 +1,7 @@
-// R<n, d>: a fraction known at compile time, for ratios of element sizes such as 4 to 16 bits.
+// Defines R<n, d>: the fraction n / d, known at compile time. Used for ratios of element sizes, such as 4 to 16 bits.
 //
-//   ratio(_16{}, _32{})          is  R<1, 2>            64 * R<1, 2>{}    is  32, computed in integers
-//   ratio(_32{}, _16{})          is  _2                 R<3, 6>{}         keeps n and d as they are written
+//   ratio(_16{}, _32{})          is  R<1, 2>{}          64 * R<1, 2>{}    is  32, computed in integers
+//   ratio(_32{}, _16{})          is  _2{}               R<3, 6>{}         is not reduced to R<1, 2>{}
 #pragma once
 #include <zellige/layout/bits.hpp>
 
@@ -45,14 +45,14 @@ template <class T, class U>
 concept fractions = fraction_like<T> && fraction_like<U> &&(is_ratio<T>::value || is_ratio<U>::value);
 }  // namespace detail
 
-/// Returns a / b as an R without reducing it to lowest terms.
+/// Returns the fraction a / b as an R, not reduced to lowest terms.
 template <detail::fraction_like A, detail::fraction_like B>
 ZELLIGE_HOST_DEVICE constexpr auto nratio(A, B) {
   using X = detail::fraction<A>;
   using Y = detail::fraction<B>;
   return R<X::n_ * Y::d_, X::d_ * Y::n_>{};
 }
-/// Returns a / b in lowest terms: a fraction, or a static integer.
+/// Returns a / b in lowest terms: an R, or a static integer if the denominator is 1.
 template <detail::fraction_like A, detail::fraction_like B>
 ZELLIGE_HOST_DEVICE constexpr auto ratio(A a, B b) {
   return typename decltype(nratio(a, b))::type{};
@@ -76,7 +76,7 @@ requires detail::fractions<A, B> ZELLIGE_HOST_DEVICE constexpr auto operator==(A
   using Y = detail::fraction<B>;
   return bool_constant<X::n_ * Y::d_ == Y::n_ * X::d_>{};
 }
-/// Returns the greatest fraction of which a and b are integer multiples.
+/// Returns the greatest fraction of which a and b are integer multiples: an R or a static integer.
 template <class A, class B>
 requires detail::fractions<A, B> ZELLIGE_HOST_DEVICE constexpr auto gcd(A, B) {
   using X = detail::fraction<A>;
@@ -100,7 +100,8 @@ template <auto n, auto d>
 ZELLIGE_HOST_DEVICE constexpr auto abs(R<n, d>) {
   return typename R<(n < 0 ? -n : n), (d < 0 ? -d : d)>::type{};
 }
-/// Returns log_2 of the numerator minus log_2 of the denominator, each rounded down.
+/// Returns log_2 of the numerator minus log_2 of the denominator, each rounded down. The fraction must be
+/// positive.
 template <auto n, auto d>
 ZELLIGE_HOST_DEVICE constexpr int log_2(R<n, d>) {
   static_assert(R<n, d>::num > 0, "log_2: the fraction is not positive");

@@ -1,6 +1,6 @@
-// The deleted functions that report an invalid layout operation at compile time. Calling one is the error,
-// and the compiler prints its name, which states the broken rule, with the operation and two numbers of the
-// case as template arguments.
+// Declares the deleted functions that report invalid layout operations at compile time. Code for an invalid operation
+// calls one of them, which is an error. The compiler's message then has the function's name, which states the broken
+// rule, with the operation and two numbers as template arguments.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 
@@ -72,8 +72,7 @@ ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
 template <auto operation, long long size, long long other_size>
 ZELLIGE_HOST_DEVICE void the_operands_differ_in_size() = delete;
 
-// Errors of tiled copies, TMA and wgmma descriptors, reported by the compiler as a call of a deleted
-// function.
+// The following functions report errors of tiled copies and of TMA and wgmma descriptors.
 template <auto operation, long long threads_of_the_tiled_copy, long long threads_of_the_instruction>
 ZELLIGE_HOST_DEVICE void the_tiled_copy_has_too_few_threads_for_its_instruction() = delete;
 template <auto operation, long long values_of_the_tiled_copy, long long values_of_the_instruction>

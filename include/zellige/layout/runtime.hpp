@@ -1,10 +1,11 @@
-// The layout algebra for layouts whose rank and numbers are known only at run time, as Values. Host only.
+// Defines the layout algebra for layouts whose rank and numbers are known only at run time, which are represented by
+// Values. Host only.
 //
 //   Value a = layout_value({6, 2}, {8, 2});
 //   Value r = composition(a, parse_value("(_4,_3):(_3,_1)"));   // ((_2,_2),_3):((_24,_2),_8)
-//   long long i = index(r, 5);                                // r at its sixth coordinate
+//   long long i = index(r, 5);                                  // the index at linear coordinate 5
 //
-// A refused operation throws LayoutError with the operation, the rule and the two numbers.
+// A refused operation throws LayoutError; the message has the operation, its operands and the broken rule.
 #pragma once
 #include <initializer_list>
 #include <vector>
@@ -13,8 +14,8 @@
 
 namespace zellige {
 
-/// Applies an operation and returns its result. Throws LayoutError if it is refused; `name` appears in the
-/// message.
+/// Returns the result of operation op on args. Throws LayoutError if the operation is refused; `name` appears
+/// in the message.
 inline Value evaluate(Op op, char const* name, std::initializer_list<Value> args) {
   Tape t;
   Values v;
@@ -28,14 +29,14 @@ inline Value evaluate(Op op, char const* name, std::initializer_list<Value> args
   return r;
 }
 
-/// Returns a flat tuple of the numbers.
+/// Returns the flat tuple of the given static numbers.
 inline Value tuple_value(std::vector<long long> const& numbers) {
   Value v = empty(ValueKind::tuple);
   for (long long n : numbers) v.add(number(fixed(n)));
   return v;
 }
-/// Returns the flat layout shape:stride; without strides, the compact column-major one. The numbers count as
-/// static.
+/// Returns the flat layout shape:stride of static numbers. The overload without strides returns the compact
+/// column-major layout.
 inline Value layout_value(std::vector<long long> const& shape, std::vector<long long> const& stride) {
   return evaluate(Op::make_layout, "make_layout", {tuple_value(shape), tuple_value(stride)});
 }
@@ -57,8 +58,8 @@ inline Value swizzle_value(int bits, int base, int shift) {
   return algebra::swizzle_value({bits, base, shift});
 }
 
-// Defines one function per operation on layouts in algebra/op.hpp, under the id of its row: coalesce(l),
-// zipped_divide(l, tiler), ... Each throws LayoutError if the operation is refused.
+// Defines one function per operation on layouts in algebra/op.hpp, named after the id of its row:
+// coalesce(l), zipped_divide(l, tiler), ... They throw LayoutError if the operation is refused.
 #define ZELLIGE_ROW(id, names, parameters, family, ...)            \
   template <class... V>                                            \
   requires(Family::family != Family::number && sizeof...(V) > 0 && \
@@ -68,18 +69,20 @@ inline Value swizzle_value(int bits, int base, int shift) {
   }
 ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
 #undef ZELLIGE_ROW
-// Coalesces each mode of l separately that has its own mode in the profile.
+// Returns l with its modes coalesced separately: mode i of l is coalesced by mode i of the profile. Throws
+// LayoutError if the profile has more modes than l.
 inline Value coalesce(Value const& l, Value const& profile) {
   return evaluate(Op::coalesce_profile, "coalesce", {l, profile});
 }
-/// Returns the complement of l below its own cosize: the elements of l plus those of the result are all
+/// Returns the complement of l below its own cosize: a layout r such that the sums l(i) + r(j) are all
 /// different and cover the integers below the cosize.
 inline Value complement(Value const& l) { return evaluate(Op::complement1, "complement", {l}); }
 /// Returns how many elements a copy between the two layouts can move as one vector.
 inline long long max_common_vector(Value const& a, Value const& b) {
   return evaluate(Op::max_common_vector, "max_common_vector", {a, b}).root().s.v;
 }
-/// Returns the largest n such that l consists of aligned runs of n elements.
+/// Returns the largest n such that l consists of runs of n consecutive elements, each of which starts at a
+/// multiple of n.
 inline long long max_alignment(Value const& l) {
   return evaluate(Op::max_alignment, "max_alignment", {l}).root().s.v;
 }
@@ -89,8 +92,8 @@ inline Value recast_layout(Value const& l, int old_bits, int new_bits) {
 inline long long size(Value const& l) { return evaluate(Op::size, "size", {l}).root().s.v; }
 inline long long cosize(Value const& l) { return evaluate(Op::cosize, "cosize", {l}).root().s.v; }
 
-/// Returns the index of a coordinate, or of the i-th coordinate in colexicographic order. Throws LayoutError
-/// for a layout that maps to coordinates.
+/// Returns the index that the layout l gives a coordinate: a Value, a linear coordinate, or a list of
+/// numbers. Throws LayoutError if l maps to coordinates, not integers.
 inline long long index(Value const& l, Value const& crd) {
   Value const at = evaluate(Op::layout_call, "index", {l, crd});
   if (at.is_number() && at.root().e == 0) return at.root().s.v;

@@ -1,11 +1,11 @@
-// Selects the operation for a name and operands from external input, or explains why none accepts them. The
-// algebra itself does not check the kinds of its operands.
+// Selects the layout operation for a name and operands that come from a user, or explains why no operation of that name
+// accepts the operands. The algebra itself does not check the kinds of its operands. Host only.
 //
-//   row_for(named(rows, "composition"), {layout, tiler})    the selected row, or nullptr
+//   row_for(named(layout_operations, "composition"), {layout, tiler})    the selected operation, or nullptr
 //
-// An Operation is a row of op.hpp's table, or has a function of its own. Its parameters are the letters
-// explained in op.hpp, and further: t tensor, d tensor or shape of an identity tensor, q layout of rank 3, y
-// two or more numbers, 3 three tilers, w a word. Host only.
+// An Operation is a row of the table in op.hpp, or an operation with a C++ function of its own. Its parameters are the
+// letters explained in op.hpp, and also: t tensor; d tensor, or shape of an identity tensor; q layout of rank 3; y two
+// or more numbers; 3 three tilers; w word.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -17,8 +17,8 @@
 
 namespace zellige {
 
-/// An operand: its source string and its value. A string that is no value, such as the type name half_t, is a
-/// word.
+/// An operand: its source string and the value that the string denotes. A string that denotes no value, such
+/// as the type name half_t, is a word.
 struct Operand {
   std::string text = {};
   Value value = nothing();
@@ -49,15 +49,15 @@ namespace detail {
 constexpr long long max_count = 64, max_factor = 1LL << 40;
 
 inline bool is_bare_layout(Value const& v) { return v.is(ValueKind::layout); }
-/// True for an integer or a tuple of integers or basis elements.
+/// Returns true if v is an integer, a basis element, or a tuple of these.
 inline bool is_integers(Value const& v) {
   return std::all_of(v.nodes.begin(), v.nodes.end(), [](ValueNode const& n) {
     return n.kids < 0 ? n.kind == ValueKind::number
                       : n.kind == ValueKind::tuple || n.kind == ValueKind::arithmetic;
   });
 }
-/// True if v can be a part of a composed layout: a layout, or a composition of layouts and swizzles whose
-/// offsets have the right kind. A swizzle alone is accepted only if `layout` is false.
+/// Returns true if v can be a part of a composed layout: a layout, or a composition of layouts and swizzles
+/// whose offsets have the right kind. A swizzle alone is accepted only if `layout` is false.
 inline bool is_function(Value const& v, bool layout) {
   if (!v.is(ValueKind::composed)) return is_bare_layout(v) || (!layout && v.is(ValueKind::swizzle));
   Value const offset = v[1];
@@ -67,14 +67,14 @@ inline bool is_function(Value const& v, bool layout) {
   return starts && is_function(v[0], false) && is_function(v[2], layout);
 }
 inline bool is_composed_layout(Value const& v) { return v.is(ValueKind::composed) && is_function(v, true); }
-/// True for a number, `_`, or a tuple of such.
+/// Returns true if v is a coordinate: an integer, `_`, or a tuple of these.
 inline bool is_coordinate(Value const& v) {
   return std::all_of(v.nodes.begin(), v.nodes.end(), [](ValueNode const& n) {
     return n.kids < 0 ? n.kind == ValueKind::underscore || (n.kind == ValueKind::number && n.e == 0)
                       : n.kind == ValueKind::tuple || n.kind == ValueKind::arithmetic;
   });
 }
-/// True for a layout, a number, `_`, or a tuple of such.
+/// Returns true if v is a tiler: a layout, a number, `_`, or a tuple of these.
 inline bool is_tiler(Value const& v) {
   if (is_bare_layout(v) || v.is_number() || v.is(ValueKind::underscore)) return true;
   if (!v.is(ValueKind::tuple)) return false;
@@ -86,12 +86,12 @@ inline bool is_tiler(Value const& v) {
 inline bool is_tensor_value(Value const& v) {
   return v.is(ValueKind::tensor) && (is_bare_layout(v[1]) || is_composed_layout(v[1]));
 }
-/// True for an integer from min to max.
+/// Returns true if v is an integer from min to max.
 inline bool is_count(Value const& v, long long min, long long max) {
   return v.is_number() && v.root().e == 0 && v.root().s.v >= min && v.root().s.v <= max;
 }
 
-/// True if an operand is of the kind that the parameter letter stands for.
+/// Returns true if an operand is of the kind that the parameter letter stands for.
 inline bool fits(char parameter, Operand const& o) {
   if (parameter == 'w') return !o.text.empty();
   if (parameter == 'e' && o.is_word()) return true;
@@ -133,7 +133,7 @@ inline bool fits(char parameter, Operand const& o) {
       return false;
   }
 }
-/// Returns the kind that a parameter letter stands for, as in error messages.
+/// Returns the kind of operand that a parameter letter stands for, for error messages.
 constexpr char const* meaning(char parameter) {
   switch (parameter) {
     case 'c':
@@ -175,7 +175,7 @@ constexpr char const* meaning(char parameter) {
   }
 }
 
-/// Returns the lists of parameter letters of an operation, one per alternative between `|`.
+/// Returns the alternative lists of parameter letters of an operation, which are separated by `|` in its row.
 inline std::vector<std::string_view> alternatives(Operation const& o) {
   std::vector<std::string_view> all;
   for (std::string_view rest = o.parameters;;) {
@@ -185,13 +185,13 @@ inline std::vector<std::string_view> alternatives(Operation const& o) {
     rest.remove_prefix(bar + 1);
   }
 }
-/// How many operands, from the first on, match the letters; whole: all operands match and no required letter
-/// is left.
+/// `suited`: how many operands, from the first on, match a list of parameter letters. `whole`: all operands
+/// match, and every letter that is not optional has an operand.
 struct Match {
   std::size_t suited = 0;
   bool whole = false;
 };
-/// Compares operands with one list of parameter letters.
+/// Returns how far the operands match one list of parameter letters.
 inline Match match(std::string_view letters, std::span<Operand const> operands) {
   Match m;
   for (std::size_t p = 0; p < letters.size();) {
@@ -208,7 +208,8 @@ inline Match match(std::string_view letters, std::span<Operand const> operands) 
   m.whole = m.suited == operands.size() && m.suited > 0;
   return m;
 }
-/// Returns a list of parameter letters in words, with [optional] and repeated, ... parameters.
+/// Returns a list of parameter letters in words, for error messages: optional parameters as [word], repeated
+/// ones as "word, ...".
 inline std::string letters_text(std::string_view letters) {
   std::string text;
   for (std::size_t p = 0; p < letters.size();) {
@@ -224,7 +225,7 @@ inline std::string letters_text(std::string_view letters) {
 }
 }  // namespace detail
 
-/// Parses an operand. A string that is not a value becomes a word.
+/// Returns the string as an operand: the value that it denotes or, if it denotes none, a word.
 inline Operand operand(std::string const& text) {
   Operand o{text};
   try {
@@ -235,13 +236,13 @@ inline Operand operand(std::string const& text) {
   return o;
 }
 
-/// True if the operation accepts the operands.
+/// Returns true if the operation accepts the operands.
 inline bool fits(Operation const& o, std::span<Operand const> operands) {
   auto const all = detail::alternatives(o);
   return std::any_of(all.begin(), all.end(),
                      [&](auto letters) { return detail::match(letters, operands).whole; });
 }
-/// Returns the operations with a name, or, if there are none, the operation with that id.
+/// Returns the operations that have the given name or, if there are none, the operation with that id.
 inline Rows named(std::span<Operation const> rows, std::string_view name) {
   Rows found, by_id;
   for (Operation const& o : rows) {
@@ -255,13 +256,13 @@ inline Rows named(std::span<Operation const> rows, std::string_view name) {
   }
   return found.empty() ? by_id : found;
 }
-/// Returns the first operation that accepts the operands, or nullptr.
+/// Returns the first of `rows` that accepts the operands, or nullptr if none does.
 inline Operation const* row_for(Rows const& rows, std::span<Operand const> operands) {
   auto const at = std::find_if(rows.begin(), rows.end(), [&](auto const* o) { return fits(*o, operands); });
   return at == rows.end() ? nullptr : *at;
 }
 
-/// Returns the kind of a value for error messages: "a layout", "a tuple of numbers", ...
+/// Returns the kind of a value in words, for error messages: "a layout", "a tuple of numbers", ...
 inline std::string kind_name(Value const& v) {
   switch (v.kind()) {
     case ValueKind::number:
@@ -297,7 +298,8 @@ struct Misfit {
   std::string why;
   std::size_t operand = 0;
 };
-/// Explains why none of the operations accepts the operands.
+/// Returns an explanation why none of the operations `rows` of the given name accepts the operands, and the
+/// index of the first operand that fits none.
 inline Misfit misfit(std::string_view name, Rows const& rows, std::span<Operand const> operands) {
   std::size_t suited = 0;
   std::vector<std::string> wanted;

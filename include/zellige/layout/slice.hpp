@@ -1,5 +1,5 @@
-// Slices coordinates, shapes and strides: slice keeps the modes that a coordinate marks with `_`, dice keeps
-// those that it fixes by a number:
+// Slices coordinates, shapes and strides by a coordinate: slice keeps the modes for which the coordinate has `_`, dice
+// keeps the modes for which it has a number.
 //
 //   slice(make_coord(_, 2), make_shape(3, 4))  is  (3)      dice(make_coord(_, 2), make_shape(3, 4))  is  (4)
 #pragma once
@@ -8,8 +8,8 @@
 namespace zellige {
 
 namespace detail {
-// The two ranks at the first place where the coordinate has a tuple and the layout has a different number of
-// modes; equal numbers if there is no such place.
+// The ranks of the coordinate and of the layout where they first differ, that is, where the coordinate has a
+// tuple and the layout another number of modes. The numbers are equal if the ranks differ nowhere.
 template <class Crd, class T>
 struct misfit {
   static constexpr int crd = is_tuple_v<Crd> ? tuple_size_v<Crd> : 0;
@@ -34,12 +34,12 @@ template <class Crd>
 inline constexpr bool is_flat_v = false;
 template <class... C>
 inline constexpr bool is_flat_v<tuple<C...>> = (!is_tuple_v<C> && ...);
-/// Number of modes with a `_` (marked) or without one (not marked).
+/// Number of modes of a flat coordinate that are `_` (if `marked`) or are not (if not `marked`).
 template <bool marked, class Crd>
 inline constexpr int marked_count = 0;
 template <bool marked, class... C>
 inline constexpr int marked_count<marked, tuple<C...>> = (0 + ... + int(is_underscore_v<C> == marked));
-/// Returns the position of the n-th true in the list `is`, counted from 0.
+/// Returns the position, from 0, of the n-th true (n from 0) in the list `is`; -1 if there are fewer.
 template <bool... is>
 ZELLIGE_HOST_DEVICE consteval int nth_true(int n) {
   int at = 0, found = -1;
@@ -55,7 +55,7 @@ ZELLIGE_STEP constexpr auto select_flat(tuple<C...> const&, T const& t, seq<I...
     return make_tuple(get<nth_true<(is_underscore_v<C> == marked)...>(I)>(t)...);
 }
 
-/// Returns the modes of t under a `_` of crd (keep_marked), or under a number, as a flat tuple.
+/// Returns, as a flat tuple, those modes of t for which crd has a `_` (if keep_marked) or a number (if not).
 template <bool keep_marked, class Crd, class T>
 ZELLIGE_HOST_DEVICE constexpr auto select_marked(Crd const& crd, T const& t) {
   if constexpr (tuple_like<Crd>) {
@@ -77,7 +77,8 @@ ZELLIGE_HOST_DEVICE constexpr auto select_each(Crd const& crd, T const& t, seq<I
 }
 }  // namespace detail
 
-/// Returns the modes of the tuple t under a `_` of the coordinate, as a flat tuple; t itself if crd is `_`.
+/// Returns, as a flat tuple, those modes of the tuple t for which crd has a `_`; returns t itself if crd is
+/// `_`.
 template <class Crd, class T>
 requires(!requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, T const& t) {
   if constexpr (is_underscore_v<Crd>)
@@ -85,8 +86,8 @@ requires(!requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr auto slice(
   else
     return detail::select_marked<true>(crd, t);
 }
-/// Returns the modes of the tuple t under a number of the coordinate, as a flat tuple; t itself if crd is a
-/// number.
+/// Returns, as a flat tuple, those modes of the tuple t for which crd has a number; returns t itself if crd
+/// is a number.
 template <class Crd, class T>
 requires(!requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr auto dice(Crd const& crd, T const& t) {
   if constexpr (is_underscore_v<Crd>)

@@ -1,12 +1,13 @@
-// Converts the result of an operation on static arguments to a Layout type. Most expressions need only this,
-// and it dominates compile time. So the value that the compiler keeps is small, and types are made from it
-// without a function, with few classes per tree.
+// Converts the result of a layout operation on static arguments to a type. Most layout expressions need only this, and
+// it dominates compile time. Therefore the constant that the compiler keeps per expression is small, and the type is
+// built from it with few class templates and no functions.
 #pragma once
 #include <zellige/layout/encode.hpp>
 
 namespace zellige::detail {
 
-/// The kind of a static result; `other` has no compact form here, and is handled by plan.hpp.
+/// The kind of a static result; `other` means that the result has no compact form here and is handled by
+/// plan.hpp.
 enum class Outcome : signed char { layout, number, boolean, refused, other };
 
 // The nesting of a layout in 4 bits per node, in preorder: 0 for a leaf, else the number of modes plus one.
@@ -29,7 +30,8 @@ struct StaticResult {
   int n[2 * leaves_max];  // shape and stride of each leaf
 };
 
-/// Returns the result v in compact form; outcome is `other` if it does not fit.
+/// Returns the result v in compact form, or the refusal that the tape t recorded; `outcome` is `other` if v
+/// does not fit.
 ZELLIGE_ALGEBRA constexpr StaticResult static_result(Value const& v, Tape const& t) {
   StaticResult r{};
   r.refusal = t.refusal();
@@ -65,7 +67,7 @@ ZELLIGE_ALGEBRA constexpr StaticResult static_result(Value const& v, Tape const&
   return r;
 }
 
-/// Applies the operation to static arguments of the types T.
+/// Returns the result of the operation on static arguments of the types T, in compact form.
 template <auto op, class... T>
 ZELLIGE_ALGEBRA constexpr StaticResult static_result() {
   Encoder e(sizeof...(T));
@@ -90,7 +92,7 @@ struct leaves_at;
 template <class... T>
 struct branch;
 
-/// Returns the node after the subtree at `node`.
+/// Returns the index of the node that follows, in preorder, the subtree of node number `node`.
 ZELLIGE_ALGEBRA constexpr int node_after(TreeCode t, int node) {
   for (int open = 1; open > 0; ++node) {
     int const d = t.digit(node);
@@ -98,13 +100,13 @@ ZELLIGE_ALGEBRA constexpr int node_after(TreeCode t, int node) {
   }
   return node;
 }
-/// Returns the i-th child of `node`.
+/// Returns the index of the i-th child of node number `node`.
 ZELLIGE_ALGEBRA constexpr int child_of(TreeCode t, int node, int i) {
   int at = node + 1;
   for (; i > 0; --i) at = node_after(t, at);
   return at;
 }
-/// Returns the number of leaves before `node`.
+/// Returns the number of leaves that precede node number `node` in preorder.
 ZELLIGE_ALGEBRA constexpr int leaves_before(TreeCode t, int node) {
   int n = 0;
   for (int i = 0; i < node; ++i) n += t.digit(i) == 0;

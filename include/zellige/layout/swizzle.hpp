@@ -1,7 +1,7 @@
-// Swizzle<B, M, S>: a permutation of indices that avoids shared-memory bank conflicts. It xors B bits of an
-// index (at M + S and above) into the B bits at M, and leaves the lowest M bits unchanged.
+// Defines Swizzle<B, M, S>: a permutation of indices that avoids shared-memory bank conflicts. It xors the B bits of an
+// index from bit M + S on into the B bits from bit M on. The other bits are unchanged.
 //
-//   bits of an index, Swizzle<2, 1, 3>:   . . y y . z z x     z ^= y        (x: M bits; from z to y: S)
+//   bits of an index, Swizzle<2, 1, 3>:   . . y y . z z x     z ^= y        (z begins at bit M = 1, y at bit M + S = 4)
 #pragma once
 #include <zellige/layout/math.hpp>
 
@@ -24,7 +24,7 @@ struct Swizzle {
   using msk_sft = C<S>;
   static constexpr unsigned swizzle_code = unsigned(yyy_msk::value | zzz_msk::value);
 
-  /// Returns the swizzled index; static for a static index.
+  /// Returns the swizzled index, as a static number if the index is static.
   template <integral T>
   ZELLIGE_HOST_DEVICE static constexpr auto apply(T const& index) {
     if constexpr (is_builtin_integer<T> && sizeof(T) >= sizeof(int) && S >= 0 && B > 0)
@@ -51,7 +51,8 @@ ZELLIGE_HOST_DEVICE constexpr bool_constant<B == T && M == N && S == U> operator
   return {};
 }
 
-/// Returns 2^M: a swizzle preserves multiples of 2^M, as it moves no lower bit.
+/// Returns 2^M: a swizzle maps aligned blocks of 2^M indices to such blocks, because it does not change the
+/// lowest M bits.
 template <int B, int M, int S>
 ZELLIGE_HOST_DEVICE constexpr C<(1 << M)> max_alignment(Swizzle<B, M, S>) {
   return {};

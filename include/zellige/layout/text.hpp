@@ -1,9 +1,9 @@
-// Converts values to strings in CuTe's notation, and parses them. Host only.
+// Converts Values (algebra/value.hpp) to strings in CuTe's notation, and parses such strings. Host only.
 //
-//   parse("(_4, n...)")  ->  Value        to_text(v)  ->  "(_4,8):(_1,_4)"
+//   Value v = parse_value("(_4,8):(_1,_4)");        to_text(v)  is  "(_4,8):(_1,_4)"
 //
-// `_4` is static, `4` dynamic, `2@1@0` a multiple of the basis element E<0, 1>, and `_` the slicing marker. A
-// tuple of layouts is a tiler. `Sw<B,M,S> o offset o layout` is a composed layout.
+// In the notation, `_4` is a static number, `4` a dynamic one, `2@1@0` is 2 times the basis element E<0, 1>, and `_` is
+// the marker of slices. A tuple of layouts is a tiler. `Sw<B,M,S> o offset o layout` is a composed layout.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@
 
 namespace zellige {
 
-/// Returns the message of a refusal, one sentence with its two numbers.
+/// Returns the message of a refusal: the sentence of the broken rule, with the refusal's two numbers.
 inline std::string to_text(Refusal r) {
   std::string text = sentence(r.rule);
   for (auto [name, n] : {std::pair{"{x}", r.x}, std::pair{"{y}", r.y}}) {
@@ -28,7 +28,8 @@ inline void write_number(std::string& out, Num n, Path e) {
   out += std::to_string(n.v);
   for (; e != 0; e /= 256) out += '@' + std::to_string(e % 256 - 1);
 }
-/// Writes the shape (or the strides) of the subtree at node `at`, and advances `at` past it.
+/// Appends to `out` the shape (or, if `strides`, the strides) of the subtree of node number `at`, and
+/// advances `at` past the subtree.
 inline void write_tree(std::string& out, Value const& v, int& at, bool strides) {
   ValueNode const& n = v.nodes[at++];
   if (n.kids < 0)
@@ -40,7 +41,7 @@ inline void write_tree(std::string& out, Value const& v, int& at, bool strides) 
   }
   out += ')';
 }
-/// Appends a value in CuTe's notation.
+/// Appends v to `out` in CuTe's notation.
 inline void write(std::string& out, Value const& v) {
   ValueNode const& n = v.root();
   auto with_o = [&](int parts) {
@@ -141,11 +142,13 @@ class Parser {
   }
 
  protected:
-  /// Hook: parses a name at the start of a value. Fails unless overridden.
+  /// Hook for derived parsers: parses a name at the start of a value. Fails unless overridden.
   virtual Value named() { fail("a number"); }
-  /// Hook: parses what follows value v, which started at the given position. Returns v unless overridden.
+  /// Hook for derived parsers: parses what follows value v, which began at the given position. Returns v
+  /// unless overridden.
   virtual Value applied(Value const& v, std::size_t) { return v; }
-  /// Combines the parts of `a o b o c`: a composed layout, or a tensor if the first part is an iterator.
+  /// Returns the combination of the parts of `a o b o c`: a composed layout, or a tensor if the first part is
+  /// an iterator.
   virtual Value joined(std::vector<Value> const& links, std::size_t) {
     std::size_t i = links[0].is(ValueKind::coordinates) || links[0].is(ValueKind::counting) ? 1 : 0;
     if (i == links.size()) return links[0];
@@ -162,15 +165,15 @@ class Parser {
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
   }
-  /// Skips the string s, after blanks, if it is next; else returns false.
+  /// Skips blanks, then the string s if it comes next, and returns true; returns false if it does not.
   bool next(std::string_view s) {
     skip();
     if (text_.substr(at_, s.size()) != s) return false;
     at_ += s.size();
     return true;
   }
-  /// Skips the word s if it is next and a blank, newline or opening parenthesis follows it; else returns
-  /// false.
+  /// Skips the word s and returns true if s comes next and is followed by a blank, newline or opening
+  /// parenthesis; else returns false.
   bool word(std::string_view s) {
     std::size_t const back = at_;
     if (next(s) && at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '(' || text_[at_] == '\n'))
@@ -178,7 +181,7 @@ class Parser {
     at_ = back;
     return false;
   }
-  /// Throws TextError: `wanted` is expected at the current position.
+  /// Throws TextError, which says that `wanted` is expected at the current position.
   [[noreturn]] void fail(char const* wanted) {
     throw TextError(text_, std::string(wanted) + " is expected", at_);
   }
@@ -203,7 +206,7 @@ class Parser {
   void expect(char const* s) {
     if (!next(s)) fail(s);
   }
-  /// Parses an element: a tuple, number, swizzle or iterator, or shape:stride.
+  /// Parses a tuple, number, swizzle or iterator, or a layout shape:stride.
   Value item() {
     skip();
     std::size_t const start = at_;

@@ -1,5 +1,5 @@
-// The tuple of shapes, strides, coordinates and tiles. Empty elements (static integers, basis elements,
-// static layouts) take no space, so a tuple of static numbers is an empty class.
+// Defines tuple, the class of shapes, strides, coordinates and tilers. Elements of empty types (static integers, basis
+// elements, static layouts) take no space, so a tuple of static numbers is an empty class.
 #pragma once
 #include <zellige/layout/integer.hpp>
 
@@ -35,7 +35,8 @@ struct store<false, false, T, R...> {
   T first;
   store_of<R...> rest;
 };
-/// Returns a reference to element I, which must not be empty: member `first` after I steps through `rest`.
+/// Returns a reference to element I, whose type must not be empty: member `first` after following `rest` I
+/// times.
 template <int I, class S>
 ZELLIGE_STEP constexpr auto& stored(S& s) {
   if constexpr (I == 0)
@@ -157,8 +158,8 @@ struct tuple_element<3, tuple<A, B, C, D, R...>> {
 template <int I, class T>
 using tuple_element_t = typename tuple_element<I, remove_cvref_t<T>>::type;
 
-// Deleted functions that report errors: a call is ill-formed, and the compiler prints the function's name,
-// which states the error, with the numbers as template arguments.
+// Deleted functions that report errors: calling one is a compile error, whose message has the function's
+// name, which states the error, with the numbers as template arguments.
 template <int mode, int rank>
 ZELLIGE_HOST_DEVICE constexpr void mode_is_out_of_range() = delete;
 template <int rank_of_the_coordinate, int rank_of_the_layout>
@@ -171,8 +172,8 @@ requires(foreign_tuple<remove_cvref_t<T>>::size > I && !is_own_tuple_v<remove_cv
     constexpr decltype(auto) get(T&& t) {
   return foreign_tuple<remove_cvref_t<T>>::template get<I>(static_cast<T&&>(t));
 }
-/// Returns a reference to element I, or a copy if the element has no state. Ill-formed if I is not within the
-/// rank.
+/// Returns a reference to element I, or a copy if its type is empty. Compile error if the tuple has no
+/// element I.
 template <int I, class... T>
 ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...> const& t) {
   if constexpr (0 <= I && I < int(sizeof...(T))) {
@@ -216,7 +217,7 @@ ZELLIGE_STEP constexpr tuple<T...> make_tuple(T const&... t) {
 }
 
 namespace detail {
-// Concatenates two tuples; I and J are the element indices of a and b.
+// Returns the concatenation of tuples a and b; I and J are the indices of their elements.
 template <class A, class B, int... I, int... J>
 ZELLIGE_STEP constexpr auto cat2(A const& a, B const& b, seq<I...>, seq<J...>) {
   return make_tuple(get<I>(a)..., get<J>(b)...);

@@ -1,14 +1,14 @@
-// Algorithms over the elements of tuples: transform, fold, find, for_each, scans. Elements may have any type:
+// Defines algorithms over the elements of tuples: transform, fold, find, for_each, scans. Elements may have any type:
 // numbers, tensors, user-defined types.
 //
 //   transform(make_tuple(1, _2{}), plus_one)         is  (2, _3)
 //   fold(make_tuple(2, 3, 4), _1{}, multiplies{})    is  24
 //   apply(make_tuple(2, 3), f)                       is  f(2, 3)
-//   find_if(t, pred)                                 is  the number of the first element of which pred holds
+//   find_if(t, pred)                                 is  the index of the first element for which pred returns true
 //
-// A value that is not a tuple counts as its own only element. A predicate returns a static number if the
-// result must be static (find_if). All algorithms accept std::integer_sequence and other types for which
-// `foreign_tuple` is specialised.
+// A value that is not a tuple is treated as a single element: transform(2, f) is f(2). The predicate of find_if must
+// return a static number, because the result is static. All algorithms accept std::integer_sequence and other types for
+// which `foreign_tuple` is specialised.
 #pragma once
 #include <zellige/layout/tuple.hpp>
 
@@ -31,7 +31,7 @@ struct foreign_tuple<integer_sequence<T, v...>> {
 };
 
 namespace detail {
-// get<I>(t) in a function of its own, so that it is resolved once per element and tuple type.
+// Returns get<I>(t). A function of its own, so that get is resolved once per element and tuple type.
 template <int I, class T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) element_of(T&& t) {
   return get<I>(static_cast<T&&>(t));
@@ -58,7 +58,8 @@ template <class T, class F, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto apply_to(T&& t, F&& f, seq<I...>) {
   return f(get<I>(static_cast<T&&>(t))...);
 }
-/// Returns g(f(t0), f(t1), ...), and the same over two or three tuples in parallel.
+/// Returns g(f(t0), f(t1), ...) for the elements I of t. The overloads for two and three tuples call f(t0,
+/// u0), ... and f(t0, u0, v0), ...
 ZELLIGE_CALLS_BACK
 template <class T, class F, class G, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto map_to(T&& t, F&& f, G&& g, seq<I...>) {
@@ -82,15 +83,15 @@ ZELLIGE_HOST_DEVICE constexpr void require_one_rank() {
 }
 }  // namespace detail
 
-/// Returns f(t0, t1, ...).
+/// Returns f(t0, t1, ...), where t0, t1, ... are the elements of t.
 ZELLIGE_CALLS_BACK
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr auto apply(T&& t, F&& f) {
   return detail::apply_to(static_cast<T&&>(t), f, tuple_seq<T>{});
 }
 
-/// Returns g(f(t0), f(t1), ...). The overloads with more tuples call f(t0, u0), ... up to the rank of the
-/// first.
+/// Returns g(f(t0), f(t1), ...), where t0, t1, ... are the elements of t. The overloads for two and three
+/// tuples call f(t0, u0), ... for as many elements as the first tuple has.
 ZELLIGE_CALLS_BACK
 template <class T, class F, class G>
 ZELLIGE_HOST_DEVICE constexpr auto transform_apply(T&& t, F&& f, G&& g) {
@@ -119,7 +120,8 @@ ZELLIGE_HOST_DEVICE constexpr auto transform_apply(T&& t, U&& u, V&& v, F&& f, G
   }
 }
 
-/// Returns the tuple (f(t0), f(t1), ...). The overloads with more tuples of the same rank call f(t0, u0), ...
+/// Returns the tuple (f(t0), f(t1), ...). The overloads for two and three tuples, which must have the same
+/// rank, call f(t0, u0), ...
 ZELLIGE_CALLS_BACK
 template <detail::no_tensor T, class F>
 ZELLIGE_HOST_DEVICE constexpr auto transform(T const& t, F&& f) {
@@ -170,7 +172,7 @@ struct leafwise {
   }
 };
 }  // namespace detail
-/// Returns a tuple of the same nesting with f applied to every leaf.
+/// Returns a tuple of the same nesting as t, with f(leaf) in place of each leaf.
 ZELLIGE_CALLS_BACK
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr auto transform_leaf(T const& t, F&& f) {
@@ -201,7 +203,8 @@ struct for_each_leafwise {
   }
 };
 }  // namespace detail
-/// Calls f(t0), f(t1), ... in order. f may modify the elements of a mutable tuple.
+/// Calls f(t0), f(t1), ... in order, where t0, t1, ... are the elements of t. f may modify the elements of a
+/// mutable tuple.
 ZELLIGE_CALLS_BACK
 template <detail::no_tensor T, class F>
 ZELLIGE_HOST_DEVICE constexpr void for_each(T&& t, F&& f) {
@@ -210,7 +213,7 @@ ZELLIGE_HOST_DEVICE constexpr void for_each(T&& t, F&& f) {
   else
     f(static_cast<T&&>(t));
 }
-/// Calls f for every leaf, in order.
+/// Calls f(leaf) for every leaf of t, in order.
 ZELLIGE_CALLS_BACK
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr void for_each_leaf(T&& t, F&& f) {
@@ -218,7 +221,8 @@ ZELLIGE_HOST_DEVICE constexpr void for_each_leaf(T&& t, F&& f) {
 }
 
 namespace detail {
-// Returns the index of the first element, from I on, for which pred holds; the rank if there is none.
+// Returns the static index of the first element, from element I on, for which pred is true; the rank of t if
+// there is none.
 ZELLIGE_CALLS_BACK
 template <int I, class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto find_from(T const& t, P&& pred) {
@@ -261,8 +265,8 @@ ZELLIGE_HOST_DEVICE constexpr auto find_type(tuple<T...> const&) {
   return Int<first_of_type<X, 0, T...>()>{};
 }
 }  // namespace detail
-/// Returns the static index of the first element for which pred holds, or the rank if there is none. pred
-/// must return a static number.
+/// Returns the static index of the first element of t for which pred is true; the rank of t if there is none.
+/// pred must return a static number.
 ZELLIGE_CALLS_BACK
 template <class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto find_if(T const& t, P&& pred) {
@@ -271,29 +275,31 @@ ZELLIGE_HOST_DEVICE constexpr auto find_if(T const& t, P&& pred) {
   else
     return Int<(bool(decltype(pred(t))::value) ? 0 : 1)>{};
 }
-/// Returns the index of the first element that equals x, or the rank. The comparison must be static.
+/// Returns the static index of the first element of t that is equal to x; the rank of t if there is none. The
+/// comparisons must be static.
 template <class T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto find(T const& t, X const& x) {
   return find_if(t, detail::is_equal_to<X>{x});
 }
-/// Returns the index of the first element of type X, or the rank: find<X>(t).
+/// find<X>(t): returns the static index of the first element of t that has type X; the rank of t if there is
+/// none.
 template <class X, class... T>
 ZELLIGE_HOST_DEVICE constexpr auto find(tuple<T...> const& t) {
   return detail::find_type<X>(t);
 }
-/// True if pred holds for any element.
+/// Returns true if pred is true for at least one element of t.
 ZELLIGE_CALLS_BACK
 template <class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto any_of(T const& t, P&& pred) {
   return transform_apply(t, pred, detail::disjunction_of{});
 }
-/// True if pred holds for all elements.
+/// Returns true if pred is true for all elements of t.
 ZELLIGE_CALLS_BACK
 template <class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto all_of(T const& t, P&& pred) {
   return transform_apply(t, pred, detail::conjunction_of{});
 }
-/// True if pred holds for no element.
+/// Returns true if pred is true for no element of t.
 ZELLIGE_CALLS_BACK
 template <class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto none_of(T const& t, P&& pred) {
@@ -329,7 +335,8 @@ ZELLIGE_HOST_DEVICE constexpr auto fold_from(T const& t, A const& a, F&& f, seq<
   return fold_from(t, f(a, get<I>(t)), f, seq<R...>{});
 }
 }  // namespace detail
-/// Returns f(...f(f(a, t0), t1)..., tn); for a value that is not a tuple, f(a, t).
+/// Returns f(...f(f(a, t0), t1)..., tn) for a tuple t of elements t0 ... tn. For a value t that is not a
+/// tuple, returns f(a, t).
 ZELLIGE_CALLS_BACK
 template <class T, class A, class F>
 ZELLIGE_HOST_DEVICE constexpr auto fold(T const& t, A const& a, F&& f) {
@@ -338,7 +345,7 @@ ZELLIGE_HOST_DEVICE constexpr auto fold(T const& t, A const& a, F&& f) {
   else
     return f(a, t);
 }
-/// Returns f(...f(f(t0, t1), t2)..., tn).
+/// Returns f(...f(f(t0, t1), t2)..., tn) for a tuple t of elements t0 ... tn.
 ZELLIGE_CALLS_BACK
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr auto fold_first(T const& t, F&& f) {
@@ -368,13 +375,13 @@ ZELLIGE_HOST_DEVICE constexpr auto scan(T const& t, A const& a, F&& f, Done cons
   }
 }
 }  // namespace detail
-/// Returns the inclusive scan (f(a, t0), f(f(a, t0), t1), ...).
+/// Returns the inclusive scan of t, (f(a, t0), f(f(a, t0), t1), ...).
 ZELLIGE_CALLS_BACK
 template <class T, class A, class F>
 ZELLIGE_HOST_DEVICE constexpr auto iscan(T const& t, A const& a, F&& f) {
   return detail::scan<true>(t, a, f, tuple<>{}, tuple_seq<T>{});
 }
-/// Returns the exclusive scan (a, f(a, t0), ...), which has as many elements as t.
+/// Returns the exclusive scan of t, (a, f(a, t0), ...), which has as many elements as t.
 ZELLIGE_CALLS_BACK
 template <class T, class A, class F>
 ZELLIGE_HOST_DEVICE constexpr auto escan(T const& t, A const& a, F&& f) {

@@ -1,4 +1,4 @@
-// Edits tuples whose elements have any type: takes, adds, groups and rearranges modes.
+// Edits tuples whose elements may have any type: takes, adds, groups and rearranges modes.
 //
 //   append<3>(make_tuple(1), x)                                       is  (1, x, x)
 //   take<1, 3>(make_tuple(1, 2, 3))                                   is  (2, 3)
@@ -19,7 +19,7 @@ concept no_layout = no_tensor<T> && !requires {
 template <class T>
 inline constexpr int rank_or_1 = tuple_like<T> ? tuple_size_v<remove_cvref_t<T>> : 1;
 
-// Returns (t[I]..., x once per element of J, t[K]...).
+// Returns the tuple of the elements I of t, one copy of x per element of J, and the elements K of t.
 template <class T, class X, int... I, int... J, int... K>
 ZELLIGE_HOST_DEVICE constexpr auto assemble(T const& t, X const& x, seq<I...>, seq<J...>, seq<K...>) {
   return make_tuple(get<I>(t)..., (void(J), x)..., get<K>(t)...);
@@ -28,7 +28,7 @@ template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto pick(T const& t, seq<I...>) {
   return make_tuple(get<I>(t)...);
 }
-// True if mode N is one of 0 to count - 1, else a compile error that names both numbers.
+// Returns true if 0 <= N < count. Else it is a compile error, whose message has both numbers.
 template <int N, int count>
 ZELLIGE_HOST_DEVICE constexpr bool mode_exists() {
   if constexpr (N < 0 || N >= count) mode_is_out_of_range<N, count>();
@@ -40,18 +40,18 @@ ZELLIGE_HOST_DEVICE constexpr seq<(N - 1 - I)...> backwards(seq<I...>) {
 }
 }  // namespace detail
 
-/// The sequence seq<N-1, ..., 1, 0>.
+/// make_rseq<N> is the sequence seq<N-1, ..., 1, 0>.
 template <int N>
 using make_rseq = decltype(detail::backwards<N>(make_seq<N>{}));
 template <class T>
 using tuple_rseq = make_rseq<(tuple_size_v<remove_cvref_t<T>>)>;
 
-/// Returns the tuple (t, t, ..., t) of N elements.
+/// Returns the tuple of N copies of t.
 template <int N, class T>
 ZELLIGE_HOST_DEVICE constexpr auto tuple_repeat(T const& t) {
   return detail::assemble(0, t, seq<>{}, make_seq<N>{}, seq<>{});
 }
-/// Returns the tuple (t, t, ..., t) of N elements, or t itself if N is 1.
+/// Returns the tuple of N copies of t, or t itself if N is 1.
 template <int N, class T>
 ZELLIGE_HOST_DEVICE constexpr auto repeat(T const& t) {
   if constexpr (N == 1)
@@ -69,13 +69,13 @@ struct always {
   }
 };
 }  // namespace detail
-/// Returns a tuple of t's nesting with x at every leaf.
+/// Returns a tuple with the nesting of t and x as every leaf.
 template <class T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto repeat_like(T const& t, X const& x) {
   return transform_leaf(t, detail::always<X>{x});
 }
 
-/// Returns the first leaf: a reference if t is an lvalue.
+/// Returns the first leaf of t; a reference to it if t is an lvalue.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) front(T&& t) {
   if constexpr (tuple_like<T>)
@@ -83,7 +83,7 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) front(T&& t) {
   else
     return T(static_cast<T&&>(t));
 }
-/// Returns the last leaf: a reference if t is an lvalue.
+/// Returns the last leaf of t; a reference to it if t is an lvalue.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) back(T&& t) {
   if constexpr (tuple_like<T>)
@@ -92,7 +92,7 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) back(T&& t) {
     return T(static_cast<T&&>(t));
 }
 
-/// Returns t if it is a tuple, else a tuple of t.
+/// Returns t if it is a tuple, else the tuple of one element t.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto wrap(T const& t) {
   if constexpr (tuple_like<T>)
@@ -100,7 +100,7 @@ ZELLIGE_HOST_DEVICE constexpr auto wrap(T const& t) {
   else
     return make_tuple(t);
 }
-/// Returns the element of a tuple of one element, repeatedly; other values are returned unchanged.
+/// Returns the element of t if t is a tuple of one element, repeatedly; other values are returned unchanged.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto unwrap(T const& t) {
   if constexpr (detail::rank_or_1<T> == 1 && tuple_like<T>)
@@ -109,7 +109,7 @@ ZELLIGE_HOST_DEVICE constexpr auto unwrap(T const& t) {
     return t;
 }
 
-/// Returns modes B to E - 1 as a tuple; E = -1 stands for the rank.
+/// Returns the tuple of modes B to E - 1 of t; E = -1 stands for the rank of t.
 template <int B, int E, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) {
   constexpr int rank = detail::rank_or_1<T>, end = E == -1 ? rank : E;
@@ -126,7 +126,7 @@ template <int... I, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto select(T const& t) {
   return detail::pick(t, seq<I...>{});
 }
-/// Returns t with modes B to E - 1 grouped into one mode.
+/// Returns t with modes B to E - 1 grouped into one mode; E = -1 stands for the rank of t.
 template <int B, int E, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) {
   constexpr int rank = detail::rank_or_1<T>, end = E == -1 ? rank : E;
@@ -166,8 +166,8 @@ ZELLIGE_HOST_DEVICE constexpr auto replace_back(T const& t, X const& x) {
   return replace<detail::rank_or_1<T> - 1>(t, x);
 }
 
-/// Returns t with x added at its end until it has N modes. Compile error if it has more. A value that is not
-/// a tuple counts as one mode.
+/// Returns t with copies of x added at its end until it has N modes. Compile error if t has more than N
+/// modes. A value that is not a tuple counts as one mode.
 template <int N, detail::no_layout T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   constexpr int rank = detail::rank_or_1<T>;
@@ -184,7 +184,8 @@ template <detail::no_layout T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   return append<detail::rank_or_1<T> + 1>(t, x);
 }
-/// Returns t with x added before its first mode until it has N modes. Compile error if it has more.
+/// Returns t with copies of x added before its first mode until it has N modes. Compile error if t has more
+/// than N modes.
 template <int N, detail::no_layout T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   constexpr int rank = detail::rank_or_1<T>;
@@ -202,7 +203,7 @@ ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   return prepend<detail::rank_or_1<T> + 1>(t, x);
 }
 
-/// Returns the modes in reverse order.
+/// Returns t with its modes in reverse order.
 template <detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto reverse(T const& t) {
   if constexpr (tuple_like<T>)
@@ -238,12 +239,12 @@ struct leaves_of {
   }
 };
 }  // namespace detail
-/// Returns all leaves as one flat tuple; a tuple of one for a value that is not a tuple.
+/// Returns all leaves of t as one flat tuple; a value t that is not a tuple becomes a tuple of one element.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto flatten_to_tuple(T const& t) {
   return detail::leaves_of{}(t);
 }
-/// Returns all leaves as one flat tuple; a value that is not a tuple is returned unchanged.
+/// Returns all leaves of t as one flat tuple; a value t that is not a tuple is returned unchanged.
 template <detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto flatten(T const& t) {
   if constexpr (tuple_like<T>)
@@ -256,7 +257,8 @@ template <class P>
 inline constexpr int leaf_count = 1;
 template <class... P>
 inline constexpr int leaf_count<tuple<P...>> = (0 + ... + leaf_count<P>);
-// Returns the nesting of P filled with the elements of a flat tuple, from number B on.
+// Returns a tuple with the nesting of `profile`, whose leaves are the elements of the tuple `flat` from
+// number B on.
 template <int B, class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto fill_profile(T const& flat, P const& profile);
 template <int B, int I, class T, class P, class Done>
@@ -277,8 +279,8 @@ ZELLIGE_HOST_DEVICE constexpr auto fill_profile(T const& flat, P const& profile)
     return get<B>(flat);
 }
 }  // namespace detail
-/// Returns the elements of a flat tuple in the nesting of `profile`. Compile error if the numbers of leaves
-/// differ.
+/// Returns a tuple with the nesting of `profile`, whose leaves are the elements of the tuple `flat`. Compile
+/// error unless `flat` has as many elements as the profile has leaves.
 template <detail::no_layout T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& flat, P const& profile) {
   static_assert(detail::leaf_count<P> == detail::rank_or_1<T>,
@@ -287,7 +289,7 @@ ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& flat, P const& profile) {
 }
 
 namespace detail {
-// Returns (t0[J], t1[J], ...): column J of a tuple of rows.
+// Returns (t0[J], t1[J], ...): column J of a tuple t of rows t0, t1, ...
 template <int J, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto column(T const& t, seq<I...>) {
   return make_tuple(get<J>(get<I>(t))...);
@@ -303,8 +305,8 @@ struct are_of_one_rank {
   }
 };
 }  // namespace detail
-/// Transposes a tuple of tuples: ((a, b, c), (d, e, f)) becomes ((a, d), (b, e), (c, f)). All rows must have
-/// the same rank.
+/// Returns a tuple of tuples transposed: ((a, b, c), (d, e, f)) becomes ((a, d), (b, e), (c, f)). The inner
+/// tuples must have the same rank.
 template <detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t) {
   if constexpr (!tuple_like<T>) {
@@ -316,7 +318,7 @@ ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t) {
     return detail::columns(t, tuple_seq<tuple_element_t<0, T>>{});
   }
 }
-/// Combines tuples of the same rank: ((t0, u0, ...), (t1, u1, ...), ...).
+/// Returns the elements of several tuples of the same rank combined: ((t0, u0, ...), (t1, u1, ...), ...).
 template <detail::no_layout T, detail::no_layout U, detail::no_layout... R>
 ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u, R const&... rest) {
   return zip(make_tuple(t, u, rest...));
@@ -326,9 +328,9 @@ namespace detail {
 template <class T, class G, int... I, int... J>
 ZELLIGE_HOST_DEVICE constexpr auto zip2_modes(T const& t, G const& guide, seq<I...>, seq<J...>);
 }  // namespace detail
-/// Splits pairs into a pair of tuples; the guide has a leaf where t has a pair. t = ((a, A), ((b, B), (c,
-/// C)), d) with the guide (x, (x, x)) gives ((a, (b, c)), (A, (B, C), d)). Modes beyond the guide stay in the
-/// second tuple.
+/// Splits a tuple t of pairs into the pair (tuple of the first elements, tuple of the second elements). The
+/// guide has a leaf where t has a pair: t = ((a, A), ((b, B), (c, C)), d) with the guide (x, (x, x)) gives
+/// ((a, (b, c)), (A, (B, C), d)). Modes of t beyond the guide go to the second tuple.
 template <detail::no_layout T, class G>
 ZELLIGE_HOST_DEVICE constexpr auto zip2_by(T const& t, G const& guide) {
   if constexpr (tuple_like<G>) {

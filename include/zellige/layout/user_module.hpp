@@ -1,10 +1,10 @@
-// Applies the layout algebra to layouts whose strides are of a user's type: pixels, degrees, matrices. The
-// type needs only addition and multiplication by an int from the left. Such a layout is processed as a layout
-// of coordinates, one basis element per stride; then the user's strides are substituted.
+// Applies the layout algebra to layouts whose strides have a user's type: pixels, degrees, matrices. The type needs
+// only addition and multiplication by an int on the left. Operations replace these strides by basis elements, one per
+// stride, compute with the resulting layout of coordinates, and put the user's strides back in the result.
 //
 //   zipped_divide(make_layout(make_shape(8, 6), make_stride(Pixel{0, 10}, Pixel{7, -2})), Shape<_4, _3>{})
 //
-// Operations that compare or divide strides or need their magnitude are not defined for such types, and are a
+// Operations that compare or divide strides, or need their magnitude, are not defined for such types: calling them is a
 // compile error.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
@@ -19,8 +19,8 @@ ZELLIGE_HOST_DEVICE constexpr void a_right_operand_chooses_coordinates_and_has_n
     delete;
 
 namespace detail {
-/// True for operations that only move, split or count modes, so that strides are kept or multiplied by
-/// integers.
+/// Returns true for operations that only move, split or count modes, so that strides are kept or multiplied
+/// by integers.
 ZELLIGE_ALGEBRA constexpr bool keeps_strides(Op op) {
   Family const f = family_of(op);
   return f == Family::reshape || f == Family::compose || f == Family::divide || f == Family::modes ||
@@ -30,7 +30,8 @@ template <class Other>
 ZELLIGE_ALGEBRA constexpr bool keeps_strides(Other) {
   return false;
 }
-/// True for operations on a composed layout that apply to its inner layout, or ask for its shape only.
+/// Returns true for operations that, on a composed layout, apply to its inner (right) layout or need only its
+/// shape.
 ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(Op op) {
   return (keeps_strides(op) && composed_of(op) == Composed::inside) || family_of(op) == Family::query;
 }
@@ -38,7 +39,8 @@ template <class Other>
 ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(Other) {
   return false;
 }
-/// True for operations whose right operand chooses coordinates and therefore needs integer strides.
+/// Returns true for operations whose right operand selects coordinates of the left one, and therefore needs
+/// integer strides.
 ZELLIGE_ALGEBRA constexpr bool chooses_coordinates(Op op) {
   Family const f = family_of(op);
   return f == Family::reshape || f == Family::compose || f == Family::divide;
@@ -78,8 +80,8 @@ struct basis_instead<at, tuple<D...>> {
   }
   using type = decltype(make(make_seq<int(sizeof...(D))>{}));
 };
-/// Returns a layout with basis elements in place of the user's strides; other operands are returned
-/// unchanged.
+/// Returns the layout t with the basis elements E<at>, E<at + 1>, ... in place of its strides of a user's
+/// type; other operands are returned unchanged.
 template <int at, class T>
 ZELLIGE_STEP constexpr auto on_coordinates(T const& t) {
   if constexpr (of_user_module<T>) {
@@ -102,7 +104,7 @@ template <class D, int... I>
 ZELLIGE_STEP constexpr auto flat_strides_of(D const& d, seq<I...>) {
   return tuple_cat(flat_strides(get<I>(d))...);
 }
-/// Returns the user's strides of an operand as a flat tuple, empty if it has none.
+/// Returns the strides of a user's type of operand t as a flat tuple, which is empty if t has none.
 template <class T>
 ZELLIGE_STEP constexpr auto user_strides(T const& t) {
   if constexpr (of_user_module<T>)
@@ -111,7 +113,7 @@ ZELLIGE_STEP constexpr auto user_strides(T const& t) {
     return tuple<>{};
 }
 
-/// Returns n times a stride; the stride itself for the static 1.
+/// Returns n times the stride d; d itself if n is the static 1.
 template <class N, class D>
 ZELLIGE_STEP constexpr auto times(N const& n, D const& d) {
   if constexpr (is_constant<1, N>::value)
@@ -129,8 +131,8 @@ template <class T, int N, class All>
 ZELLIGE_STEP constexpr auto put_in_basis(ScaledBasis<T, N> const& x, All const& all) {
   return times(x.value(), get<N>(all));
 }
-/// Returns the user's strides in place of the basis elements of a stride x. `all` are the user's strides in
-/// order; a 0 becomes 0 times the first, the module's zero.
+/// Returns the stride x with each basis element E<i> replaced by the user's stride number i in `all`. A 0
+/// becomes 0 times the first of these strides, the zero of the user's type.
 template <class X, class All>
 ZELLIGE_STEP constexpr auto put_in(X const& x, All const& all) {
   if constexpr (tuple_like<X>)
@@ -140,12 +142,14 @@ ZELLIGE_STEP constexpr auto put_in(X const& x, All const& all) {
   else
     return int(x) * get<0>(all);
 }
-/// Converts a coordinate to an element of the user's type: the sum of each number times its stride.
+/// Returns the element of the user's type for coordinate x: the sum of each number of x times the user's
+/// stride in `all`.
 template <class X, class All, int... I>
 ZELLIGE_STEP constexpr auto sum_of(X const& x, All const& all, seq<I...>) {
   return (... + (int(get<I>(x)) * get<I>(all)));
 }
-/// Substitutes the user's strides in the result of an operation on coordinates.
+/// Returns the result r of an operation on coordinates with its basis elements replaced by the user's strides
+/// `all`.
 template <class R, class All>
 ZELLIGE_STEP constexpr auto back_from_coordinates(R const& r, All const& all);
 template <class R, class All, int... I>
@@ -173,15 +177,15 @@ ZELLIGE_STEP constexpr auto back_from_coordinates(R const& r, All const& all) {
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const&... rest);
 
-/// True for a composed layout whose left part has the user's strides. The left part need not be linear (it
-/// may be a table lookup), so operations apply to the inner part, and the left part is composed with the
-/// result.
+/// True for a composed layout whose left part has strides of a user's type. The left part need not be linear
+/// (it may be a table lookup), so operations apply to the layout on the right, and the left part is composed
+/// with the result.
 template <class T>
 inline constexpr bool ends_in_user_module = false;
 template <class A, class O, class B>
 inline constexpr bool ends_in_user_module<ComposedLayout<A, O, B>> = of_user_module<A>;
-/// Composes the left part of c with a layout r, or with a pair (layout, start), whose start is added to the
-/// offset. Other results are returned unchanged.
+/// Returns the left part of c composed with r, a layout or a pair (layout, start); the start is added to the
+/// offset. Other results r are returned unchanged.
 template <class C, class R>
 ZELLIGE_STEP constexpr auto before(C const& c, R const& r) {
   if constexpr (layout_like<R>)
@@ -191,7 +195,8 @@ ZELLIGE_STEP constexpr auto before(C const& c, R const& r) {
   else
     return r;
 }
-/// True for operations that return a number of contiguous elements, which is 1 for a user's type.
+/// Returns true for operations that return a number of contiguous elements, which is 1 if strides have a
+/// user's type.
 ZELLIGE_ALGEBRA constexpr bool counts_elements_together(Op op) {
   return op == Op::max_common_vector || op == Op::max_alignment;
 }

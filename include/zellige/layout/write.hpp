@@ -26,7 +26,7 @@ struct printf_sink {
   ZELLIGE_HOST_DEVICE void number(unsigned long long n) const { printf("%llu", n); }
   ZELLIGE_HOST_DEVICE void real(double x) const { printf("%f", x); }
   ZELLIGE_HOST_DEVICE void address(void const* p) const { printf("%p", p); }
-  /// Prints an object of a user's type with the print() that argument-dependent lookup finds.
+  /// Prints an object of a user's type with the function print() that argument-dependent lookup finds.
   template <class T>
   ZELLIGE_HOST_DEVICE void other(T const& t) const {
     print(t);
@@ -60,7 +60,8 @@ inline constexpr bool has_a_text =
   T::flag_bits;
 };
 
-/// Writes t in CuTe's notation to a sink. Other types are written by their own print or <<.
+/// Writes t to the sink s, in CuTe's notation if t is a number, tuple, layout or swizzle; objects of other
+/// types are written by their own print or <<.
 ZELLIGE_CALLS_BACK
 template <class Sink, class T>
 ZELLIGE_HOST_DEVICE void write(Sink const& s, T const& t);
@@ -69,7 +70,7 @@ template <class Sink, class T, int... I>
 ZELLIGE_HOST_DEVICE void write_each(Sink const& s, T const& t, seq<I...>) {
   ((I > 0 ? s.text(",") : void(), write(s, get<I>(t))), ...);
 }
-// Writes the mode indices of a basis element, the innermost first.
+// Writes the mode indices of a basis element to the sink s, the innermost first: @1@0 for E<0, 1>.
 template <class Sink>
 ZELLIGE_HOST_DEVICE void write_path(Sink const&, seq<>) {}
 ZELLIGE_CALLS_BACK
@@ -165,12 +166,12 @@ ZELLIGE_HOST_DEVICE void write(Sink const& s, T const& t) {
 template <class T>
 concept written = detail::has_a_text<T> || is_tuple_v<T> || dynamic_integer<T> || detail::is_fraction_v<T>;
 
-/// Prints an object in CuTe's notation, on host or device.
+/// Prints t in CuTe's notation with printf, on host or device.
 template <written T>
 ZELLIGE_HOST_DEVICE void print(T const& t) {
   detail::write(detail::printf_sink{}, t);
 }
-/// Prints as printf(format, t...).
+/// Prints the same as printf(format, t...).
 template <class... T>
 ZELLIGE_HOST_DEVICE void print(char const* format, T const&... t) {
   printf(format, t...);
@@ -191,7 +192,8 @@ template <class Stream, class... T>
 inline constexpr bool streams_v<Stream, ArithmeticTuple<T...>> = (streamed<Stream, T> && ...);
 }  // namespace detail
 
-/// Writes an object in CuTe's notation to any stream-like class.
+/// Writes t to a stream in CuTe's notation. The stream may be of any class that has << for strings and
+/// numbers.
 template <class Stream, class T>
 requires(detail::streams_v<Stream, T>&& requires(Stream& s, char const* text) { s << text; }) Stream&
 operator<<(Stream& s, T const& t) {

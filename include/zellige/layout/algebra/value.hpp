@@ -264,7 +264,7 @@ ZELLIGE_ALGEBRA constexpr Value mode(Num shape, ScaledStride stride) {
 ZELLIGE_ALGEBRA constexpr Value unit() { return Value({-1, ValueKind::layout, {1, 0}, {}, 0}); }
 /// Returns a node of the given kind without children, to which add() appends modes.
 ZELLIGE_ALGEBRA constexpr Value empty(ValueKind kind) { return Value({0, kind, {}, {}, 0}, 8); }
-/// Returns a node of the given kind with a, b and c as its children.
+/// Returns a node of the given kind whose children are copies of the given trees.
 ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, View a) {
   Value v({0, kind, {}, {}, 0}, 8);
   v.add(a);
