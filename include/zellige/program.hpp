@@ -1,12 +1,14 @@
-// C++ API of compiled programs: loads a tensor graph, compiles it to CUDA kernels, and launches these on the
-// caller's device pointers and stream. A program may be used from any thread and on any of several GPUs. A
-// header-only wrapper of the C API <zellige/api.h>, the only other Zellige header that it needs.
+// Defines the C++ API of compiled programs: loads a tensor graph, compiles it to CUDA kernels, and launches the kernels
+// on the caller's device pointers and stream. A program may be used from any thread and on any of several GPUs. This
+// header is a wrapper of the C API <zellige/api.h>, the only other Zellige header that it needs.
+//
+//   // W is a constant input: no earlier work on the stream writes it
 //
 //   zellige::Program program(zellige::Graph::from_file("mlp.json"), {.target = "sm_90a", .constants = {"W"}});
-//   program.launch({x, w}, {y}, stream);                    // device addresses; may be captured
+//   program.launch({x, w}, {y}, stream);                    // device addresses; may be captured in a CUDA graph
 //   for (const zellige_tensor_info& t : program.inputs()) std::cout << t.name << "\n";
 //
-// Every error is thrown as a ProgramError, whose what() is one sentence.
+// Every error is thrown as a ProgramError, whose what() is a sentence.
 #pragma once
 #include <zellige/api.h>
 
@@ -32,25 +34,26 @@ struct ProgramError : std::runtime_error {
 };
 
 namespace detail {
-/// Throws ProgramError with the thread's last error message unless the status is ZELLIGE_OK.
+/// Throws ProgramError, with the calling thread's last error message, unless the status is ZELLIGE_OK.
 inline void check(zellige_status status) {
   if (status == ZELLIGE_OK) return;
   ProgramError error(zellige_last_error());
   error.ours = status == ZELLIGE_FAILED;
   throw error;
 }
-/// Returns a count that the C API returned. Throws ProgramError if it is -1, the C API's sign of failure.
+/// Returns `found`, a count that the C API returned. Throws ProgramError if it is -1, which means that the
+/// call failed.
 template <class Count>
 Count counted(Count found) {
   if (found < 0) check(ZELLIGE_REFUSED);
   return found;
 }
-/// Copies a string that the C API allocated, and frees the original.
+/// Returns a copy of a string that the C API allocated, and frees the original.
 inline std::string taken(char* text) {
   const std::unique_ptr<char, void (*)(char*)> owner(text, zellige_text_free);
   return text;
 }
-/// Returns the contents of a file. Throws ProgramError if it cannot be read.
+/// Returns the contents of a file. Throws ProgramError if the file cannot be read.
 inline std::string whole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -59,8 +62,9 @@ inline std::string whole(const std::string& path) {
 }
 }  // namespace detail
 
-/// Returns the manifest with the hashes added by which Program::load checks that manifest and cubin match.
-/// Needed after a manifest (docs/reference/manifest.md) was edited by hand; `name` appears in error messages.
+/// Returns the manifest with hashes added, by which Program::load checks that manifest and cubin belong
+/// together. Must be called after a manifest (docs/reference/manifest.md) was edited by hand. `name` appears
+/// in error messages.
 inline std::string sealed(const std::string& manifest, const std::string& cubin, const std::string& name) {
   char* text = nullptr;
   detail::check(zellige_manifest_seal(manifest.c_str(), name.c_str(), cubin.data(), cubin.size(), &text));
@@ -70,19 +74,20 @@ inline std::string sealed(const std::string& manifest, const std::string& cubin,
 /// A parsed and validated tensor graph, the input of the compiler.
 class Graph {
  public:
-  /// Parses a graph in Zellige's JSON form, or the first one of a list. `name` is used if the JSON has no
-  /// name. Throws ProgramError if the graph is invalid.
+  /// Returns the graph that a string in Zellige's JSON form describes; if the JSON is a list of graphs, the
+  /// first one. `name` is used if the JSON has no name. Throws ProgramError if the graph is invalid.
   static Graph from_json(const std::string& text, const std::string& name = "graph") {
     zellige_graph* made = nullptr;
     detail::check(zellige_graph_from_json(text.c_str(), name.c_str(), &made));
     return Graph(made);
   }
-  /// Parses a JSON file; the file name without its extension is the default name.
+  /// Returns the graph in a JSON file (see from_json). The default name is the file name without its
+  /// extension.
   static Graph from_file(const std::string& path) {
     const std::string name = path.substr(path.find_last_of('/') + 1);
     return from_json(detail::whole(path), name.substr(0, name.find_last_of('.')));
   }
-  /// The graph as a handle of the C API, owned by this object.
+  /// Returns the graph as a handle of the C API, which this object owns.
   const zellige_graph* handle() const { return handle_.get(); }
 
  private:
@@ -103,8 +108,9 @@ struct ProgramOptions {
   /// emulator; 0: one per core.
   int tune = 0, workers = 0;
   bool as_given = false;  // true: operators are not fused into common kernels
-  /// Progress callback of the search for fusion groups: the phase, the work done and the work known so far.
-  /// Returning false ends the search; an exception is rethrown to the caller.
+  /// Progress callback of the search for fusion groups. Arguments: the phase of the search, the work done,
+  /// and the total work known so far. Returning false ends the search; an exception is rethrown to the
+  /// caller.
   std::function<bool(std::string_view phase, std::int64_t done, std::int64_t of)> watch = {};
 };
 
@@ -112,8 +118,8 @@ struct ProgramOptions {
 /// failure.
 class Program {
  public:
-  /// Compiles a graph. With ZELLIGE_ON_GPU the GPU code is compiled here, else at the first launch (see
-  /// compile).
+  /// Compiles a graph. The GPU code is compiled immediately if o.on is ZELLIGE_ON_GPU, else at the first
+  /// launch or by compile().
   explicit Program(const Graph& graph, const ProgramOptions& o = {}) {
     std::vector<const char*> names;
     for (const std::string& c : o.constants) names.push_back(c.c_str());
@@ -132,8 +138,9 @@ class Program {
     detail::check(status);
   }
 
-  /// Loads a program that `zellige transpile --emit cubin` wrote, without a compiler: the manifest
-  /// NAME.manifest.json and NAME.cubin in the same folder. Throws if the files do not match.
+  /// Loads a program that `zellige transpile --emit cubin` wrote; needs no compiler. `manifest` is the path
+  /// of NAME.manifest.json, and NAME.cubin must be in the same folder. Throws ProgramError if the two files
+  /// do not match.
   static Program load(const std::string& manifest) {
     const std::string ending = ".manifest.json";
     if (manifest.size() <= ending.size() ||
@@ -146,42 +153,42 @@ class Program {
     return Program(made);
   }
 
-  /// Names, dtypes, shapes and strides of the inputs, in the order of arguments. The pointers in the result
-  /// are valid as long as the program.
+  /// Returns the names, dtypes, shapes and strides of the inputs, in the order of arguments. The pointers in
+  /// the result are valid as long as the program exists.
   std::vector<zellige_tensor_info> inputs() const {
     return all(zellige_program_inputs(handle_.get()), zellige_program_input);
   }
   std::vector<zellige_tensor_info> outputs() const {
     return all(zellige_program_outputs(handle_.get()), zellige_program_output);
   }
-  /// Returns a text about the program, for example its CUDA source (ZELLIGE_SOURCE) or its manifest.
+  /// Returns a text that describes the program, for example its CUDA source (ZELLIGE_SOURCE) or its manifest.
   std::string text(zellige_text which) const {
     char* text = nullptr;
     detail::check(zellige_program_text(handle_.get(), which, &text));
     return detail::taken(text);
   }
-  /// Expected time of one run by the cost model.
+  /// Returns the time of one run that the cost model expects, in microseconds.
   double price() const {  // microseconds
     const double us = zellige_program_price(handle_.get());
     if (us != us) detail::check(ZELLIGE_REFUSED);
     return us;
   }
-  /// Size of the temporary device memory of one run.
+  /// Returns the size of the temporary device memory of one run, in bytes.
   std::int64_t workspace() const {  // bytes
     return detail::counted(zellige_program_workspace(handle_.get()));
   }
 
   /// Runs the program on tensors: asynchronously on `stream` if they are on a GPU, on the emulator if they
-  /// are on the host. Throws if a tensor's dtype, shape, strides, device or alignment is not the expected
-  /// one.
+  /// are on the host. Throws ProgramError if a tensor's dtype, shape, strides, device or alignment is not the
+  /// expected one.
   void call(const std::vector<zellige_tensor>& inputs, const std::vector<zellige_tensor>& outputs,
             void* stream = nullptr) {
     detail::check(zellige_program_call(handle_.get(), inputs.data(), static_cast<int>(inputs.size()),
                                        outputs.data(), static_cast<int>(outputs.size()), stream));
   }
-  /// Launches the program on device addresses of the current context, in the order of inputs() and outputs().
-  /// `workspace` needs workspace() bytes, aligned to 256; null: the program's own. Throws if the number of
-  /// addresses is wrong.
+  /// Launches the program asynchronously on device addresses of the current context, in the order of inputs()
+  /// and outputs(). `workspace` points to workspace() bytes, aligned to 256; if null, the program's own
+  /// memory is used. Throws ProgramError if the number of addresses is wrong.
   void launch(const std::vector<void*>& inputs, const std::vector<void*>& outputs, void* stream,
               void* workspace = nullptr) {
     const int takes = detail::counted(zellige_program_inputs(handle_.get())),
@@ -192,10 +199,11 @@ class Program {
                          " and " + std::to_string(outputs.size()));
     detail::check(zellige_program_launch(handle_.get(), inputs.data(), outputs.data(), workspace, stream));
   }
-  /// Compiles the GPU code that the first launch would compile. Several threads may compile different
+  /// Compiles the GPU code immediately, instead of at the first launch. Several threads may compile different
   /// programs in parallel.
   void compile() { detail::check(zellige_program_compile(handle_.get())); }
-  /// Measures one run on the default device and returns the median in microseconds: random inputs, cold L2.
+  /// Returns the median time of a run on the default device, in microseconds, measured with random inputs and
+  /// a cold L2.
   double time() const {
     double us = 0;
     detail::check(zellige_program_time(handle_.get(), &us));
@@ -204,8 +212,8 @@ class Program {
 
  private:
   explicit Program(zellige_program* made) { handle_.reset(made); }
-  /// Adapts ProgramOptions::watch to a C callback: an exception is stored, and rethrown after the C function
-  /// has returned.
+  /// Adapts ProgramOptions::watch to the C API's callback: stores an exception, which is rethrown after the C
+  /// function has returned.
   struct Watcher {
     decltype(ProgramOptions::watch) watch;
     std::exception_ptr thrown;

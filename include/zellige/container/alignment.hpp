@@ -1,10 +1,10 @@
-// Alignment of pointers (is_byte_aligned) and of types (aligned_struct).
+// Defines is_byte_aligned, which tests the alignment of a pointer, and aligned_struct, which gives a type an alignment.
 #pragma once
 #include <zellige/layout/config.hpp>
 
 namespace zellige {
 
-/// True if the address is a multiple of N bytes; N must be a power of two.
+/// Returns true if the address p is a multiple of N bytes; N must be a power of two.
 template <int N>
 ZELLIGE_HOST_DEVICE inline bool is_byte_aligned(void const* p) {
   static_assert(N > 0 && (N & (N - 1)) == 0, "is_byte_aligned<N>: N must be a power of two");

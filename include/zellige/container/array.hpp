@@ -1,5 +1,5 @@
-// Makes array<T, N> usable as a tuple: get<I>(a), tuple_size_v, and the algorithms on tuples; and adds
-// reverse and swap.
+// Makes array<T, N> (tensor/array.hpp) usable as a tuple, with get<I>(a), tuple_size_v and the algorithms on tuples.
+// Also defines reverse and swap for arrays.
 #pragma once
 #include <zellige/layout/tuple_modes.hpp>
 #include <zellige/tensor/array.hpp>
@@ -30,7 +30,7 @@ ZELLIGE_HOST_DEVICE constexpr T&& get(array<T, N>&& a) {
   static_assert(0 <= I && I < int(N), "get<I>: the array has fewer elements");
   return static_cast<T&&>(a[I]);
 }
-/// Returns the array with its elements in reverse order.
+/// Returns an array with the elements of a in reverse order.
 template <class T, size_t N>
 ZELLIGE_HOST_DEVICE constexpr array<T, N> reverse(array<T, N> const& a) {
   array<T, N> r{};

@@ -1,5 +1,5 @@
-// bit_field<Start, Bits>: a number of `Bits` bits that begins at bit `Start` of an array of words. A number
-// that crosses a word boundary is accessed in two parts.
+// Defines bit_field<Start, Bits>: a number of `Bits` bits that begins at bit `Start` of an array of words. A number
+// that crosses a word boundary is read and written in two parts.
 //
 //   bit_field<60, 10> f{};  f = 0x3ff;  unsigned(f) is 0x3ff        // 4 bits of word 0, 6 of word 1
 #pragma once
@@ -8,10 +8,10 @@
 namespace zellige {
 
 namespace detail {
-// word_for(n): the smallest of 8, 16, 32 and 64 that is at least n.
+// Returns the smallest of 8, 16, 32 and 64 that is at least n, for n up to 64.
 ZELLIGE_ALGEBRA consteval int word_for(int n) { return n <= 8 ? 8 : n <= 16 ? 16 : n <= 32 ? 32 : 64; }
-/// Returns the smallest word size that bits start to start + n - 1 do not cross; 64 if they cross every
-/// boundary.
+/// Returns the smallest word size, in bits, for which bits start to start + n - 1 are in one word; 64 if
+/// there is none.
 ZELLIGE_ALGEBRA consteval int word_around(int start, int n) {
   int word = 8;
   while (word < 64 && start / word != (start + n - 1) / word) word *= 2;
@@ -35,7 +35,7 @@ struct bit_field {
   static constexpr int N = (Start + Bits + storage_type_bits - 1) / storage_type_bits;
   static constexpr int idx = Start / storage_type_bits;
   static constexpr int bit_lo = Start % storage_type_bits;
-  // The number of bits in the first of two words; 0 if the field is in one word.
+  // Number of the field's bits in the first of two words; 0 if the field is in one word.
   static constexpr int bit_hi = idx + 1 < N ? storage_type_bits - bit_lo : 0;
   static constexpr value_type mask = value_type(~0ull >> (64 - Bits));
   static constexpr storage_type mask_lo = storage_type(storage_type(mask) << bit_lo);

@@ -1,5 +1,5 @@
-// type_list<T...>: a list of types as an object. get<I>(list) constructs an object of the I-th type,
-// find<T>(list) returns the index of the first T.
+// Defines type_list<T...>: an object that represents a list of types. get<I>(list) returns an object of the I-th type,
+// and find<T>(list) returns the index of the first T.
 #pragma once
 #include <zellige/layout/tuple_algorithms.hpp>
 
@@ -19,13 +19,14 @@ struct foreign_tuple<type_list<T...>> {
     return {};
   }
 };
-/// Returns the index of the first X in the list; the length of the list if there is none.
+/// find<X>(list): returns the static index of the first X in the list, or the length of the list if there is
+/// none.
 template <class X, class... T>
 ZELLIGE_HOST_DEVICE constexpr auto find(type_list<T...> const&) {
   return C<size_t(detail::first_of_type<X, 0, T...>())>{};
 }
 
-/// The index of the first true condition; the number of conditions if there is none.
+/// The static index of the first true condition, or the number of conditions if there is none.
 template <bool... b>
 struct find_true : C<size_t(detail::first_of_type<true_type, 0, C<b>...>())> {};
 template <bool... b>

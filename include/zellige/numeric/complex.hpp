@@ -1,4 +1,4 @@
-// complex<T>: complex numbers with arithmetic, on the host and in kernels.
+// Defines complex<T>: complex numbers with arithmetic, on the host and in kernels.
 //
 //   complex<float> z(1, 2);   z * conj(z)   is  (5, 0);   z.imag() = 3;
 #pragma once
@@ -74,7 +74,7 @@ template <class T>
 ZELLIGE_HOST_DEVICE constexpr complex<T> conj(complex<T> const& z) {
   return {z.re, T(-z.im)};
 }
-/// Returns the squared absolute value.
+/// Returns the squared absolute value of z.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T norm(complex<T> const& z) {
   return z.re * z.re + z.im * z.im;

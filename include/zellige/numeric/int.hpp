@@ -1,5 +1,5 @@
-// Integer types by their width in bits: int_bit_t<32>, uint_bit_t<4>, uint_bit_t<128>; or in bytes:
-// uint_byte_t<2>. Short names for the small ones: int4_t, uint2_t.
+// Names integer types by their width: in bits, as in int_bit_t<32>, uint_bit_t<4> and uint_bit_t<128>, or in bytes, as
+// in uint_byte_t<2>. Also defines short names for the types smaller than a byte, such as int4_t and uint2_t.
 #pragma once
 #include <zellige/numeric/integer_subbyte.hpp>
 #include <zellige/numeric/uint128.hpp>

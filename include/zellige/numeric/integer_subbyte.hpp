@@ -1,5 +1,5 @@
-// Integers smaller than a byte: int4b_t, uint2b_t, uint1b_t and others. A single object takes a byte; tensors
-// and arrays pack them (tensor/subbyte.hpp).
+// Defines integers smaller than a byte: int4b_t, uint2b_t, uint1b_t and others. A single object takes a byte; tensors
+// and arrays of these types are packed (tensor/subbyte.hpp).
 //
 //   int(int4b_t(-5)) == -5        int(uint4b_t(-5)) == 11        int4b_t(9) is int4b_t(-7): values wrap
 #pragma once
@@ -23,7 +23,7 @@ struct integer_subbyte {
   ZELLIGE_HOST_DEVICE constexpr explicit integer_subbyte(float value) : integer_subbyte(int(value)) {}
   ZELLIGE_HOST_DEVICE constexpr explicit integer_subbyte(double value) : integer_subbyte(int(value)) {}
 
-  /// Converts to int or unsigned, in which arithmetic and comparisons are done.
+  /// Converts the value to int or unsigned, the type in which arithmetic and comparisons are done.
   ZELLIGE_HOST_DEVICE constexpr operator xint_t() const {
     if constexpr (Signed)
       return (int(storage) ^ 1 << (Bits - 1)) - (1 << (Bits - 1));

@@ -1,5 +1,4 @@
-// Arithmetic that writes its result into an operand: add, mul and fma. The universal FMA atom computes with
-// fma.
+// Defines add, mul and fma as functions that write their result to an argument. The universal FMA atom calls fma.
 #pragma once
 #include <zellige/layout/integer.hpp>
 

@@ -1,4 +1,4 @@
-// uint128_t: a 128-bit unsigned integer, the type of the widest vector access.
+// Defines uint128_t: a 128-bit unsigned integer, the type of the widest vector access.
 #pragma once
 #include <zellige/layout/config.hpp>
 

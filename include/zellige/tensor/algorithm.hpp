@@ -1,10 +1,11 @@
-// Algorithms over all elements of tensors: fill, clear, axpby, for_each and transform.
+// Defines algorithms over all elements of tensors: fill, clear, axpby, for_each and transform.
 //
-//   axpby(2.f, x, 0.f, y)        y = 2 x; y is not read where beta is 0
-//   transform(x, f)              x(i) = f(x(i))      transform(x, y, f): y(i) = f(x(i))
+//   axpby(2.f, x, 0.f, y)        y = 2 x + 0 y; y is not read if its factor is 0
+//   transform(x, f)              x(i) = f(x(i))
+//   transform(x, y, f)           y(i) = f(x(i))
 //
-// Tensors must have the same number of elements, and must not be partial tiles that reach beyond the end of
-// their tensor. Violations are a compile error if the numbers are static, else a run-time check
+// The tensors of a call must have the same number of elements, and none may be a partial tile that reaches beyond the
+// end of its tensor. A violation is a compile error if the numbers are static; else it is reported at run time
 // (tensor/check.hpp).
 #pragma once
 #include <zellige/tensor/copy.hpp>
@@ -14,7 +15,7 @@
 
 namespace zellige {
 
-/// Assigns the value, converted to the element type, to every element.
+/// Assigns the value, converted to the element type, to every element of dst.
 template <tensor_like D, class V>
 ZELLIGE_HOST_DEVICE constexpr void fill(D&& dst, V const& value) {
   using T = typename remove_cvref_t<D>::value_type;
@@ -22,7 +23,7 @@ ZELLIGE_HOST_DEVICE constexpr void fill(D&& dst, V const& value) {
   ZELLIGE_UNROLL
   for (int i = 0; i < int(dst.size()); ++i) dst(i) = T(value);
 }
-/// Assigns a value-initialised element, zero for numbers, to every element.
+/// Assigns a value-initialised element, which is zero for numbers, to every element of dst.
 template <tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void clear(D&& dst) {
   using T = typename remove_cvref_t<D>::value_type;
@@ -69,7 +70,7 @@ ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& be
   detail::axpby_each(alpha, x, beta, y, pred);
 }
 
-/// Calls f(x(i)) for every element.
+/// Calls f(x(i)) for every element of x.
 ZELLIGE_CALLS_BACK
 template <tensor_like X, class F>
 ZELLIGE_HOST_DEVICE constexpr void for_each(X&& x, F&& f) {
@@ -87,7 +88,7 @@ ZELLIGE_HOST_DEVICE constexpr void transform_each(X& x, F& f) {
   for (int i = 0; i < int(x.size()); ++i) x(i) = f(loaded(x(i)));
 }
 }  // namespace detail
-/// Computes x(i) = f(x(i)) for every element, in place.
+/// Replaces every element x(i) by f(x(i)).
 ZELLIGE_CALLS_BACK
 template <tensor_like X, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform(X& x, F&& f) {
@@ -98,7 +99,7 @@ template <tensor_like X, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform(X const& x, F&& f) {
   detail::transform_each(x, f);
 }
-/// Computes y(i) = f(x(i)) for every element.
+/// Sets y(i) = f(x(i)) for every element of x and y.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class F>
 requires(!tensor_like<F>) ZELLIGE_HOST_DEVICE constexpr void transform(S const& x, D&& y, F&& f) {
@@ -108,7 +109,7 @@ requires(!tensor_like<F>) ZELLIGE_HOST_DEVICE constexpr void transform(S const& 
     for (int i = 0; i < int(x.size()); ++i) y(i) = f(detail::loaded(x(i)));
   }
 }
-/// Computes y(i) = f(x0(i), x1(i)) for every element.
+/// Sets y(i) = f(x0(i), x1(i)) for every element of x0, x1 and y.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like S1, tensor_like D, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform(S const& x0, S1 const& x1, D&& y, F&& f) {

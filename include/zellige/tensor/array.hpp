@@ -1,14 +1,14 @@
-// array<T, N>: N contiguous elements, like std::array, but aligned for the widest vector access (up to 16
-// bytes) that divides its size.
+// Defines array<T, N>: N contiguous elements, like std::array, but aligned for the widest vector access (up to 16
+// bytes) that divides the array's size.
 //
-//   array<float, 8> a;  fill(a, 1.f);  a[3] = 2.f;      // alignof is 16
+//   array<float, 8> a;  fill(a, 1.f);  a[3] = 2.f;      // alignof(a) is 16
 #pragma once
 #include <zellige/layout/config.hpp>
 
 namespace zellige {
 
 namespace detail {
-/// Returns the largest power of two, from `minimum` to 16, that divides n bytes.
+/// Returns the largest power of two from `minimum` to 16 that divides n; n is a number of bytes.
 ZELLIGE_ALGEBRA consteval size_t alignment_of(size_t n, size_t minimum) {
   size_t a = 16;
   while (a > minimum && n % a != 0) a /= 2;
@@ -72,12 +72,12 @@ struct alignas(detail::alignment_of(N * sizeof(T), alignof(T))) array {
 template <class T, size_t N, size_t Alignment = 16>
 struct alignas(Alignment) array_aligned : array<T, N> {};
 
-/// Assigns the value to every element.
+/// Assigns the value to every element of a.
 template <class T, size_t N>
 ZELLIGE_HOST_DEVICE constexpr void fill(array<T, N>& a, T const& value) {
   a.fill(value);
 }
-/// Assigns T(0) to every element.
+/// Assigns T(0) to every element of a.
 template <class T, size_t N>
 ZELLIGE_HOST_DEVICE constexpr void clear(array<T, N>& a) {
   a.clear();

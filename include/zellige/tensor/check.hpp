@@ -1,6 +1,7 @@
-// Reports invalid arguments of the algorithms on tensors. Static numbers: a deleted function whose name
-// states the error, with the algorithm and the two numbers as template arguments. Run-time numbers: a
-// LayoutError on the host (disabled by ZELLIGE_CHECK 0), a trap on the device if ZELLIGE_CHECK is 1.
+// Reports invalid arguments of the algorithms on tensors. An error in static numbers is reported at compile time, by a
+// call of a deleted function whose name states the error, with the algorithm and two numbers as template arguments. An
+// error in run-time numbers is a LayoutError on the host, unless ZELLIGE_CHECK is 0, and a trap on the device if
+// ZELLIGE_CHECK is 1.
 #pragma once
 #include <zellige/layout/check.hpp>
 
@@ -54,7 +55,7 @@ ZELLIGE_HOST_DEVICE constexpr void the_coordinate_has_more_modes_than_there_are_
 
 namespace detail {
 #if !defined(__CUDACC_RTC__)
-/// Returns the algorithm's name.
+/// Returns the name of the algorithm, for error messages.
 constexpr char const* name_of(Algorithm a) {
   constexpr char const* names[] = {"copy",
                                    "copy_if",
@@ -77,7 +78,8 @@ constexpr char const* name_of(Algorithm a) {
                                    "make_zip_tensor"};
   return names[int(a)];
 }
-/// Throws LayoutError with "algorithm: text", where {x} and {y} in the text are replaced by the numbers.
+/// Throws LayoutError with the message "algorithm: text", where {x} and {y} in the text are replaced by the
+/// numbers.
 [[noreturn]] inline void throw_broken(Algorithm a, char const* text, long long x, long long y) {
   char line[300];
   int n = 0;
@@ -112,7 +114,8 @@ constexpr char const* name_of(Algorithm a) {
 }
 #endif
 
-/// Reports a failed check at run time: throws LayoutError on the host, traps on the device.
+/// Reports that a check of algorithm a failed at run time: throws LayoutError with the text on the host,
+/// traps on the device. The numbers x and y replace {x} and {y} in the text.
 ZELLIGE_HOST_DEVICE inline void broken(Algorithm a, char const* text, long long x, long long y) {
 #if defined(__CUDA_ARCH__)
   (void)a, (void)text, (void)x, (void)y;
@@ -128,7 +131,8 @@ inline constexpr bool clash = false;
 template <auto a, auto b>
 inline constexpr bool clash<C<a>, C<b>> = a != b;
 
-/// Calls broken() with the text unless a and b are equal. Static numbers are not checked here.
+/// Calls broken() with the text, a and b, unless a and b are equal. Does nothing if both are static: these
+/// are compared at compile time.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void check_same([[maybe_unused]] Algorithm algorithm,
                                               [[maybe_unused]] char const* text, [[maybe_unused]] A const& a,

@@ -1,11 +1,11 @@
-// Copies and multiplies shared- or global-memory tensors with all threads of a block: every thread passes its
-// own index.
+// Copies and multiplies tensors in shared or global memory with all threads of a block. Every thread makes the call
+// and passes its own index.
 //
-//   cooperative_copy<128, 128>(tid, gA, sA);              128 threads, up to 128 bits at a time
-//   cooperative_gemm<128>(tid, 1.f, sA, sB, 0.f, sC);     sC = sA * sB^T by multiply and add
+//   cooperative_copy<128, 128>(tid, gA, sA);              128 threads, up to 128 bits per access
+//   cooperative_gemm<128>(tid, 1.f, sA, sB, 0.f, sC);     sC = 1 * sA * sB^T + 0 * sC by multiply and add
 //
-// Every element is written by exactly one thread, for any number of threads. No barrier is included: the
-// caller synchronises before the result is read.
+// Every element is written by exactly one thread, for any number of threads. The functions contain no barrier: the
+// caller must synchronise before the result is read.
 #pragma once
 #include <zellige/tensor/copy.hpp>
 #include <zellige/tensor/gemm.hpp>
@@ -25,8 +25,8 @@ struct without_swizzle<ComposedLayout<Swizzle<B, M, S>, O, L>> {
 /// The layout of tensor X without its swizzle.
 template <class X>
 using linear_layout = typename without_swizzle<remove_cvref_t<decltype(lvalue<X const>().layout())>>::type;
-/// Number of elements that the right inverse of X's layout enumerates in memory order; 0 if there is none or
-/// if the layout is not static.
+/// Returns the number of elements that the right inverse of X's layout enumerates in memory order; 0 if there
+/// is no right inverse or the layout is not static.
 template <class X>
 ZELLIGE_ALGEBRA consteval long long walk_size() {
   using L = linear_layout<X>;
@@ -40,16 +40,17 @@ ZELLIGE_ALGEBRA consteval long long walk_size() {
     return p.node_count <= 12 ? n : 0;
   }
 }
-/// Weight of a tensor in the choice of walk_leader: swizzled counts 4, shared memory 2.
+/// Returns the weight of a tensor in walk_leader: 4 if it is swizzled, plus 2 if it is in shared memory.
 template <class X>
 ZELLIGE_ALGEBRA consteval int walk_score() {
   return 4 * (get_swizzle_t<typename X::iterator>::num_bits != 0 ||
               get_swizzle_t<typename X::layout_type>::num_bits != 0) +
          2 * is_smem_v<X>;
 }
-/// Returns the tensor in whose memory order the threads proceed: 1 for A, 2 for B, 0 for neither. It is the
-/// one that loses more by scattered accesses: swizzled before shared before global memory. Its memory order
-/// must enumerate every element.
+/// Returns in the memory order of which tensor the threads should access the elements: 1 for A, 2 for B, 0
+/// for neither. A tensor qualifies if its memory order is static and enumerates every element. If both do, it
+/// is the one that loses more by scattered accesses: a swizzled tensor before one in shared memory before one
+/// in global memory.
 template <class A, class B>
 ZELLIGE_ALGEBRA consteval int walk_leader() {
   bool const a = is_static_v<linear_layout<A>> &&
@@ -63,7 +64,7 @@ ZELLIGE_ALGEBRA consteval int walk_leader() {
 template <class L, class Order>
 inline constexpr bool can_walk = !plan<Op::composition, L, Order>::value.refusal;
 
-/// Copies elements tid, tid + threads, ... in the order of the linear coordinate.
+/// Copies the elements with linear coordinates tid, tid + threads, tid + 2 threads, ...
 template <int threads, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D const& dst) {
   int const first = int(tid);
@@ -78,13 +79,15 @@ ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D co
     for (int i = first; i < int(src.size()); i += threads) dst(i) = src(i);
   }
 }
-/// Copies elements tid, tid + threads, ... in the given order of coordinates.
+/// Copies the elements at positions tid, tid + threads, ... of `order`, a layout that enumerates linear
+/// coordinates.
 template <int threads, class S, class D, class Order>
 ZELLIGE_HOST_DEVICE constexpr void copy_walk(unsigned tid, S const& src, D const& dst, Order const& order) {
   copy_strided<threads>(tid, view(src.data(), composition(src.layout(), order), NoOverhang{}),
                         view(dst.data(), composition(dst.layout(), order), NoOverhang{}));
 }
-/// Copies with all threads, in the memory order of one of the tensors if there is a suitable one.
+/// Copies this thread's share of src to dst, in the memory order of one of the tensors if walk_leader finds a
+/// suitable one.
 template <int threads, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_together(unsigned tid, S const& src, D const& dst) {
   constexpr int leader = walk_leader<S, D>();
@@ -99,8 +102,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_together(unsigned tid, S const& src, D c
       copy_strided<threads>(tid, src, dst);
   }
 }
-/// Returns the bits that one thread moves at once, or 0 for single elements. The width is reduced until every
-/// thread has something to copy.
+/// Returns how many bits, at most max_bits, one thread copies per access, or 0 if it copies single elements.
+/// The width is reduced until every thread has something to copy.
 template <int threads, int max_bits, class S, class D>
 ZELLIGE_ALGEBRA consteval int cooperative_bits() {
   int bits = vector_bits<max_bits, S, D>();
@@ -113,8 +116,8 @@ ZELLIGE_ALGEBRA consteval int cooperative_bits() {
 }
 }  // namespace detail
 
-/// Copies src to dst with threads 0 to NumThreads - 1, at most MaxVecBits bits per access. Neither tensor may
-/// be in registers; the caller synchronises.
+/// Copies src to dst with threads 0 to NumThreads - 1, at most MaxVecBits bits per access. `tid` is the
+/// thread's index. Neither tensor may be in registers. The caller synchronises.
 template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst) {
   using DT = remove_cvref_t<D>;
@@ -154,7 +157,7 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
   }
 }
 /// Copies src to dst with threads 0 to NumThreads - 1. The copy policy is ignored: all copies are complete on
-/// return, even with AutoCopyAsync, whose waits then return immediately.
+/// return, even with AutoCopyAsync, for which a later wait returns immediately.
 template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D, class Policy>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
   cooperative_copy<NumThreads, MaxVecBits>(tid, src, dst);
@@ -180,8 +183,8 @@ struct as_it_is {
   }
 };
 
-/// Computes C = store(alpha * sum over k of load_a(A(m,k)) * load_b(B(n,k)) + beta * load_c(C)) with multiply
-/// and add. C is not read if beta is 0. The caller synchronises.
+/// Computes C(m,n) = store(alpha * sum over k of load_a(A(m,k)) * load_b(B(n,k)) + beta * load_c(C(m,n)))
+/// with multiply and add. C is not read if beta is 0. `tid` is the thread's index. The caller synchronises.
 ZELLIGE_CALLS_BACK
 template <int NumThreads, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
           class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is>

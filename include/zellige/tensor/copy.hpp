@@ -1,13 +1,14 @@
 // Copies tensors element by element or in vectors: dst(c) = src(c) at every coordinate c.
 //
-//   copy(a, b)                                             the same number of elements in each, in any modes
-//   copy_if(predicate, a, b)                               where predicate(i) is true: for partial tiles
-//   copy_aligned(a, b)                                     pointers and strides are multiples of 16 bytes
-//   copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, a, b)     ... of 8 bytes
-//   copy(AutoFilter(AutoVectorizingCopy{}), a, b)          writes elements repeated by a stride of 0 once
+//   copy(a, b)                      a and b have the same number of elements, but may differ in their modes
+//   copy_if(predicate, a, b)        copies the elements i for which predicate(i) is true: for partial tiles
+//   copy_aligned(a, b)              asserts that addresses and run-time strides are multiples of 16 bytes
+//   copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, a, b)      asserts that they are multiples of 8 bytes
+//   copy(AutoFilter(AutoVectorizingCopy{}), a, b)                  writes elements repeated by a stride of 0 only once
 //
-// Elements that are contiguous in both tensors are moved as vectors, as far as the assumed alignment allows:
-// 16 bytes if both layouts are static, else single elements, unless a policy or copy_aligned asserts more.
+// Elements that are contiguous in both tensors are copied as vectors, as far as their assumed alignment allows. copy
+// assumes 16 bytes if both layouts are static, else it copies single elements. copy_aligned and the policies assert the
+// alignment for any layout.
 #pragma once
 #include <zellige/layout/prefer.hpp>
 #include <zellige/tensor/same.hpp>
@@ -36,8 +37,8 @@ template <class CopyOp>
 AutoFilter(CopyOp const&) -> AutoFilter<CopyOp>;
 
 namespace detail {
-// chunk<bytes> is the type of a vector access. It may alias any element type, which host compilers need to be
-// told.
+// chunk<bytes> is the type of a vector access. ZELLIGE_MAY_ALIAS tells host compilers that it may alias any
+// element type.
 #if defined(__GNUC__) || defined(__clang__)
 #define ZELLIGE_MAY_ALIAS [[gnu::may_alias]]
 #else
@@ -82,7 +83,7 @@ struct settled {
 ZELLIGE_ALGEBRA constexpr int gcd_int(int a, int b) { return b == 0 ? a : gcd_int(b, a % b); }
 
 /// The largest number of elements that an iterator keeps contiguous; 0 for no limit. A swizzled pointer keeps
-/// 2^M bytes together.
+/// 2^M bytes contiguous.
 template <class It>
 struct max_elements {
   static constexpr int value = 0;
@@ -91,7 +92,8 @@ template <int B, int M, int S, class It>
 struct max_elements<swizzle_ptr<Swizzle<B, M, S>, It>> {
   static constexpr int value = (8 << M) / sizeof_bits_v<iter_value_t<It>>;
 };
-/// True if a layout can be seen in vectors of n elements, with no remainder and no run-time check.
+/// Returns true if layout L can be recast to vectors of n elements without a remainder and without a run-time
+/// check.
 template <class L, int n>
 ZELLIGE_ALGEBRA consteval bool splits() {
   constexpr auto const& p = plan<Op::upcast, L, Int<n>>::value;
@@ -106,8 +108,8 @@ ZELLIGE_ALGEBRA consteval bool splits() {
   }
   return count == static_product<remove_cvref_t<decltype(lvalue<L>().shape())>>;
 }
-/// Returns the widest vector of at most `bits` bits into which both layouts split, or 0. `each` are the bits
-/// of an element.
+/// Returns the width in bits of the widest vector, at most `bits` bits, to which both layouts can be recast,
+/// or 0 if there is none. `each` is the number of bits of an element.
 template <int bits, int each, class LA, class LB>
 ZELLIGE_ALGEBRA consteval int widest() {
   if constexpr (bits <= each || bits % 8 != 0)
@@ -117,8 +119,8 @@ ZELLIGE_ALGEBRA consteval int widest() {
   else
     return widest<bits / 2, each, LA, LB>();
 }
-/// Returns the width in bits, at most max_bits, of the common vector of A and B by contiguity and alignment;
-/// 0 for single elements.
+/// Returns the width in bits, at most max_bits, of the vectors by which A and B can be copied, from the
+/// contiguity and alignment of their layouts; 0 if only single elements can be copied.
 template <int max_bits, class A, class B>
 ZELLIGE_ALGEBRA consteval int common_bits() {
   int n = settled<plan<Op::max_common_vector, typename A::layout_type, typename B::layout_type>>::number();
@@ -129,7 +131,8 @@ ZELLIGE_ALGEBRA consteval int common_bits() {
   int const each = sizeof_bits_v<typename A::value_type>, bits = gcd_int(n * each, max_bits);
   return n > 1 && bits % each == 0 ? bits : 0;
 }
-/// Returns the number of bits of A and B that may move at once; 0 stands for single elements.
+/// Returns how many bits a copy between tensors of types A and B may move per access, at most max_bits; 0 for
+/// single elements.
 template <int max_bits, class A, class B>
 ZELLIGE_ALGEBRA consteval int vector_bits() {
   if constexpr (!same_representation<A, B> || is_volatile<typename A::element_type> ||
@@ -143,7 +146,7 @@ ZELLIGE_ALGEBRA consteval int vector_bits() {
                   typename A::layout_type, typename B::layout_type>();
 }
 
-/// Returns one of two equal sizes: the static one, so that the loop can be unrolled.
+/// Returns one of two equal sizes: the static one if there is one, so that loops over it can be unrolled.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto static_one(A const& a, B const& b) {
   if constexpr (is_static_integer_v<A> && !is_static_integer_v<B>)
@@ -164,13 +167,14 @@ ZELLIGE_HOST_DEVICE constexpr void copy_element(S const& src, D& dst, I const& i
   else
     dst(i) = static_cast<To>(static_cast<From>(src(i)));
 }
-/// Copies all elements one by one.
+/// Copies all elements of src to dst one by one.
 template <class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_each(S const& src, D& dst) {
   ZELLIGE_UNROLL
   for (int i = 0; i < int(static_one(src.size(), dst.size())); ++i) copy_element(src, dst, i);
 }
-/// True if an address is a multiple of `bytes`. Other iterators check their own alignment.
+/// Returns true if the address of a pointer is a multiple of `bytes`. Returns true for other iterators, which
+/// check their own alignment.
 template <int bytes, class It>
 ZELLIGE_HOST_DEVICE constexpr bool lies_at_multiple_of([[maybe_unused]] It const& it) {
   if constexpr (requires { raw_pointer_cast(it) + 1; })
@@ -178,7 +182,7 @@ ZELLIGE_HOST_DEVICE constexpr bool lies_at_multiple_of([[maybe_unused]] It const
   else
     return true;  // the pointer checks itself
 }
-/// True if all run-time strides are multiples of n; static strides were checked at compile time.
+/// Returns true if all run-time strides are multiples of n; static strides are checked at compile time.
 template <class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr bool multiples_each(D const& stride, long long n, seq<I...>);
 template <class D>
@@ -194,7 +198,8 @@ template <class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr bool multiples_each(D const& stride, long long n, seq<I...>) {
   return (true && ... && multiples(get<I>(stride), n));
 }
-/// True if the address and the run-time strides of x allow vectors of n elements (`bytes` bytes).
+/// Returns true if the address and the run-time strides of x are aligned for vectors of n elements, which are
+/// `bytes` bytes.
 template <int bytes, int n, class X>
 ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
   if constexpr (!is_static_v<typename X::layout_type> && is_layout_v<typename X::layout_type>) {
@@ -202,12 +207,12 @@ ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
   }
   return lies_at_multiple_of<bytes>(x.data());
 }
-/// Returns the message for an alignment that a copy policy asserts and that does not hold.
+/// Returns the error message for an alignment that a copy policy asserts although it does not hold.
 ZELLIGE_HOST_DEVICE constexpr char const* not_in_step() {
   return "the policy vouches for {x} bits at a time, but an address or stride is no multiple of {y} bytes";
 }
-/// On the emulator: reports elements that leave a thread's registers before they were written. Does nothing
-/// elsewhere.
+/// On the emulator: reports elements of src that are copied from a thread's registers to memory before they
+/// were written. Does nothing elsewhere.
 template <class S, class D>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE inline void look_for_unwritten([[maybe_unused]] S const& src, D const&) {
 #if defined(ZELLIGE_EMULATE)
@@ -217,8 +222,9 @@ ZELLIGE_OWNING ZELLIGE_HOST_DEVICE inline void look_for_unwritten([[maybe_unused
 #endif
 }
 
-/// Copies in vectors of up to max_bits. sure: the caller asserts the alignment, which is checked. Not sure:
-/// the host tests the alignment and falls back to single elements; the device would trap.
+/// Copies src to dst in vectors of up to max_bits bits. If `sure`, the caller asserts the alignment, and a
+/// violation is an error. If not, misaligned tensors are copied element by element on the host; on the
+/// device, the misaligned access traps unless ZELLIGE_CHECK is 1.
 template <int max_bits, bool sure, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
   constexpr int bits = vector_bits<max_bits, S, D>();
@@ -253,15 +259,16 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst)
     if (pred(i)) detail::copy_element(src, dst, i);
   }
 }
-/// Copies src to dst with vectors of up to MaxVecBits bits; the caller asserts the alignment.
+/// Copies src to dst with vectors of up to MaxVecBits bits. The caller asserts that addresses and run-time
+/// strides are multiples of the vector.
 template <int MaxVecBits, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(AutoVectorizingCopyWithAssumedAlignment<MaxVecBits> const&,
                                         S const& src, D&& dst) {
   detail::require_same_counts<Algorithm::copy>(src, dst);
   if constexpr (detail::same_counts<S, remove_cvref_t<D>>) detail::copy_vectors<MaxVecBits, true>(src, dst);
 }
-/// Copies src to dst; sizes must be equal, modes may differ. Uses vectors of up to 16 bytes if both layouts
-/// are static.
+/// Copies src to dst. The tensors must have the same number of elements, but may differ in their modes. Uses
+/// vectors of up to 16 bytes if both layouts are static.
 template <tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(S const& src, D&& dst) {
   using DT = remove_cvref_t<D>;
@@ -273,7 +280,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy(S const& src, D&& dst) {
       detail::copy_each(src, dst);
   }
 }
-/// Copies src to dst with vectors of up to 16 bytes; the caller asserts that addresses and run-time strides
+/// Copies src to dst with vectors of up to 16 bytes. The caller asserts that addresses and run-time strides
 /// are multiples of the vector.
 template <tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_aligned(S const& src, D&& dst) {
@@ -281,7 +288,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_aligned(S const& src, D&& dst) {
 }
 
 namespace detail {
-/// Returns the shape with extent 1 in every mode in which both strides are 0.
+/// Returns the shape with extent 1 in every mode in which both strides, a and b, are the static 0.
 template <class S, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto once(S const& shape, A const& a, B const& b);
 template <class S, class A, class B, int... I>
@@ -302,8 +309,8 @@ ZELLIGE_HOST_DEVICE constexpr auto once(S const& shape, A const& a, B const& b) 
 }
 }  // namespace detail
 
-/// Copies with the base policy, but once in each mode in which both tensors repeat elements (static strides
-/// of 0).
+/// Copies src to dst with the policy `policy.base`, but only one element of each mode in which both tensors
+/// repeat elements (static strides of 0).
 template <class CopyOp, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(AutoFilter<CopyOp> const& policy, S const& src, D&& dst) {
   using DL = typename remove_cvref_t<D>::layout_type;

@@ -1,8 +1,9 @@
-// Debugging aids: prints from a single thread, shows types in compiler errors, prints bits.
+// Provides debugging aids: conditions to print from a single thread, types in compiler errors, numbers in binary.
 //
-//   if (thread0()) print(tensor);      thread(t, b), block(b) likewise; true on the host
-//   print_type(x);                     an error that shows the type of x
-//   print_bits(0x5u), bfprint<4, 4>(x) the bits of a number; of 4 bits, then 4 bits
+//   if (thread0()) print(tensor);      thread 0 of block 0; thread(t, b), block(b): others; all are true on the host
+//   print_type(x);                     a compile error that shows the type of x
+//   print_bits(0x5u)                   prints all bits of the number
+//   bfprint<4, 4>(x)                   prints the lowest 8 bits of x as two fields of 4 bits
 #pragma once
 #include <zellige/layout/config.hpp>
 
@@ -12,7 +13,7 @@
 
 namespace zellige {
 
-/// Compile error that shows the types T.
+/// Calling this function is a compile error that shows the types T.
 template <class... T>
 ZELLIGE_HOST_DEVICE void print_type() {
   static_assert(never<T...>, "print_type shows the types in the lines above");
@@ -28,7 +29,7 @@ ZELLIGE_HOST_DEVICE void print_type(T&&...) {
 #define ZELLIGE_IN_A_KERNEL 0
 #endif
 
-/// True in the block with linear index bid; always true on the host.
+/// Returns true in the threads of the block with linear index bid; always true on the host.
 ZELLIGE_HOST_DEVICE inline bool block([[maybe_unused]] int bid) {
 #if ZELLIGE_IN_A_KERNEL
   return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z) == unsigned(bid);
@@ -36,7 +37,7 @@ ZELLIGE_HOST_DEVICE inline bool block([[maybe_unused]] int bid) {
   return true;
 #endif
 }
-/// True in thread tid of block bid (linear indices); always true on the host.
+/// Returns true in thread tid of block bid (linear indices); always true on the host.
 ZELLIGE_HOST_DEVICE inline bool thread([[maybe_unused]] int tid, int bid) {
 #if ZELLIGE_IN_A_KERNEL
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z) == unsigned(tid) && block(bid);
@@ -49,7 +50,8 @@ ZELLIGE_HOST_DEVICE inline bool thread0() { return thread(0, 0); }
 ZELLIGE_HOST_DEVICE inline bool block0() { return block(0); }
 #undef ZELLIGE_IN_A_KERNEL
 
-/// Prints the lowest bits of x in fields of the given widths, the first field highest, separated by bars.
+/// Prints the lowest bits of x in fields of the given widths, separated by bars; the first field has the
+/// highest of these bits.
 template <int... Bits, class T>
 ZELLIGE_HOST_DEVICE void bfprint(T const& x) {
   int at = (0 + ... + Bits);
@@ -60,7 +62,7 @@ ZELLIGE_HOST_DEVICE void bfprint(T const& x) {
   (field(Bits), ...);
   printf("|\n");
 }
-/// Prints all bits of x, the highest first.
+/// Prints all bits of x, from the highest to the lowest.
 template <class T>
 ZELLIGE_HOST_DEVICE void print_bits(T const& x) {
   for (int at = 8 * int(sizeof(T)) - 1; at >= 0; --at)

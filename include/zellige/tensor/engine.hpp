@@ -1,12 +1,12 @@
-// Engines: the storage behind a tensor. ArrayEngine owns its elements, and its copies are deep. ViewEngine
-// and ConstViewEngine contain an iterator, and their copies refer to the same elements.
+// Defines engines, the storage of tensors. An ArrayEngine owns its elements, and copying it copies the elements. A
+// ViewEngine or ConstViewEngine contains an iterator, and a copy of it refers to the same elements.
 #pragma once
 #include <zellige/tensor/array.hpp>
 #include <zellige/tensor/overhang.hpp>
 #include <zellige/tensor/pointer.hpp>
 
-// Marks functions that are inlined into the kernel, so that the emulator registers unwritten elements with
-// the kernel's own variables.
+// ZELLIGE_OWNING marks functions that are inlined into the kernel, so that the emulator registers unwritten
+// elements with the kernel's own variables.
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/emulate/registers.hpp>
 #define ZELLIGE_OWNING __attribute__((always_inline))
@@ -41,7 +41,7 @@ struct ArrayEngine {
   Storage storage;
   ZELLIGE_HOST_DEVICE constexpr auto begin() { return storage.begin(); }
   ZELLIGE_HOST_DEVICE constexpr auto begin() const { return storage.begin(); }
-  /// Marks the elements as not yet written, so that the emulator reports reads of them. Does nothing
+  /// On the emulator, marks the elements as not yet written, so that reads of them are reported. Does nothing
   /// elsewhere.
   ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr void leave_unwritten() {
 #if defined(ZELLIGE_EMULATE)

@@ -1,13 +1,13 @@
-// gemm([D,] A, B, C): D = A * B^T + C with multiply and add, on elements that one thread holds.
+// Defines gemm([D,] A, B, C), which computes D = A * B^T + C with multiply and add, on elements that one thread holds.
+// Without D, the result is written to C. The ranks of A, B and C select the operation:
 //
 //   (V)     x (V)     => (V)            d(v) = a(v) b(v) + c(v)
-//   (M)     x (N)     => (M, N)         the outer product
-//   (M, K)  x (N, K)  => (M, N)         the matrix product, B by its rows
+//   (M)     x (N)     => (M, N)         outer product, d(m, n) = a(m) b(n) + c(m, n)
+//   (M, K)  x (N, K)  => (M, N)         matrix product, d(m, n) = sum over k of a(m, k) b(n, k) + c(m, n)
 //   (V, M)  x (V, N)  => (V, M, N)      V outer products
 //   (V, M, K) x (V, N, K) => (V, M, N)  V matrix products
 //
-// The ranks of A, B and C select the case. Sizes that do not match are refused, with a hint at the most
-// frequent error: A and B swapped.
+// Sizes that do not match are refused, with a hint at the most frequent error: A and B swapped.
 #pragma once
 #include <zellige/tensor/same.hpp>
 
@@ -32,7 +32,8 @@ ZELLIGE_HOST_DEVICE consteval ProductModes product_modes(int ra, int rb, int rc)
   if (ra == 3 && rb == 3 && rc == 3) return {0, 1, 1, 2};
   return {-2, -2, -2, -2};
 }
-/// Returns the first condition that the static sizes of the tensors violate.
+/// Returns the first condition on the sizes of the tensors of a matmul that their static sizes violate, or
+/// Misfit::none.
 template <class D, class A, class B, class C>
 ZELLIGE_HOST_DEVICE consteval Misfit find_misfit() {
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
@@ -54,7 +55,7 @@ ZELLIGE_HOST_DEVICE consteval Misfit find_misfit() {
   }
 }
 
-/// Reports a violated condition as a compile error.
+/// Reports the violated condition `misfit` as a compile error, with the two sizes that do not match.
 template <Algorithm g, Misfit misfit, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void refuse_product(A const& a, B const& b, C const& c) {
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
@@ -74,7 +75,7 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_product(A const& a, B const& b, C cons
   }
 }
 
-/// Checks the run-time sizes of a product and that no tensor is a partial tile.
+/// Checks at run time that the sizes of A, B and C match, and that none of these tensors is a partial tile.
 template <Algorithm g, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void check_product(A const& a, B const& b, C const& c) {
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
@@ -93,7 +94,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_product(A const& a, B const& b, C const
   require_whole<g>(a, b, c);
 }
 
-/// Computes the product, without checks.
+/// Computes d = a * b^T + c, without checks.
 template <class D, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void multiply(D& d, A const& a, B const& b, C const& c) {
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
@@ -130,7 +131,7 @@ ZELLIGE_HOST_DEVICE constexpr void multiply(D& d, A const& a, B const& b, C cons
 }  // namespace detail
 
 namespace detail {
-/// Checks the arguments and computes the product.
+/// Checks the arguments and computes d = a * b^T + c.
 template <class D, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void product_into(D& d, A const& a, B const& b, C const& c) {
   constexpr Misfit misfit = find_misfit<D, A, B, C>();
@@ -155,7 +156,7 @@ ZELLIGE_HOST_DEVICE constexpr void product_into(D& d, A const& a, B const& b, C 
 }
 }  // namespace detail
 
-/// Computes D = A * B^T + C; D has the shape of C.
+/// Computes D = A * B^T + C; D must have the shape of C.
 template <tensor_like D, tensor_like A, tensor_like B, tensor_like C>
 ZELLIGE_HOST_DEVICE constexpr void gemm(D&& d, A const& a, B const& b, C const& c) {
   detail::product_into(d, a, b, c);

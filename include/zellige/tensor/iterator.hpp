@@ -1,8 +1,9 @@
-// Iterators for tensors that are not in memory: integers, coordinates, and elements transformed on access.
+// Defines iterators for tensors whose elements are not in memory: integers, coordinates, and elements transformed on
+// access.
 //
-//   counting_iterator<int>(42)            42, 43, 44, ...
-//   make_inttuple_iter(42, _2{}, _7{})    the coordinate (42, 2, 7); + (0, 5, 2) gives (42, 7, 9)
-//   make_transform_iter(it, f)            f(*it), f(it[1]), ...
+//   counting_iterator<int>(42)            iterates over 42, 43, 44, ...
+//   make_inttuple_iter(42, _2{}, _7{})    points to the coordinate (42, 2, 7); + (0, 5, 2) moves it to (42, 7, 9)
+//   make_transform_iter(it, f)            iterates over f(it[0]), f(it[1]), ...
 #pragma once
 #include <zellige/layout/basis.hpp>
 
@@ -21,7 +22,7 @@ template <class T>
 struct remove_reference<T&&> {
   using type = T;
 };
-/// Declares an lvalue of type T in unevaluated expressions.
+/// Declares a function that returns an lvalue of type T, for unevaluated expressions; it has no definition.
 template <class T>
 ZELLIGE_HOST_DEVICE T& lvalue();
 
@@ -66,7 +67,7 @@ using iter_element_t = typename iterator_traits<It>::element_type;
 template <class It>
 using iter_value_t = typename iterator_traits<It>::value_type;
 
-/// Types with unary *: iterators on which a tensor can be based.
+/// True for types with unary *: iterators on which a tensor can be based.
 template <class It>
 concept dereferenceable = requires(It it) {
   *it;
@@ -140,7 +141,8 @@ struct ArithmeticTupleIterator : private tuple<T> {
 template <class T>
 ArithmeticTupleIterator(T) -> ArithmeticTupleIterator<T>;
 
-/// Returns an iterator over coordinates that starts at a tuple, or at separate numbers.
+/// Returns an iterator over coordinates that starts at the coordinate t, or at the coordinate of several
+/// numbers.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto make_inttuple_iter(T const& t) {
   auto const at = as_arithmetic_tuple(t);

@@ -1,20 +1,19 @@
-// Overhang: a record of partial tiles, which reach beyond the end of a tensor, so that unpredicated
-// algorithms can refuse them.
+// Defines Overhang, the out-of-bounds record of a view: which of the view's elements are beyond the end of its tensor.
+// Algorithms without a predicate use it to refuse partial tiles.
 //
-// A division whose tile does not divide the tensor rounds up: 10 elements in tiles of 4 are three tiles, and
-// the last one has the coordinates 8 to 11. Two of them are out of bounds: beyond the end or, worse, in the
-// next row, where no memory checker detects them. So a view of memory records its out-of-bounds part.
-// Algorithms that access all elements without a predicate (copy, fill, axpby, ...) refuse such a view;
-// copy_if handles partial tiles.
+// A division whose tile does not divide the tensor rounds up: 10 elements in tiles of 4 are three tiles, and the
+// last one has the coordinates 8 to 11. Elements 10 and 11 are out of bounds: beyond the end or, worse, in the next
+// row, where no memory checker detects them. Therefore a view of memory records which of its elements are out of
+// bounds. Algorithms that access all elements without a predicate (copy, fill, axpby, ...) refuse a view with such
+// elements; copy_if accepts it.
 //
-// The record is a value stored with the address, not a type: edge tiles and inner tiles have one type, as in
-// CuTe. Views have a record if run-time numbers are checked on both host and device, which is the case in
-// units that no CUDA compiler compiles, and wherever ZELLIGE_CHECK is 1. With ZELLIGE_CHECK 0, and in CUDA
-// units without ZELLIGE_CHECK, there is none.
+// The record is a value stored with the address, not a part of the type: edge tiles and inner tiles have the same type,
+// as in CuTe. Views have a record wherever ZELLIGE_CHECK is 1, and by default in code that is not compiled by a CUDA
+// compiler. They have none with ZELLIGE_CHECK 0, and by default in CUDA code.
 //
-// Only provably out-of-bounds views are refused. In the last tile above, mode 0 has `room` for 2 elements, so
-// the part with coordinates 0 and 1 may be copied. A division into all tiles records only that some are
-// partial; a single tile that a slice selects from it is not refused.
+// Only views that are provably out of bounds are refused. In the last tile of the example only the first 2 elements
+// are in bounds (`room` is 2), so the sub-tile with coordinates 0 and 1 may be copied. A view of all tiles records
+// only that some of them are partial; a single tile that is sliced from this view is not refused.
 //
 // Comparing addresses in `copy` would not suffice: the out-of-bounds elements of a row-major matrix are
 // inside the matrix's memory. Tracking a coordinate per element would double the work of every partition.
@@ -24,26 +23,26 @@
 
 namespace zellige {
 
-/// The out-of-bounds part of a view. `tile` and `extent` are the numbers of the error message.
+/// Which elements of a view are out of bounds. `tile` and `extent` are the numbers of the error message.
 struct Overhang {
   static constexpr int anywhere = -1;
   static constexpr long long unknown = -1;
 
   long long tile = 0;  // 0: all elements are in bounds
   long long extent = 0;
-  /// The mode of which only the first `room` elements are in bounds; anywhere: some of the view's are not.
+  /// The mode of which only the first `room` elements are in bounds; `anywhere` if the mode is not known.
   int mode = anywhere;
-  long long room = unknown;  // unknown: some of the mode's elements are out of bounds
+  long long room = unknown;  // `unknown` if the number of elements in bounds is not known
 };
-/// The record of views that are not tracked: empty.
+/// The out-of-bounds record of views that do not track out-of-bounds elements: empty.
 struct NoOverhang {};
 
 namespace detail {
-/// Returns the first of two records that has an out-of-bounds part.
+/// Returns a if it records out-of-bounds elements, else b.
 ZELLIGE_HOST_DEVICE constexpr Overhang either(Overhang const& a, Overhang const& b) {
   return a.tile != 0 ? a : b;
 }
-/// Returns the out-of-bounds record for a view of the same elements in other modes.
+/// Returns the out-of-bounds record for a view of all elements of a view with record o, but with other modes.
 ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
   o.mode = Overhang::anywhere;
   o.room = Overhang::unknown;
@@ -51,8 +50,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
 }
 ZELLIGE_HOST_DEVICE constexpr NoOverhang rearranged(NoOverhang) { return {}; }
 
-/// Returns the out-of-bounds record for a view that keeps some of the modes completely, in order: keeps[i] is
-/// true if it keeps mode i.
+/// Returns the out-of-bounds record for a view that keeps some modes, in order and completely, of a view with
+/// record o: keeps[i] is true if it keeps mode i.
 template <bool... keeps>
 ZELLIGE_HOST_DEVICE constexpr Overhang kept(Overhang o) {
   constexpr bool all[] = {keeps..., true};
@@ -63,8 +62,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang kept(Overhang o) {
   o.mode = before;
   return o;
 }
-/// Picked<Crd>::of(o) returns the record for a slice at coordinates of type Crd. A mode that is sliced
-/// partially loses its record.
+/// Picked<Crd>::of(o) returns the out-of-bounds record for a slice, at coordinates of type Crd, of a view
+/// with record o. A mode that is sliced partially loses its record.
 template <class Crd>
 struct Picked {
   ZELLIGE_HOST_DEVICE static constexpr Overhang of(Overhang const& o) {
@@ -84,11 +83,13 @@ struct Picked<tuple<C...>> {
   }
 };
 
-/// What a division selects: every tile, the tile at a coordinate, or one element of every tile.
+/// What is selected from a divided tensor: every tile, the tile at a coordinate, or the element at a
+/// coordinate of every tile (a thread's elements).
 enum class Part : signed char { every, tile, thread };
 
-/// Returns the out-of-bounds record for the division of mode `mode` into tiles. It has `extent` elements, of
-/// which `room` are in bounds; crd selects a tile or an element.
+/// Returns the out-of-bounds record for a view of mode number `mode` divided into tiles of `tile` elements.
+/// The mode has `extent` elements, of which the first `room` are in bounds. crd selects a tile or, if part is
+/// Part::thread, an element of every tile.
 template <Part part, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut(long long tile, long long extent, long long room, int mode,
                                            [[maybe_unused]] Crd const& crd) {
@@ -107,7 +108,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut(long long tile, long long extent, lon
   }
 }
 
-/// Returns mode I of a coordinate; `_` if the coordinate is a number or has fewer modes.
+/// Returns mode I of the coordinate crd; `_` if crd is a number or has no mode I.
 template <int I, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto part_of(Crd const& crd) {
   if constexpr (!tuple_like<Crd>)
@@ -122,7 +123,7 @@ inline constexpr bool flat_numbers = false;
 template <class... T>
 inline constexpr bool flat_numbers<tuple<T...>> = (integral<T> && ...);
 
-/// Returns how many of the `size` elements of a mode are in bounds by the record `had`.
+/// Returns how many of the `size` elements of mode number `mode` are in bounds according to the record `had`.
 ZELLIGE_HOST_DEVICE constexpr long long room_of(Overhang const& had, int mode, long long size) {
   return had.tile != 0 && had.mode == mode && had.room >= 0 && had.room < size ? had.room : size;
 }
@@ -133,9 +134,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& sh
 template <Part part, class S, class T, class Crd, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, seq<I...>);
-/// Returns the out-of-bounds record after a tiler divides a shape that had the record `had`. crd selects a
-/// tile, or an element of every tile, mode by mode; `mode` is the position of the shape among the view's
-/// modes.
+/// Returns the out-of-bounds record for what `part` and crd select from a shape divided by a tiler. Before
+/// the division, the view had the record `had`. `mode` is the index of the shape among the view's modes.
 template <Part part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, int mode = 0) {
@@ -161,8 +161,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
     return {};
   }
 }
-/// Returns the out-of-bounds record of one mode of several. A tiler nested in a tiler divides modes that are
-/// not modes of the view, so only the outer mode is recorded.
+/// Returns the out-of-bounds record that cut_shape computes for one mode of the shape. A tuple as the tiler
+/// of a mode divides sub-modes, which are not modes of the view, so only the mode itself is recorded.
 template <Part part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler,
                                                 Crd const& crd, int mode) {
@@ -195,9 +195,9 @@ inline constexpr bool tiles_of_numbers = integral<T> || is_underscore_v<T>;
 template <class... T>
 inline constexpr bool tiles_of_numbers<tuple<T...>> = (tiles_of_numbers<T> && ...);
 
-/// Returns the out-of-bounds record after the layout was divided into `divided`. A tile that is a layout (its
-/// elements may not be adjacent) leaves a remainder if tile and rest together have more elements than the
-/// layout.
+/// Returns the out-of-bounds record for what `part` and crd select from `divided`, which is `layout` divided
+/// by a tiler. If a tile is a layout, its elements may not be adjacent; then some are out of bounds if
+/// `divided` has more elements than `layout`.
 template <Part part, class L, class D, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& layout, D const& divided,
                                                   T const& tiler, Crd const& crd) {
@@ -209,7 +209,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& 
   }
 }
 
-/// Returns how far a composition with the tiler reaches into a mode: one tile at its beginning.
+/// Returns how many elements from the beginning of a mode a composition with the tiler reaches: those of one
+/// tile.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr long long reach(T const& tiler) {
   if constexpr (layout_like<T>) {
@@ -223,7 +224,8 @@ ZELLIGE_HOST_DEVICE constexpr long long reach(T const& tiler) {
     return 0;
   }
 }
-/// Returns the out-of-bounds record for one mode of a composition.
+/// Returns the out-of-bounds record for the composition of mode number `mode` with a tiler. The mode has the
+/// given shape, and the view the record `had`.
 template <class S, class T>
 ZELLIGE_HOST_DEVICE constexpr Overhang reach_shape(Overhang const& had, S const& shape, T const& tiler,
                                                    int mode) {
@@ -239,7 +241,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_modes(Overhang const& had, S const&
   ((found = either(found, reach_shape(had, get<I>(shape), get<I>(tiler), I))), ...);
   return found;
 }
-/// Returns the out-of-bounds record for the composition of a shape with a tiler.
+/// Returns the out-of-bounds record for the composition of a view with a tiler. The view has the given shape
+/// and the record `had`.
 template <class S, class T>
 ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const& shape, T const& tiler) {
   if constexpr (tuple_like<T>) {
@@ -255,8 +258,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const
   }
 }
 
-/// Returns the out-of-bounds record for one thread's elements of all tiles of a shape; tv maps (thread,
-/// value) to an element of the tile. Exact, by a loop over the values; called only if some tiles are partial.
+/// Returns the out-of-bounds record for the elements that thread number `thread` owns in all tiles of a
+/// shape; tv maps (thread, value) to an element of the tile. Exact, by a loop over the values; called only if
+/// some tiles are partial.
 template <class S, class T, class TV, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread(Overhang const& had, S const& shape, T const& tile,
                                                   TV const& tv, int thread, seq<I...>) {

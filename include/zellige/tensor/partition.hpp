@@ -1,15 +1,16 @@
-// Divides tensors into tiles and per-thread parts: the operations of the layout algebra applied to tensors,
-// and local_tile and local_partition, which select tiles and parts by coordinates.
+// Divides tensors into tiles and per-thread partitions. Applies the operations of the layout algebra to tensors, and
+// defines local_tile, which selects a tile by its coordinate, and local_partition, which selects a thread's elements.
 //
-//   Tensor tiles = zipped_divide(a, Shape<_128, _64>{});                       // ((128, 64), (m, n))
+//   Tensor tiles = zipped_divide(a, Shape<_128, _64>{});                       // mode 0: 128 x 64, mode 1: the tiles
 //   Tensor mine  = local_tile(a, Shape<_128, _64>{}, make_coord(bx, by));      // tile (bx, by)
-//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // thread tid's, of each 32 x 8
+//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // thread tid's element of each 32 x 8
 #pragma once
 #include <zellige/tensor/tensor.hpp>
 
 namespace zellige {
 
-// Defines an operation of the layout algebra that keeps all elements: the same memory under the new layout.
+// Defines an operation of the layout algebra for tensors, for operations that keep all elements: returns a
+// view of the same memory with the resulting layout.
 #define ZELLIGE_ON_THE_LAYOUT(name)                                            \
   template <tensor_like X, class... T>                                         \
   ZELLIGE_HOST_DEVICE constexpr auto name(X&& x, T const&... t) {              \
@@ -21,7 +22,7 @@ ZELLIGE_ON_THE_LAYOUT(filter)
 ZELLIGE_ON_THE_LAYOUT(filter_zeros)
 #undef ZELLIGE_ON_THE_LAYOUT
 
-/// Returns x with modes B to N - 1 grouped into one mode.
+/// Returns a view of x with modes B to N - 1 grouped into one mode.
 template <int B, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto group_modes(X&& x) {
   return detail::view_of(x, detail::iterator_of(x), group<B, N>(x.layout()));
@@ -38,7 +39,7 @@ ZELLIGE_HOST_DEVICE constexpr auto select(X&& x) {
   return detail::view(detail::iterator_of(x), select<I...>(x.layout()), NoOverhang{});
 }
 namespace detail {
-/// Returns the composed layout l with the coordinate crd as its origin.
+/// Returns the composed layout l with its origin moved to the coordinate crd: r(c) = l(crd + c).
 template <class Crd, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto started_at(Crd const& crd, ComposedLayout<A, O, B> const& l) {
   if constexpr (is_composed_layout_v<B>)
@@ -47,8 +48,8 @@ ZELLIGE_HOST_DEVICE constexpr auto started_at(Crd const& crd, ComposedLayout<A, 
     return make_composed_layout(l.layout_a(), l.offset() + l.layout_b()(crd), l.layout_b());
 }
 }  // namespace detail
-/// Returns the tensor with the coordinate crd as its origin. With a swizzled layout the offset is added
-/// inside the swizzle.
+/// Returns the tensor with its origin moved to the coordinate crd: r(c) = x(crd + c). If the layout is
+/// swizzled, the offset is added before the swizzle is applied.
 template <class Crd, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, X&& x) {
   auto const& l = x.layout();
@@ -61,11 +62,11 @@ ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, X&& x) {
 namespace detail {
 template <class X>
 inline constexpr bool stands_on_memory = names_memory<typename remove_cvref_t<X>::iterator>;
-/// True if views of x have an out-of-bounds record (overhang.hpp).
+/// True if views of a tensor of type X have an out-of-bounds record (overhang.hpp).
 template <class X>
 inline constexpr bool can_overhang =
     remembers_overhang<remove_cvref_t<decltype(iterator_of(lvalue<remove_cvref_t<X>>()))>>;
-/// Returns the out-of-bounds record of x; an empty record if x owns its elements.
+/// Returns the out-of-bounds record of x; one without out-of-bounds elements if x has no record.
 template <class X>
 ZELLIGE_HOST_DEVICE constexpr Overhang known_of([[maybe_unused]] X const& x) {
   if constexpr (remembers<X>)
@@ -73,7 +74,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang known_of([[maybe_unused]] X const& x) {
   else
     return {};
 }
-/// Returns a view of all elements of x in the divided layout.
+/// Returns a view of all elements of x under `layout`, which is the layout of x divided by the tiler.
 template <class X, class L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler) {
   if constexpr (can_overhang<X>)
@@ -83,8 +84,8 @@ ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler
   else
     return make_tensor(iterator_of(x), layout);
 }
-/// Returns the out-of-bounds record of one thread's elements of all tiles; empty if the tile is not given by
-/// numbers.
+/// Returns the out-of-bounds record of the elements that thread number `thread` owns in all tiles; one
+/// without out-of-bounds elements if the tile is not given by numbers.
 template <class S, class T, class TV>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S const& shape, T const& tile,
                                                      TV const& tv, int thread) {
@@ -93,8 +94,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S cons
   else
     return Overhang{};  // a tile whose elements are not contiguous
 }
-/// Returns a view of one thread's elements of x, of every tile. tv() returns the thread-value layout,
-/// thread() the index; both are called only for partial tiles.
+/// Returns a view, under the layout `part`, of the elements of x that one thread owns in all tiles. tv()
+/// returns the thread-value layout and thread() the thread's index; they are called only if some tiles are
+/// partial.
 template <class X, class It, class L, class T, class TV, class I>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_thread(X const& x, It const& it, L const& part, T const& tile,
                                                   [[maybe_unused]] TV const& tv,
@@ -109,7 +111,7 @@ ZELLIGE_HOST_DEVICE constexpr auto view_of_thread(X const& x, It const& it, L co
 }
 }  // namespace detail
 
-/// Returns r with r(c) = x(b(c)), where b is the tiler.
+/// Returns the view r with r(c) = x(b(c)), where b is the tiler.
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto composition(X&& x, T const& tiler) {
   auto const layout = composition(x.layout(), tiler);
@@ -119,29 +121,34 @@ ZELLIGE_HOST_DEVICE constexpr auto composition(X&& x, T const& tiler) {
   else
     return make_tensor(detail::iterator_of(x), layout);
 }
-/// Divides x by a tiler; see logical_divide of layouts.
+/// Divides x by a tiler. Each divided mode becomes a pair: a mode over the elements of a tile, and a mode
+/// over the tiles.
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto logical_divide(X&& x, T const& tiler) {
   return detail::divided(x, logical_divide(x.layout(), tiler), tiler);
 }
-/// Divides x by a tiler: ((within the tile), (over the tiles)).
+/// Divides x by a tiler. The result has rank 2: mode 0 runs over the elements of a tile, mode 1 over the
+/// tiles.
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto zipped_divide(X&& x, T const& tiler) {
   return detail::divided(x, zipped_divide(x.layout(), tiler), tiler);
 }
-/// Divides x by a tiler: ((within the tile), tiles of mode 0, tiles of mode 1, ...).
+/// Divides x by a tiler. Mode 0 of the result runs over the elements of a tile; modes 1, 2, ... run over the
+/// tiles along modes 0, 1, ... of x.
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto tiled_divide(X&& x, T const& tiler) {
   return detail::divided(x, tiled_divide(x.layout(), tiler), tiler);
 }
-/// Divides x by a tiler: (tile mode 0, ..., tiles of mode 0, ...).
+/// Divides x by a tiler. The result is flat: first the modes over the elements of a tile, then the modes over
+/// the tiles along modes 0, 1, ... of x.
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto flat_divide(X&& x, T const& tiler) {
   return detail::divided(x, flat_divide(x.layout(), tiler), tiler);
 }
 
 namespace detail {
-// Returns the coordinate crd extended by `_` to N modes. Compile error if it has more.
+// Returns the coordinate crd extended by `_` at its end to N modes. Compile error if crd has more than N
+// modes.
 template <Algorithm algorithm, int N, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto marked_to(Crd const& crd) {
   if constexpr (!tuple_like<Crd>)
@@ -155,7 +162,8 @@ ZELLIGE_HOST_DEVICE constexpr auto marked_to(Crd const& crd) {
 }  // namespace detail
 
 namespace detail {
-/// Divides x by the tiler and selects a tile, or an element of every tile, at crd.
+/// Divides x by the tiler, and returns the tile that crd selects or, if part is Part::thread, the elements at
+/// coordinate crd of all tiles.
 template <Algorithm algorithm, Part part, class X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& crd) {
   if constexpr (tuple_like<T> && tuple_size_v < T >> X::rank) {
@@ -185,37 +193,37 @@ ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& 
 }
 }  // namespace detail
 
-/// Divides x by the tiler and returns the tile at crd. A crd of fewer modes leaves the other tile modes
-/// whole.
+/// Divides x by the tiler and returns the tile that crd selects. If crd has fewer modes than the tiler, all
+/// tiles along the other modes are returned.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto inner_partition(X&& x, T const& tiler, Crd const& crd) {
   return detail::partitioned<Algorithm::local_tile, detail::Part::tile>(x, tiler, crd);
 }
-/// Divides x by the tiler and returns the element at crd of every tile.
+/// Divides x by the tiler and returns the elements at coordinate crd of all tiles.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto outer_partition(X&& x, T const& tiler, Crd const& crd) {
   return detail::partitioned<Algorithm::local_partition, detail::Part::thread>(x, tiler, crd);
 }
-/// Returns the tile at crd, as inner_partition does.
+/// Divides x by the tiler and returns the tile that crd selects; the same as inner_partition.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto local_tile(X&& x, T const& tiler, Crd const& crd) {
   return inner_partition(x, tiler, crd);
 }
-/// Returns the tile at crd of only those modes that proj does not mark with `_`: Step<_1, X, _1> drops the
-/// second.
+/// Divides x by the tiler and returns the tile that crd selects. Only those modes of tiler and crd are used
+/// for which proj has a number: Step<_1, X, _1> drops the second one.
 template <tensor_like X, class T, class Crd, class P>
 ZELLIGE_HOST_DEVICE constexpr auto local_tile(X&& x, T const& tiler, Crd const& crd, P const& proj) {
   return inner_partition(x, dice(proj, tiler), dice(proj, crd));
 }
-/// Returns the elements that thread `index` owns: x is divided into tiles of the shape of the thread layout,
-/// and the thread's element is taken from each.
+/// Returns the elements of x that thread number `index` owns: x is divided into tiles of the thread layout's
+/// shape, and the thread owns one element of each.
 template <tensor_like X, class S, class D, class I>
 ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index) {
   static_assert(integral<I>, "local_partition(x, threads, index): the index of a thread is a number");
   return outer_partition(x, product_each(threads.shape()), threads.get_flat_coord(index));
 }
-/// Returns the elements that thread `index` owns: one of every tile of the thread layout's shape. Modes of
-/// the thread layout under a `_` of proj are dropped.
+/// Returns the elements of x that thread number `index` owns: one of every tile of the thread layout's shape.
+/// Only those modes of the thread layout are used for which proj has a number.
 template <tensor_like X, class S, class D, class I, class P>
 ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index,
                                                    P const& proj) {

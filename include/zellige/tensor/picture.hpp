@@ -1,8 +1,9 @@
 // Draws layouts, tiled copies and tiled MMAs as SVG or LaTeX (TikZ). Host only.
 //
-//   print_svg(layout)          a rank-2 layout: every cell its index, shaded by the index modulo 8
-//   print_svg(tiled_copy)      the thread and value that read and write each element: T3 over V1
-//   print_svg(tiled_mma)       A left of C, B above it; print_latex(...) likewise
+//   print_svg(layout)          a rank-2 layout: each cell shows its index, shaded by the index modulo 8
+//   print_svg(tiled_copy)      source and destination: each cell shows the thread and value of an element, as T3 and V1
+//   print_svg(tiled_mma)       A to the left of C, and B above C, with the thread and value of each element
+//   print_latex(...)           the same for tiled copies and tiled MMAs
 //
 // A tiled copy is anything with get_layoutS_TV() and get_layoutD_TV(); a tiled MMA has get_layoutA_TV(),
 // get_layoutB_TV() and get_layoutC_TV().
@@ -35,7 +36,8 @@ inline CellGrid empty_grid(std::string const& title, int rows, int columns) {
   g.cells.resize(std::size_t(rows) * std::size_t(columns));
   return g;
 }
-/// Returns the grid of a rank-2 layout: each cell shows its index, coloured by the index modulo 8.
+/// Returns the drawing of a rank-2 layout as a grid: each cell shows its index, coloured by the index modulo
+/// 8.
 template <class L>
 CellGrid grid_of_layout(L const& l) {
   static_assert(L::rank == 2, "print_svg(layout): only layouts of 2 modes are drawn as a grid");
@@ -48,8 +50,8 @@ CellGrid grid_of_layout(L const& l) {
   }
   return g;
 }
-/// Returns the grid of a thread-value layout, which maps (thread, value) to an index of a rows x columns
-/// tile. Each cell shows the first thread and value that hold the element.
+/// Returns the drawing of a thread-value layout, which maps (thread, value) to an index of a rows x columns
+/// tile, as a grid. Each cell shows the first thread and value that hold the element.
 template <class L>
 CellGrid grid_of_holders(std::string const& title, L const& tv, int rows, int columns) {
   CellGrid g = empty_grid(title, rows, columns);
@@ -70,7 +72,7 @@ inline CellGrid transposed(CellGrid const& g) {
   return r;
 }
 
-/// Returns a drawing, one or more grids of cells, as an SVG document.
+/// Returns a drawing, which consists of the given grids, as an SVG document.
 inline std::string grids_svg(std::vector<CellGrid> const& grids) {
   static constexpr char const* colours[] = {"#afafff", "#afffaf", "#ffffaf", "#ffafaf",
                                             "#d2d2ff", "#d2ffd2", "#ffffd2", "#ffd2d2"};
@@ -104,7 +106,7 @@ inline std::string grids_svg(std::vector<CellGrid> const& grids) {
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" +
          number(height) + "\" font-family=\"monospace\" text-anchor=\"middle\">\n" + body + "</svg>\n";
 }
-/// Returns a drawing, one or more grids of cells, as a LaTeX (TikZ) document.
+/// Returns a drawing, which consists of the given grids, as a LaTeX (TikZ) document.
 inline std::string grids_latex(std::vector<CellGrid> const& grids) {
   static constexpr char const* colours[] = {"blue!30", "green!30", "yellow!40", "red!30",
                                             "blue!15", "green!15", "yellow!20", "red!15"};
@@ -135,20 +137,20 @@ inline std::string grids_latex(std::vector<CellGrid> const& grids) {
   return out + "\\end{tikzpicture}\n\\end{document}\n";
 }
 
-/// True for a tiled copy.
+/// True for a tiled copy: any type with layouts of source and destination.
 template <class T>
 concept copies_tiles = requires(T const& t) {
   t.get_layoutS_TV();
   t.get_layoutD_TV();
 };
-/// True for a tiled MMA.
+/// True for a tiled MMA: any type with layouts of A, B and C.
 template <class T>
 concept multiplies_tiles = requires(T const& t) {
   t.get_layoutA_TV();
   t.get_layoutB_TV();
   t.get_layoutC_TV();
 };
-/// Returns the grids of a tiled copy: source and destination side by side.
+/// Returns the grids that draw a tiled copy: source and destination side by side.
 template <copies_tiles T>
 std::vector<CellGrid> grids_of(T const& t) {
   auto const tiler = typename T::Tiler_MN{};
@@ -160,7 +162,7 @@ std::vector<CellGrid> grids_of(T const& t) {
   d.at_column = columns + 3;
   return {s, d};
 }
-/// Returns the grids of a tiled MMA: A to the left of C, and B, transposed, above C.
+/// Returns the grids that draw a tiled MMA: A to the left of C, and B, transposed, above C.
 template <multiplies_tiles T>
 std::vector<CellGrid> grids_of(T const& t) {
   int const m = int(t.template tile_size_mnk<0>()), n = int(t.template tile_size_mnk<1>());
@@ -176,27 +178,27 @@ template <class T>
 concept tiling = copies_tiles<T> || multiplies_tiles<T>;
 }  // namespace detail
 
-/// Returns the SVG drawing of a rank-2 layout.
+/// Returns an SVG document that draws a rank-2 layout.
 template <layout_like L>
 std::string svg_text(L const& l) {
   return detail::grids_svg({detail::grid_of_layout(l)});
 }
-/// Returns the SVG drawing of a tiled copy or tiled MMA.
+/// Returns an SVG document that draws a tiled copy or tiled MMA.
 template <detail::tiling T>
 std::string svg_text(T const& t) {
   return detail::grids_svg(detail::grids_of(t));
 }
-/// Returns the LaTeX drawing of a tiled copy or tiled MMA.
+/// Returns a LaTeX (TikZ) document that draws a tiled copy or tiled MMA.
 template <detail::tiling T>
 std::string latex_text(T const& t) {
   return detail::grids_latex(detail::grids_of(t));
 }
-/// Prints the SVG drawing of a layout, tiled copy or tiled MMA to standard output.
+/// Prints an SVG document that draws a layout, tiled copy or tiled MMA to standard output.
 template <class T>
 requires(layout_like<T> || detail::tiling<T>) void print_svg(T const& t) {
   std::fputs(svg_text(t).c_str(), stdout);
 }
-/// Prints the LaTeX drawing of a tiled copy or tiled MMA to standard output.
+/// Prints a LaTeX (TikZ) document that draws a tiled copy or tiled MMA to standard output.
 template <detail::tiling T>
 void print_latex(T const& t) {
   std::fputs(latex_text(t).c_str(), stdout);

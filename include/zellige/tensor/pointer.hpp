@@ -1,10 +1,11 @@
-// Pointers tagged with their memory space (global, shared, register or tensor memory), and casts between
+// Defines pointers tagged with their memory space (global, shared, register or tensor memory), and casts between
 // kinds of pointers.
 //
-//   make_gmem_ptr(p)              p, tagged as global memory          make_gmem_ptr<float>(void_pointer)
+//   make_gmem_ptr(p)              p, tagged as a pointer to global memory
+//   make_gmem_ptr<float>(p)       the same for a void pointer p
 //   recast_ptr<half_t>(p)         the same address with another element type; keeps the memory space
-//   recast_ptr<int4b_t>(p)        elements of less than a byte: a subbyte_iterator
-//   raw_pointer_cast(p)           the raw pointer inside
+//   recast_ptr<int4b_t>(p)        a subbyte_iterator, because the elements are smaller than a byte
+//   raw_pointer_cast(p)           the pointer without its tag
 #pragma once
 #include <zellige/tensor/iterator.hpp>
 #include <zellige/tensor/subbyte.hpp>
@@ -114,7 +115,7 @@ struct tmem_ptr {
       return {addr_ + (n >> shift | n << (32 - shift))};
   }
 };
-/// Returns a tensor-memory address.
+/// Returns `address` as a pointer to Blackwell's tensor memory.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr tmem_ptr<T> make_tmem_ptr(unsigned address = 0) {
   return {address};
@@ -188,8 +189,8 @@ inline constexpr bool is_sparse_v = false;
 template <int N, class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_sparse_ptr(It const& it);
 
-/// Returns a pointer to the same address with elements of type U. Elements smaller than a byte give a
-/// subbyte_iterator.
+/// Returns a pointer to the same address with elements of type U: a subbyte_iterator if they are smaller than
+/// a byte.
 template <class U, class T>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(T* p) {
   if constexpr (is_sparse_v<U>)
@@ -225,7 +226,8 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(P const& p) {
 }
 
 namespace detail {
-/// Tags an iterator as a pointer of kind P, unless it has that memory space already.
+/// Returns the iterator as a tagged pointer of type P; an iterator that already has P's memory space is
+/// returned unchanged.
 template <class P, class It>
 ZELLIGE_HOST_DEVICE constexpr auto in_memory(It const& it) {
   if constexpr (is_same_v<typename memory_of<It>::type, typename P::memory>)
@@ -234,22 +236,22 @@ ZELLIGE_HOST_DEVICE constexpr auto in_memory(It const& it) {
     return P(it);
 }
 }  // namespace detail
-/// Tags a pointer as global memory.
+/// Returns the pointer or iterator, tagged as global memory.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_gmem_ptr(It it) {
   return detail::in_memory<gmem_ptr<It>>(it);
 }
-/// Tags a pointer as shared memory.
+/// Returns the pointer or iterator, tagged as shared memory.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(It it) {
   return detail::in_memory<smem_ptr<It>>(it);
 }
-/// Tags a pointer as registers.
+/// Returns the pointer or iterator, tagged as registers.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(It it) {
   return detail::in_memory<rmem_ptr<It>>(it);
 }
-// Tags a void pointer as global memory with elements of type T.
+// Returns the void pointer as a pointer to elements of type T, tagged as global memory.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto make_gmem_ptr(void* p) {
   return make_gmem_ptr(recast_ptr<T>(p));
@@ -283,8 +285,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(void const* p) {
   return make_rmem_ptr(recast_ptr<T const>(p));
 }
 
-/// Returns the alignment in elements that the type of a pointer implies: 0, that is no limit, for a plain
-/// pointer.
+/// Returns the alignment, in elements, that the type of a pointer implies. For a plain pointer it is 0: no
+/// limit.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr Int<0> max_alignment(T* const&) {
   return {};

@@ -1,22 +1,22 @@
-// prefetch(x): prefetches a tensor in global memory into the L2. It changes no value, and does nothing on the
-// host.
+// Prefetches a tensor in global memory into the L2. On the host, this does nothing.
 //
-//   prefetch(a);                                       one thread, all of a
-//   cooperative_prefetch<128>(threadIdx.x, a);         128 threads, each a part
+//   prefetch(a);                                       the calling thread prefetches all of a
+//   cooperative_prefetch<128>(threadIdx.x, a);         128 threads prefetch a together
 #pragma once
 #include <zellige/tensor/cooperative.hpp>
 
 namespace zellige {
 
 namespace detail {
-/// Prefetches the cache line of an address into the L2.
+/// Prefetches the cache line that contains address p into the L2.
 template <class P>
 ZELLIGE_HOST_DEVICE inline void prefetch_line([[maybe_unused]] P const* p) {
 #if defined(__CUDA_ARCH__)
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p) : "memory");
 #endif
 }
-/// Returns how many elements one request of fetch_bytes bytes covers, where elements are contiguous.
+/// Returns how many elements of X one prefetch request of fetch_bytes bytes covers, as far as they are
+/// contiguous.
 template <int fetch_bytes, class X>
 ZELLIGE_ALGEBRA consteval int elements_of_a_fetch() {
   using L = typename X::layout_type;
@@ -25,15 +25,15 @@ ZELLIGE_ALGEBRA consteval int elements_of_a_fetch() {
 }
 }  // namespace detail
 
-/// Prefetches x with threads 0 to NumThreads - 1: one request per FetchBytes bytes in memory order, or one
-/// per element if the layout has no static memory order.
+/// Prefetches x with threads 0 to NumThreads - 1; tid is the thread's index. Makes one request per FetchBytes
+/// bytes in memory order, or one per element if the layout has no static memory order.
 template <int NumThreads, int FetchBytes = 64, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_prefetch(unsigned tid, X const& x) {
   static_assert(is_gmem_v<X>, "cooperative_prefetch(tid, x): x must be in global memory; see make_gmem_ptr");
   using L = detail::linear_layout<X>;
   if constexpr (detail::walk_size<X>() == detail::static_product<remove_cvref_t<decltype(x.shape())>> &&
                 detail::walk_size<X>() > 0) {
-    // In the order of memory, one request per FetchBytes bytes.
+    // Goes through x in memory order and makes one request per FetchBytes bytes.
     auto const order = right_inverse(L{});
     constexpr int step = detail::elements_of_a_fetch<FetchBytes, X>();
     for (int i = int(tid) * step; i < int(x.size()); i += NumThreads * step)

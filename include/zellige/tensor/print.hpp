@@ -1,7 +1,7 @@
-// Returns tensors as strings, as print, print_tensor and << of write.hpp print them. Host only.
+// Converts tensors to strings, with the same text that print, print_tensor and << (write.hpp) print. Host only.
 //
-//   to_text(x)                      "counting_iter(42) o (4,5):(_1,4)"
-//   table_text(x, false, true)      the output of print_tensor(x)
+//   to_text(x)                                           "counting_iter(42) o (4,5):(_1,4)"
+//   table_text(x, /*stream=*/false, /*head=*/true)       the output of print_tensor(x)
 #pragma once
 #include <string>
 #include <zellige/layout/print.hpp>
@@ -61,14 +61,14 @@ struct text_table {
 };
 }  // namespace detail
 
-/// Returns the pointer and layout of a tensor as a string, as print(x) prints them.
+/// Returns the pointer and layout of a tensor as a string: the output of print(x).
 template <tensor_like X>
 std::string to_text(X const& x) {
   detail::text_stream s;
   detail::write_tensor(detail::text_table{s}, x);
   return s.out;
 }
-/// Returns the output of print_tensor(x, head) or, if stream, that of operator<<.
+/// Returns the output of print_tensor(x, head) or, if `stream`, that of operator<<, as a string.
 template <tensor_like X>
 std::string table_text(X const& x, bool stream, bool head) {
   detail::text_stream s;

@@ -1,8 +1,8 @@
 // Reduces tensors to a value or along some of their modes, with + or another binary function.
 //
-//   reduce(x, 0.f)                       the sum of x's elements; reduce(x, init, op) another fold
-//   batch_reduce(x, y)                   y(i) += every x(_, i)
-//   logical_reduce(x, y, (_, 0))         y += x over the modes that the profile does not mark with `_`
+//   reduce(x, 0.f)                       the sum of x's elements; reduce(x, init, op) reduces with op
+//   batch_reduce(x, y)                   y(i) += x(0, i) + x(1, i) + ...
+//   logical_reduce(x, y, (_, 0))         y(m) += x(m, 0) + x(m, 1) + ...: modes marked with `_` are kept
 #pragma once
 #include <zellige/tensor/same.hpp>
 
@@ -23,8 +23,8 @@ concept combines = requires(F& f, T const& t) {
 };
 }  // namespace detail
 
-/// Returns f(...f(f(value, x(0)), x(1))..., x(n-1)). A `value` that can itself be called with two elements is
-/// excluded: reduce(x, f) without a start value may be a function of the user, which this overload must not
+/// Returns f(...f(f(value, x(0)), x(1))..., x(n-1)). Not available if `value` can be called with two
+/// elements: in reduce(x, f), f may then be the function of an overload of the user, which this one must not
 /// hide.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, class V, class F = plus>
@@ -34,8 +34,8 @@ requires(!detail::combines<V, typename S::value_type>) ZELLIGE_HOST_DEVICE const
   return detail::fold_elements(x, value, f);
 }
 
-/// Computes dst(i) = the fold of dst(i) and all elements of column i of src. src has rank 2, and as many
-/// columns as dst has elements.
+/// Reduces each column i of src into dst(i): sets dst(i) to f(...f(f(dst(i), src(0, i)), src(1, i))...). src
+/// must have rank 2 and as many columns as dst has elements.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class F = plus>
 ZELLIGE_HOST_DEVICE constexpr void batch_reduce(S const& src, D&& dst, F&& f = {}) {
@@ -51,7 +51,7 @@ ZELLIGE_HOST_DEVICE constexpr void batch_reduce(S const& src, D&& dst, F&& f = {
 }
 
 namespace detail {
-// A layout without modes counts as one element.
+// Returns l, or _1:_0 if l has no modes: such a layout counts as one element.
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto none_empty(L const& l) {
   if constexpr (L::rank == 0)
@@ -60,8 +60,8 @@ ZELLIGE_HOST_DEVICE constexpr auto none_empty(L const& l) {
     return l;
 }
 }  // namespace detail
-/// Folds src into dst over the modes that the profile does not mark with `_`; dst has one element per
-/// coordinate of the marked modes.
+/// Reduces src into dst with f, over those modes of src for which the profile does not have `_`. dst has one
+/// element per coordinate of the other modes.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class P, class F = plus>
 ZELLIGE_HOST_DEVICE constexpr void logical_reduce(S const& src, D&& dst, P const& profile, F&& f = {}) {

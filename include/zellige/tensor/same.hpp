@@ -1,11 +1,12 @@
-// Checks the preconditions of the algorithms on tensors: equal sizes, and no partial tiles. Static conditions
-// are compile errors, and each call reports at most one.
+// Checks the preconditions of the algorithms on tensors: equal sizes, and no partial tiles. A violated condition on
+// static numbers is a compile error; a call of an algorithm causes at most one.
 #pragma once
 #include <zellige/tensor/tensor.hpp>
 
 namespace zellige::detail {
 
-/// Reports a view that has an out-of-bounds part; a view without a record is accepted.
+/// Reports an error if the view with this out-of-bounds record has out-of-bounds elements. A view without a
+/// record is accepted.
 template <Algorithm algorithm>
 ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(NoOverhang) {}
 template <Algorithm algorithm>
@@ -15,7 +16,7 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(Overhang const& over) {
            "a tile of {x} hangs over the end of a tensor whose extent is {y}; copy_if takes a predicate",
            over.tile, over.extent);
 }
-/// Requires that all elements of all tensors are in bounds.
+/// Reports an error unless all elements of all tensors x are in bounds.
 template <Algorithm algorithm, class... X>
 ZELLIGE_HOST_DEVICE constexpr void require_whole(X const&... x) {
   (refuse_overhang<algorithm>(overhang_of(x)), ...);
@@ -38,7 +39,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_modes(A const& a, B const& b, seq<I...>
   (check_same(algorithm, "a mode has the sizes {x} and {y}; they must be the same", size<I>(a), size<I>(b)),
    ...);
 }
-/// Requires equal ranks, and equal sizes mode by mode.
+/// Reports an error unless a and b have equal ranks and equal sizes in each mode.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_shape(A const& a, B const& b) {
   if constexpr (A::rank != B::rank) {
@@ -51,7 +52,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_shape(A const& a, B const& b) {
       check_modes<algorithm>(a, b, make_seq<A::rank>{});
   }
 }
-/// Requires that two numbers of elements are equal.
+/// Reports an error unless the numbers of elements a and b are equal.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
   if constexpr (clash<A, B>)
@@ -59,7 +60,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
   else
     check_same(algorithm, "the tensors have {x} and {y} elements; the numbers must be equal", a, b);
 }
-/// Requires that a predicate has at least as many elements as are copied.
+/// Reports an error if a predicate tensor has fewer elements (`available`) than are copied (`needed`).
 template <Algorithm algorithm, class P, class N>
 ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& available, N const& needed) {
   if constexpr (is_static_integer_v<P> && is_static_integer_v<N>) {
@@ -68,12 +69,12 @@ ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& available, N const& 
     check_same(algorithm, "the predicate has {x} elements, the tensors {y}", available, needed);
   }
 }
-/// True if the static numbers of elements differ.
+/// True if the numbers of elements of tensors A and B are static and differ.
 template <class A, class B>
 inline constexpr bool counts_clash =
     clash<decltype(size(lvalue<A const>())), decltype(size(lvalue<B const>()))>;
-/// Requires the same number of elements, in any modes. For tensors of equal rank the error names the sizes of
-/// the first mode that differs.
+/// Reports an error unless a and b have the same number of elements; their modes may differ. For tensors of
+/// equal rank, the error names the sizes of the first mode that differs.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_count(A const& a, B const& b) {
   if constexpr (counts_clash<A, B> && A::rank == B::rank && A::rank > 0)
@@ -81,12 +82,12 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_count(A const& a, B const& b) {
   else
     require_same_size<algorithm>(size(a), size(b));
 }
-/// False if the static numbers of elements of two tensors differ; an algorithm then does nothing after the
-/// error.
+/// False if the numbers of elements of tensors A and B are static and differ: an algorithm then does nothing
+/// after the error.
 template <class A, class B>
 inline constexpr bool same_counts = !counts_clash<A, B>;
-/// Requires the same number of elements, all in bounds. Reports at most one error: if `same_counts` is false,
-/// the caller must do nothing after it.
+/// Reports an error unless a and b have the same number of elements, and all of them are in bounds. Causes at
+/// most one compile error: if `same_counts` is false, the caller must do nothing afterwards.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_counts(A const& a, B const& b) {
   require_same_count<algorithm>(a, b);

@@ -1,8 +1,8 @@
-// Structured sparsity: sparse_elem is one stored element that represents N logical ones, and sparse_ptr
-// counts in logical elements.
+// Supports structured sparsity: a sparse_elem is one stored element that represents N logical elements, and a
+// sparse_ptr is a pointer that counts in logical elements.
 //
-//   sparse_elem<2, half_t>                  one half_t that represents two
-//   make_sparse_ptr<2>(p)[5]                *(p + 2): the logical elements 4 and 5 share a stored one
+//   sparse_elem<2, half_t>                  one stored half_t that represents two logical elements
+//   make_sparse_ptr<2>(p)[5]                is *(p + 2): the logical elements 4 and 5 share one stored element
 #pragma once
 #include <zellige/tensor/check.hpp>
 #include <zellige/tensor/pointer.hpp>
@@ -76,7 +76,7 @@ inline constexpr bool is_sparse_ptr_v<P> = is_sparse_ptr_v<typename P::iterator>
 template <class T>
 struct is_sparse_ptr : bool_constant<is_sparse_ptr_v<T>> {};
 
-/// Returns a sparse_ptr, or the iterator itself if N is 1.
+/// Returns a sparse_ptr that starts at the iterator, or the iterator itself if N is 1.
 template <int N, class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_sparse_ptr(It const& it) {
   if constexpr (N == 1)
@@ -84,7 +84,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_sparse_ptr(It const& it) {
   else
     return sparse_ptr<N, It>{it};
 }
-/// Returns the stored elements as elements of type U.
+/// Returns a pointer to the stored elements with elements of type U.
 template <class U, int N, class It>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(sparse_ptr<N, It> const& p) {
   static_assert(!is_sparse_v<U>, "recast_ptr: from one sparse element to another has no one meaning");

@@ -1,9 +1,9 @@
-// Packed elements smaller than a byte: iterators, references and arrays. A byte has 8 one-bit or 2 four-bit
-// elements; 4 six-bit elements take 3 bytes.
+// Defines iterators, references and arrays for packed elements smaller than a byte. A byte holds 8 one-bit or 2
+// four-bit elements; 4 six-bit elements take 3 bytes.
 //
-//   subbyte_iterator<int4b_t> it(bytes);       // from the low bits of bytes[0] on
-//   it[3] = int4b_t(-2);                       // the high half of bytes[1]; its neighbours are unchanged
-//   array_subbyte<uint2b_t, 14> a;             // 4 bytes
+//   subbyte_iterator<int4b_t> it(bytes);       // element 0 is in the low bits of bytes[0]
+//   it[3] = int4b_t(-2);                       // writes the high half of bytes[1]; all other elements are unchanged
+//   array_subbyte<uint2b_t, 14> a;             // 14 elements of 2 bits, in 4 bytes
 //
 // A write reads and writes whole bytes, so two threads must not write elements of the same byte concurrently.
 #pragma once
@@ -14,7 +14,8 @@ namespace zellige {
 
 /// Size of an element in bits.
 template <class T>
-// It is `auto` because nvcc does not accept an int as the argument of a parameter of another integer type.
+// The type is `auto` because nvcc does not accept an int as the argument of a template parameter of another
+// integer type.
 inline constexpr auto sizeof_bits_v = int(sizeof_bits<T>::value);
 template <class T>
 struct sizeof_bits<T const> : sizeof_bits<T> {};
@@ -78,7 +79,8 @@ class subbyte_reference {
 
  private:
   static constexpr unsigned BitMask = (1u << sizeof_bits_v<T>)-1;
-  // An element crosses a byte boundary only if its size does not divide eight bits.
+  // Returns true if the element crosses a byte boundary, which it can only if its size does not divide eight
+  // bits.
   ZELLIGE_HOST_DEVICE constexpr bool is_storage_unaligned() const {
     return 8 % sizeof_bits_v<T> != 0 && idx_ + sizeof_bits_v<T> > 8;
   }
@@ -162,7 +164,8 @@ ZELLIGE_HOST_DEVICE constexpr subbyte_iterator<T> subbyte_reference<T>::operator
 }
 
 namespace detail {
-/// Returns an element as a value for arithmetic: a packed element is read, any other is returned unchanged.
+/// Returns an element as a value for arithmetic: the value of a packed element, or any other element
+/// unchanged.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T const& loaded(T const& x) {
   return x;
@@ -173,12 +176,12 @@ ZELLIGE_HOST_DEVICE constexpr remove_cvref_t<T> loaded(subbyte_reference<T> cons
 }
 }  // namespace detail
 
-/// Returns a pointer to the byte in which the element begins.
+/// Returns a pointer to the byte in which the element at `it` begins.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T* raw_pointer_cast(subbyte_iterator<T> const& it) {
   return reinterpret_cast<T*>(it.ptr_);
 }
-/// Returns an iterator to the same address with elements of type U.
+/// Returns a pointer or iterator to the same address with elements of type U.
 template <class U, class T>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(subbyte_iterator<T> const& it) {
   constexpr bool constant = !is_same_v<T, remove_cvref_t<T>>;

@@ -1,11 +1,11 @@
-// swizzle_ptr: a pointer whose address is swizzled on access, as TMA and wgmma swizzle shared memory. The
-// layout stays linear, and the bits of the address decide, so the tile must begin at a multiple of the
-// swizzle's period. The two ways to swizzle a tensor differ in what is swizzled (in brackets), the index or
-// the address:
+// Defines swizzle_ptr: a pointer whose address is swizzled on access, as TMA and wgmma swizzle shared memory. A
+// tensor can be swizzled in two ways, by swizzling the index or the address. The element at coordinate c of a
+// tensor that begins at `address` is at
 //
-//   layout              element <- address + [layout]
-//   Sw o offset o layout     element <- address + [Sw <- offset + layout]     at any tile address
-//   swizzle_ptr              [element <- Sw <- address] + layout              as for TMA and WGMMA
+//   address + layout(c)                  without a swizzle
+//   address + Sw(offset + layout(c))     with a composed layout Sw o offset o layout; the address may be any
+//   Sw(address + layout(c))              with a swizzle_ptr and a layout, as TMA and wgmma do; the bits of the address
+//                                        matter, so the tile must begin at a multiple of the swizzle's period
 #pragma once
 #include <zellige/tensor/pointer.hpp>
 
@@ -35,7 +35,7 @@ struct swizzle_ptr {
     return a.ptr_ == b.ptr_;
   }
 
-  /// Returns the swizzled address.
+  /// Returns the pointer to the swizzled address of p.
   template <class T>
   ZELLIGE_HOST_DEVICE static constexpr T* apply_swizzle(T* p) {
     return reinterpret_cast<T*>(SwizzleFn::apply(reinterpret_cast<size_t>(p)));
@@ -48,13 +48,14 @@ struct swizzle_ptr {
   ZELLIGE_HOST_DEVICE static constexpr P apply_swizzle(P const& p) {
     return P(apply_swizzle(p.p));
   }
-  /// Returns the swizzled address of a pointer with its own swizzle_address function, such as the emulator's.
+  /// Returns the pointer to the swizzled address of p, for a pointer type that has its own function
+  /// swizzle_address, such as the emulator's.
   template <class P>
   requires requires(P const& p) { swizzle_address(p, SwizzleFn{}); }
   ZELLIGE_HOST_DEVICE static constexpr P apply_swizzle(P const& p) { return swizzle_address(p, SwizzleFn{}); }
 };
 
-/// Returns a swizzle_ptr, or the iterator itself if the swizzle has no bits.
+/// Returns a swizzle_ptr for the iterator, or the iterator itself if the swizzle has no bits.
 template <class It, class SwizzleFn>
 ZELLIGE_HOST_DEVICE constexpr swizzle_ptr<SwizzleFn, It> make_swizzle_ptr(It const& it, SwizzleFn const&) {
   return {it};
@@ -72,25 +73,26 @@ template <class SwizzleFn, class It>
 ZELLIGE_HOST_DEVICE constexpr It without_swizzle(swizzle_ptr<SwizzleFn, It> const& it) {
   return it.ptr_;
 }
-/// Tags a pointer as shared memory with a swizzle, which replaces any swizzle that the pointer has.
+/// Returns the pointer, tagged as shared memory and with the given swizzle, which replaces any swizzle that
+/// the pointer has.
 template <class It, swizzle_like Sw>
 ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(It const& it, Sw const& swizzle) {
   return make_swizzle_ptr(make_smem_ptr(without_swizzle(it)), swizzle);
 }
 
-/// Returns the pointer inside, without the swizzle.
+/// Returns the raw pointer inside the swizzle_ptr: without its swizzle and memory space.
 template <class Sw, class It>
 requires requires(It const& it) { raw_pointer_cast(it); }
 ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(swizzle_ptr<Sw, It> const& p) {
   return raw_pointer_cast(p.ptr_);
 }
-/// Returns the same address with elements of type U. The swizzle stays the same, since it applies to byte
-/// addresses.
+/// Returns a swizzle_ptr to the same address with elements of type U. The swizzle stays the same, because it
+/// applies to byte addresses.
 template <class U, class Sw, class It>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(swizzle_ptr<Sw, It> const& p) {
   return make_swizzle_ptr(recast_ptr<U>(p.ptr_), Sw{});
 }
-/// Returns how many elements a swizzle keeps contiguous: 2^M bytes, at least one element.
+/// Returns how many elements the swizzle keeps contiguous: those of 2^M bytes, at least one element.
 template <int B, int M, int S, class It>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(swizzle_ptr<Swizzle<B, M, S>, It> const&) {
   constexpr int elements = (8 << M) / sizeof_bits_v<iter_value_t<It>>;
@@ -124,7 +126,7 @@ template <class T>
 using get_swizzle_t = typename get_swizzle<T>::type;
 
 namespace detail {
-/// Converts a swizzle of byte addresses to one of indices of elements of `bits` bits.
+/// Returns a swizzle of byte addresses converted to a swizzle of indices of elements of `bits` bits.
 template <int bits, class Sw>
 ZELLIGE_HOST_DEVICE constexpr auto swizzle_of_elements(Sw const& swizzle) {
   if constexpr (bits >= 8)
@@ -133,8 +135,9 @@ ZELLIGE_HOST_DEVICE constexpr auto swizzle_of_elements(Sw const& swizzle) {
     return downcast<8 / bits>(swizzle);
 }
 }  // namespace detail
-/// Converts a layout whose swizzle applies to a shared-memory address to one that swizzles indices. Both
-/// address the same elements if the tile begins at a multiple of the swizzle's period.
+/// Returns a layout whose swizzle applies to shared-memory addresses converted to a layout whose swizzle
+/// applies to indices. Both address the same elements if the tile begins at a multiple of the swizzle's
+/// period.
 template <class Sw, int Bits, class L>
 ZELLIGE_HOST_DEVICE constexpr auto as_position_independent_swizzle_layout(
     ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {

@@ -1,10 +1,10 @@
-// Tensor<Engine, Layout>: elements, in memory or computed, that are addressed through a layout.
+// Defines Tensor<Engine, Layout>: elements, in memory or computed on access, that are addressed through a layout.
 //
-//   Tensor a = make_tensor(make_gmem_ptr(p), make_shape(m, n), make_stride(n, _1{}));   // a view of memory
-//   Tensor r = make_tensor<float>(Layout<Shape<_4, _8>>{});                             // its own 32 floats
+//   Tensor a = make_tensor(make_gmem_ptr(p), make_shape(m, n), make_stride(n, _1{}));   // a view of memory at p
+//   Tensor r = make_tensor<float>(Layout<Shape<_4, _8>>{});                             // owns 32 floats
 //
-// a(i, j) is an element, a(i, _) a row of a. Copies of r, which owns its elements, are deep; copies of a are
-// views of the same memory.
+// a(i, j) is an element of a, and a(i, _) is a view of row i. Copying r, which owns its elements, copies them; a
+// copy of a is a view of the same memory.
 #pragma once
 #include <zellige/layout.hpp>
 #include <zellige/tensor/engine.hpp>
@@ -40,7 +40,7 @@ struct Tensor {
   ZELLIGE_HOST_DEVICE constexpr EngineT const& engine() const { return engine_; }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() { return engine_.begin(); }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() const { return engine_.begin(); }
-  /// Returns the layout; a static one by value, so that it is a constant for any tensor.
+  /// Returns the layout; a static layout by value, so that it is a constant for any tensor.
   ZELLIGE_STEP constexpr decltype(auto) layout() const {
     if constexpr (__is_empty(LayoutT))
       return LayoutT{};
@@ -57,7 +57,8 @@ struct Tensor {
   }
   ZELLIGE_HOST_DEVICE constexpr auto size() const { return product(layout_.shape()); }
 
-  /// Returns the element at a coordinate or, if it contains `_`, a view of the modes under `_`.
+  /// Returns the element at a coordinate or, if the coordinate contains `_`, the slice: a view of the modes
+  /// under `_`.
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator()(Crd const& crd) {
     return at(*this, crd);
@@ -89,7 +90,8 @@ struct Tensor {
     return at(*this, crd);
   }
 
-  /// Returns composition(*this, tiler), or with several arguments a composition mode by mode.
+  /// Returns composition(*this, tiler) for one argument. For several arguments, composes mode i with argument
+  /// i.
   template <class... T>
   ZELLIGE_HOST_DEVICE constexpr auto compose(T const&... tiler) {
     return composed(*this, tiler...);
@@ -98,7 +100,8 @@ struct Tensor {
   ZELLIGE_HOST_DEVICE constexpr auto compose(T const&... tiler) const {
     return composed(*this, tiler...);
   }
-  /// Returns tiled_divide(*this, tiler), or with several arguments a division mode by mode.
+  /// Returns tiled_divide(*this, tiler) for one argument. For several arguments, divides mode i by argument
+  /// i.
   template <class... T>
   ZELLIGE_HOST_DEVICE constexpr auto tile(T const&... tiler) {
     return tiled(*this, tiler...);
@@ -153,7 +156,7 @@ template <class T>
 inline constexpr bool is_tensor_v = tensor_like<T>;
 
 namespace detail {
-/// Returns the iterator to the first element of a tensor.
+/// Returns an iterator to the first element of x.
 template <class X>
 ZELLIGE_HOST_DEVICE constexpr auto iterator_of(X& x) {
   return x.data();
@@ -171,8 +174,7 @@ template <class It>
 inline constexpr bool remembers_overhang = is_same_v<typename ViewEngine<It>::Over, Overhang>;
 template <class X>
 inline constexpr bool remembers = is_same_v<decltype(overhang_of(lvalue<X const>())), Overhang>;
-/// Returns a view that starts at an iterator. Operations that partition tensors pass the out-of-bounds record
-/// `over`.
+/// Returns a view of the elements from the iterator on, under a layout, with the out-of-bounds record `over`.
 template <class It, class L, class Over>
 ZELLIGE_HOST_DEVICE constexpr auto view(It const& it, L const& layout, [[maybe_unused]] Over const& over) {
   if constexpr (remembers_overhang<It> && is_same_v<Over, Overhang>)
@@ -180,12 +182,12 @@ ZELLIGE_HOST_DEVICE constexpr auto view(It const& it, L const& layout, [[maybe_u
   else
     return Tensor<ViewEngine<It>, L>{{it, {}}, layout};
 }
-/// Returns a view of all elements of x under another layout.
+/// Returns a view of all elements of x under another layout; `it` is an iterator to the first element.
 template <class X, class It, class L>
 ZELLIGE_HOST_DEVICE constexpr auto view_of(X const& x, It const& it, L const& layout) {
   return view(it, layout, rearranged(overhang_of(x)));
 }
-/// Returns a view of the slice of x at a coordinate of type Crd.
+/// Returns a view of a slice of x at a coordinate of type Crd; `it` and `layout` are those of the slice.
 template <class Crd, class X, class It, class L>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_part(X const& x, It const& it, L const& layout) {
   if constexpr (remembers<X>)
@@ -193,7 +195,7 @@ ZELLIGE_HOST_DEVICE constexpr auto view_of_part(X const& x, It const& it, L cons
   else
     return view(it, layout, NoOverhang{});
 }
-/// Returns a view of modes B to E - 1 of x.
+/// Returns a view of modes B to E - 1 of x; `it` and `layout` are those of the result.
 template <int B, int E, class X, class It, class L, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_modes(X const& x, It const& it, L const& layout, seq<I...>) {
   if constexpr (remembers<X>)
@@ -203,18 +205,19 @@ ZELLIGE_HOST_DEVICE constexpr auto view_of_modes(X const& x, It const& it, L con
 }
 }  // namespace detail
 
-/// Returns a view of the memory (or numbers) at an iterator, under a layout.
+/// Returns a view of the elements (in memory or computed) from an iterator on, under a layout.
 template <dereferenceable It, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(It const& it, L const& layout) {
   return Tensor<ViewEngine<It>, L>{{it, {}}, layout};
 }
-/// Returns a view under the layout shape:stride; without strides, the compact column-major one.
+/// Returns a view of the elements from an iterator on, under the layout shape:stride. Without strides, the
+/// layout is compact and column-major.
 template <dereferenceable It, int_tuple S, class... D>
 requires(sizeof...(D) <= 1) ZELLIGE_HOST_DEVICE
     constexpr auto make_tensor(It const& it, S const& shape, D const&... stride) {
   return make_tensor(it, make_layout(shape, stride...));
 }
-/// Returns a view of an array, under a layout or a shape with strides.
+/// Returns a view of an array. The other arguments are a layout, or a shape and optional strides.
 template <class T, size_t N, class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(T (&elements)[N], A const& a, B const&... b) {
   return make_tensor(&elements[0], a, b...);
@@ -265,12 +268,14 @@ struct MakeTensor {
     }
   }
 };
-/// Returns a tensor that owns its elements (registers in a kernel). The layout must be static.
+/// Returns a tensor that owns its elements, which are registers in a kernel. The arguments are a layout, or a
+/// shape and optional strides; they must be static.
 template <class T, class A, class... B>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
   return MakeTensor<T>{}(a, b...);
 }
-/// Returns an owning tensor with the shape of x and modes in the order of x's strides.
+/// Returns a tensor that owns its elements, of type T, with the shape of x. Its layout is compact, and a mode
+/// is faster the smaller its stride in x is; modes of stride 0 keep stride 0.
 template <class T, class X>
 requires(tensor_like<X> || layout_like<X>) ZELLIGE_OWNING ZELLIGE_HOST_DEVICE
     constexpr auto make_tensor_like(X const& x) {
@@ -284,8 +289,8 @@ template <tensor_like X>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(X const& x) {
   return make_tensor_like(x);
 }
-/// Returns an owning tensor for register copies of x's elements: mode 0 (the values of an instruction) is
-/// compact, the other modes are in the order of x's strides.
+/// Returns a tensor that owns its elements, of type T, for a register copy of x. Mode 0 (the values of an
+/// instruction) is compact and fastest; of the other modes, one is faster the smaller its stride in x is.
 template <class T, class X>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
   if constexpr (tensor_like<X>)
@@ -298,12 +303,13 @@ ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x)
   return make_fragment_like<typename X::value_type>(x);
 }
 
-/// Returns the tensor of coordinates that a layout with basis strides maps to, starting at zero.
+/// Returns the tensor whose elements are the coordinates to which a layout with basis strides maps, starting
+/// at zero.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_coord_tensor(L const& layout) {
   return make_tensor(make_inttuple_iter(coprofile(layout)), layout);
 }
-/// Returns the tensor of the layout's indices; the same as make_coord_tensor.
+/// Returns the tensor whose elements are the indices to which the layout maps; the same as make_coord_tensor.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_counting_tensor(L const& layout) {
   return make_coord_tensor(layout);
@@ -336,7 +342,7 @@ template <int... I, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto layout(X const& x) {
   return layout<I...>(x.layout());
 }
-/// Returns the nested mode that mode indices I select as a tensor, at coordinate 0 in the other modes.
+/// Returns a view of the nested mode that mode indices I select, at coordinate 0 in the other modes.
 template <int... I, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto tensor(X&& x) {
   if constexpr (sizeof...(I) == 0)

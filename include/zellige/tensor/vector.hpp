@@ -1,8 +1,8 @@
-// Vectorised access to tensors: how many elements two tensors can move together, and a tensor's memory as
-// elements of another size (recast).
+// Supports vectorised access to tensors: computes how many elements a copy between two tensors can move as one
+// vector, and views a tensor's memory in elements of another size (recast).
 //
-//   max_common_vector(a, b)      the number of elements contiguous in both, in the same order: Int<N>
-//   recast<uint128_t>(a)         a's memory in elements of 128 bits, with its layout converted
+//   max_common_vector(a, b)      the number of elements that are contiguous in both a and b, in the same order: Int<N>
+//   recast<uint128_t>(a)         a view of a's memory in elements of 128 bits, with a's layout converted
 #pragma once
 #include <zellige/tensor/partition.hpp>
 
@@ -26,7 +26,8 @@ struct unqualified_type<T volatile> {
 template <class T>
 using unqualified_t = typename unqualified_type<T>::type;
 
-/// True if elements of two tensors can be copied as bytes: the same trivially copyable type, both in memory.
+/// True if elements can be copied between two tensors as bytes: they have the same trivially copyable type
+/// and are in memory.
 template <class A, class B>
 inline constexpr bool same_representation =
     is_same_v<unqualified_t<typename A::value_type>,
@@ -34,7 +35,7 @@ inline constexpr bool same_representation =
     stands_on_memory<A>&& stands_on_memory<B>;
 }  // namespace detail
 
-/// Returns the number of elements that are contiguous in both tensors in the same order; 0 if their elements
+/// Returns the number of elements that are contiguous in both tensors, in the same order; 0 if the elements
 /// cannot be copied as bytes.
 template <tensor_like A, tensor_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {
@@ -43,8 +44,8 @@ ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {
   else
     return Int<0>{};
 }
-/// Returns the layout of those coordinates of two tensors that are contiguous in both; _1:_0 if their
-/// elements cannot be copied as bytes.
+/// Returns the layout of the linear coordinates along which both tensors step through consecutive elements;
+/// _1:_0 if the elements cannot be copied as bytes.
 template <tensor_like A, tensor_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   if constexpr (detail::same_representation<A, B>)
@@ -52,8 +53,9 @@ ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   else
     return Layout<Int<1>, Int<0>>{};
 }
-/// Returns the largest n such that the elements form runs of n, each aligned to n. The pointer and run-time
-/// strides are assumed to be aligned; 1 if x is not in memory.
+/// Returns the largest n such that the tensor consists of runs of n consecutive elements, each of which
+/// starts at a multiple of n. The pointer and run-time strides are assumed to be aligned. Returns 1 if x is
+/// not in memory.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(X const& x) {
   if constexpr (detail::stands_on_memory<X>)
@@ -63,9 +65,9 @@ ZELLIGE_HOST_DEVICE constexpr auto max_alignment(X const& x) {
 }
 
 namespace detail {
-/// Returns the offset from a tensor's first element to the lowest address of its first vector. It is not 0 in
-/// modes of negative static stride, whose first element has the highest address. `taken` is the shape in
-/// vectors.
+/// Returns the offset from a tensor's first element to the lowest address of the vector that contains it. The
+/// offset is not 0 in modes of negative static stride, in which the first element of a vector has its highest
+/// address. `taken` has the number of vectors along each mode.
 template <class S, class N, class D>
 ZELLIGE_HOST_DEVICE constexpr auto back_to(S const& shape, N const& taken, D const& stride);
 template <class S, class N, class D, int... I>
@@ -86,7 +88,7 @@ ZELLIGE_HOST_DEVICE constexpr auto back_to(S const& shape, N const& taken, D con
   }
 }
 #if ZELLIGE_CHECK
-/// Reports an address that is not aligned for elements of type U.
+/// Reports an error if the address of `it` is not aligned for elements of type U.
 template <class U, class It>
 ZELLIGE_HOST_DEVICE constexpr void check_alignment(It const& it) {
   if constexpr (requires { raw_pointer_cast(it) + 1; }) {
@@ -102,7 +104,8 @@ ZELLIGE_HOST_DEVICE constexpr void check_alignment(It const& it) {
 }  // namespace detail
 
 namespace detail {
-/// Returns the iterator at which the tensor recast to U begins.
+/// Returns the iterator at which the tensor x begins after it is recast to elements of type U with the given
+/// layout.
 template <class U, class X, class L>
 ZELLIGE_HOST_DEVICE constexpr auto recast_at(X& x, L const& layout) {
   using T = typename X::value_type;
@@ -113,7 +116,8 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_at(X& x, L const& layout) {
 }
 }  // namespace detail
 namespace detail {
-/// Returns a layout for elements of new_bits in place of old_bits.
+/// Returns the layout of the same memory in elements of new_bits bits; `layout` is its layout in elements of
+/// old_bits bits.
 template <int old_bits, int new_bits, class L>
 ZELLIGE_HOST_DEVICE constexpr auto recast_bits(L const& layout) {
   if constexpr (old_bits == new_bits)
@@ -126,8 +130,9 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_bits(L const& layout) {
     return invoke<Op::recast_layout>(layout, Int<old_bits>{}, Int<new_bits>{});
 }
 }  // namespace detail
-/// Returns the same memory as a tensor of elements of type U. If the elements become larger, a remainder
-/// rounds up, as in a division; the bits beyond the original elements are recorded as out of bounds.
+/// Returns a view of the memory of x in elements of type U. If the elements become larger, their number is
+/// rounded up in each mode, as in a division; bits beyond the original elements are recorded as out of
+/// bounds.
 template <class U, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
   constexpr int before = sizeof_bits_v<typename remove_cvref_t<X>::value_type>, after = sizeof_bits_v<U>;
@@ -146,8 +151,8 @@ ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
   }
 }
 
-/// Converts a tensor with a swizzled pointer to one with a swizzled layout: the same elements, and valid at
-/// any address.
+/// Returns a view of the elements of x, a tensor with a swizzled pointer, as a tensor with a swizzled layout,
+/// which is valid at any address.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto as_position_independent_swizzle_tensor(X&& x) {
   using T = remove_cvref_t<X>;

@@ -1,9 +1,9 @@
-// Prints pointers and tensors in CuTe's notation with print(x), pretty_print(x), print_tensor(x) and stream
-// << x, on the host and in kernels.
+// Prints pointers and tensors in CuTe's notation: print(x), pretty_print(x) and print_tensor(x) on the host and in
+// kernels, stream << x on the host.
 //
-//   print(x)            gmem_ptr[32b](0x7f...) o (4,8):(_1,4)
-//   print_tensor(x)     that and the elements in rows; ranks 1 to 4
-//   std::cout << x      the layout and the elements
+//   print(x)            prints the pointer and the layout: gmem_ptr[32b](0x7f...) o (4,8):(_1,4)
+//   print_tensor(x)     prints the same and then the elements in rows; x has rank 1 to 4
+//   std::cout << x      prints the layout and the elements
 //
 // No stream header is included: << works with any class that has << and width().
 #pragma once
@@ -17,7 +17,7 @@ namespace detail {
 template <class Sink, class It>
 ZELLIGE_HOST_DEVICE void write_iterator(Sink const& s, It const& it);
 
-/// Writes a prefix such as "gmem_ptr[32b](", with the element size in bits.
+/// Writes the beginning of a pointer's text: `name`, the element size in bits, and "b](", as in "ptr[32b](".
 template <class Sink>
 ZELLIGE_HOST_DEVICE void write_bits_of(Sink const& s, char const* name, int bits) {
   s.text(name);
@@ -86,7 +86,7 @@ ZELLIGE_HOST_DEVICE void write_at(Sink const& s, transform_iter<It, F> const& it
   write_iterator(s, it.iter);
   s.text(")");
 }
-/// Writes an iterator of this library; "iter" for any other.
+/// Writes an iterator of this library in CuTe's notation; writes "iter" for any other iterator.
 template <class Sink, class It>
 ZELLIGE_HOST_DEVICE void write_iterator(Sink const& s, It const& it) {
   if constexpr (requires { write_at(s, it); })
@@ -116,7 +116,7 @@ inline constexpr bool is_written_iterator<ArithmeticTupleIterator<T>> = true;
 template <class It, class F>
 inline constexpr bool is_written_iterator<transform_iter<It, F>> = true;
 
-/// Writes a tensor as iterator o layout.
+/// Writes a tensor as "iterator o layout".
 template <class Sink, class X>
 ZELLIGE_HOST_DEVICE void write_tensor(Sink const& s, X const& x) {
   write_iterator(s, x.data());
@@ -165,14 +165,14 @@ ZELLIGE_HOST_DEVICE void write_pretty(Sink const& s, T const& x) {
   }
 }
 
-/// Writes a line that consists of `count` characters `mark`.
+/// Writes a line that consists of the character `mark`, `count` times.
 template <class Sink>
 ZELLIGE_HOST_DEVICE void write_rule(Sink const& s, char mark, int count) {
   for (int i = 0; i < count; ++i) s.letter(mark);
   s.text("\n");
 }
-/// Writes the elements of a tensor of rank 1 to 4 in rows, each by cell(element). `width` is the width of a
-/// cell, for the lines between matrices.
+/// Writes the elements of a tensor of rank 1 to 4 in rows. cell(element) writes one element, in `width`
+/// characters. Lines separate the matrices that modes 2 and 3 select.
 template <class Sink, class X, class Cell>
 ZELLIGE_HOST_DEVICE void write_rows(Sink const& s, X const& x, int width, Cell const& cell) {
   constexpr Underscore all{};
@@ -205,7 +205,7 @@ struct pretty_cell {
     write_pretty(s, x);
   }
 };
-/// Writes a tensor's description (if head) and its elements in rows.
+/// Writes a tensor's iterator and layout (if `head`) and its elements in rows.
 template <class Sink, class X>
 ZELLIGE_HOST_DEVICE void write_table(Sink const& s, X const& x, bool head) {
   if (head) write_tensor(s, x), s.text(":\n");
@@ -213,7 +213,7 @@ ZELLIGE_HOST_DEVICE void write_table(Sink const& s, X const& x, bool head) {
 }
 }  // namespace detail
 
-/// Prints an iterator or tagged pointer.
+/// Prints an iterator or tagged pointer in CuTe's notation.
 template <class It>
 requires detail::is_written_iterator<It> ZELLIGE_HOST_DEVICE void print(It const& it) {
   detail::write_iterator(detail::printf_sink{}, it);
@@ -235,7 +235,7 @@ template <class T>
 ZELLIGE_HOST_DEVICE void pretty_print(T const& x) {
   detail::write_pretty(detail::printf_table{}, x);
 }
-/// Prints the tensor's pointer and layout (if print_head) and its elements in rows.
+/// Prints the tensor's pointer and layout (if `print_head`) and its elements in rows.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE void print_tensor(X const& x, bool print_head = true) {
   detail::write_table(detail::printf_table{}, x, print_head);

@@ -59,7 +59,7 @@ struct ZipIterator {
 };
 template <class... It>
 inline constexpr bool detail::has_an_end<ZipIterator<It...>> = (has_an_end<It> || ...);
-// A zip is in a memory space if all its iterators are.
+// A ZipIterator is in a memory space if all its iterators are in this memory space.
 template <class First, class... It>
 requires(
     is_same_v<typename detail::memory_of<First>::type,
@@ -102,7 +102,8 @@ template <class... L>
 ZELLIGE_HOST_DEVICE constexpr ZipLayout<L...> zip_of(tuple<L...> const& layouts) {
   return {layouts};
 }
-// Defines function objects that apply a layout operation, so that it can be applied to every layout of a zip.
+// Defines name_by, a function object that applies the layout operation `name` with the argument t, for
+// on_each.
 #define ZELLIGE_ON_EVERY_LAYOUT(name)                                 \
   template <class T>                                                  \
   struct name##_by {                                                  \
@@ -118,7 +119,7 @@ ZELLIGE_ON_EVERY_LAYOUT(zipped_divide)
 ZELLIGE_ON_EVERY_LAYOUT(tiled_divide)
 ZELLIGE_ON_EVERY_LAYOUT(flat_divide)
 #undef ZELLIGE_ON_EVERY_LAYOUT
-/// Applies f to every layout of a zip.
+/// Returns the ZipLayout of the results of f on every layout of z.
 template <class F, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto on_each(ZipLayout<L...> const& z, F const& f) {
   return zip_of(map_zip(z.layouts_, f, make_seq<int(sizeof...(L))>{}));
@@ -133,7 +134,7 @@ ZELLIGE_HOST_DEVICE constexpr auto ZipLayout<L...>::at(Crd const& crd, seq<I...>
   else
     return make_tuple(get<I>(layouts_)(crd)...);
 }
-/// Returns the zip of the compositions of its layouts with the tiler.
+/// Returns the ZipLayout of the compositions of every layout of z with the tiler.
 template <class T, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto composition(ZipLayout<L...> const& z, T const& tiler) {
   return detail::on_each(z, detail::composition_by<T>{tiler});
@@ -166,12 +167,12 @@ struct widen_to {
   }
 };
 }  // namespace detail
-/// Returns the zip with every layout extended by modes _1:_0 at its end to rank N.
+/// Returns the ZipLayout z with modes _1:_0 added at the end of every layout, up to rank N.
 template <int N, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto append(ZipLayout<L...> const& z) {
   return detail::on_each(z, detail::widen_to<N, true>{});
 }
-/// Returns the zip with every layout extended by modes _1:_0 at its beginning to rank N.
+/// Returns the ZipLayout z with modes _1:_0 added at the beginning of every layout, up to rank N.
 template <int N, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(ZipLayout<L...> const& z) {
   return detail::on_each(z, detail::widen_to<N, false>{});
@@ -183,7 +184,7 @@ ZELLIGE_HOST_DEVICE constexpr auto slice_zip(Crd const& crd, ZipLayout<L...> con
   auto const parts = make_tuple(slice_and_offset(crd, get<I>(z.layouts_))...);
   return make_tuple(zip_of(make_tuple(get<0>(get<I>(parts))...)), make_tuple(get<1>(get<I>(parts))...));
 }
-/// Requires that all tensors have the shape of the first.
+/// Reports an error unless all tensors b have the shape of a.
 template <class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr void require_zippable(A const& a, B const&... b) {
   (require_same_shape<Algorithm::make_zip_tensor>(a, b), ...);
@@ -193,7 +194,7 @@ ZELLIGE_HOST_DEVICE constexpr auto unzip(tuple<It...> const& iters, tuple<L...> 
                                          Over const& over, seq<I...>) {
   return make_tuple(view(get<I>(iters), get<I>(layouts), over)...);
 }
-/// Returns the out-of-bounds record of the first tensor that has one.
+/// Returns the out-of-bounds record of the first tensor that has out-of-bounds elements, or an empty record.
 template <class... X>
 ZELLIGE_HOST_DEVICE constexpr Overhang overhang_of_all(X const&... x) {
   Overhang found;
@@ -201,13 +202,15 @@ ZELLIGE_HOST_DEVICE constexpr Overhang overhang_of_all(X const&... x) {
   return found;
 }
 }  // namespace detail
-/// Returns (the zip of the slices at crd, the tuple of the indices where they start).
+/// Returns the pair (ZipLayout of the slices of every layout of z at crd, tuple of the indices at which these
+/// slices start).
 template <class Crd, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ZipLayout<L...> const& z) {
   return detail::slice_zip(crd, z, make_seq<int(sizeof...(L))>{});
 }
 
-/// Returns the zip of tensors of the same shape. Refused if their ranks or sizes differ.
+/// Returns the tensor whose element at c is the tuple of the elements of all x at c. Refused if the ranks or
+/// sizes of the tensors x differ.
 template <tensor_like... X>
 ZELLIGE_HOST_DEVICE constexpr auto make_zip_tensor(X const&... x) {
   static_assert(sizeof...(X) > 0, "make_zip_tensor(a, b, ...): at least one tensor is needed");
@@ -217,7 +220,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_zip_tensor(X const&... x) {
   return detail::view(It{make_tuple(remove_cvref_t<decltype(x.data())>(x.data())...)},
                       L{make_tuple(x.layout()...)}, detail::overhang_of_all(x...));
 }
-/// Returns the tuple of the zipped tensors, as views.
+/// Returns the tuple of the tensors that were combined in x, as views.
 template <class E, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto unzip_tensor(Tensor<E, ZipLayout<L...>> const& x) {
   return detail::unzip(x.data().iters_, x.layout().layouts_, detail::overhang_of(x),
