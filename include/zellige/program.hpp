@@ -3,7 +3,6 @@
 // header is a wrapper of the C API <zellige/api.h>, the only other Zellige header that it needs.
 //
 //   // W is a constant input: no earlier work on the stream writes it
-//
 //   zellige::Program program(zellige::Graph::from_file("mlp.json"), {.target = "sm_90a", .constants = {"W"}});
 //   program.launch({x, w}, {y}, stream);                    // device addresses; may be captured in a CUDA graph
 //   for (const zellige_tensor_info& t : program.inputs()) std::cout << t.name << "\n";
@@ -41,8 +40,8 @@ inline void check(zellige_status status) {
   error.ours = status == ZELLIGE_FAILED;
   throw error;
 }
-/// Returns `found`, a count that the C API returned. Throws ProgramError if it is -1, which means that the
-/// call failed.
+/// Returns `found`, a count that the C API returned. Throws ProgramError if `found` is -1, which means that
+/// the call failed.
 template <class Count>
 Count counted(Count found) {
   if (found < 0) check(ZELLIGE_REFUSED);

@@ -1,6 +1,7 @@
 // Defines LoadAnywhere, which loads 16 bytes from an address that need not be a multiple of 16.
 //
-//   LoadAnywhere<half_t, 8> x[2];   // elements k to k + 15 of a row of K elements; `last` points to the tensor's last
+//   // elements k to k + 15 of a row of K elements; `last` points to the last element of the tensor
+//   LoadAnywhere<half_t, 8> x[2];
 //   for (int i = 0; i < 2; ++i) x[i].start(row + k + 8 * i, edge(K - k - 8 * i, 8), last + 1);  // all in flight
 //   for (int i = 0; i < 2; ++i) store(s + 8 * i, x[i].value());  // zeros from element K on
 //

@@ -44,8 +44,7 @@ struct LayoutOf<AddressTile<Pointer, Layout>> {
 };
 
 /// Loads to r[i][d] the element of row x + i of A (Side = 0), or of column x + i of B (Side = 1), at k + d. Extent is
-/// the operand's number of rows or columns; Whole says that none of x + i exceeds it. Tf32: rounds the elements to
-/// tf32.
+/// the operand's number of rows or columns; Whole: all x + i are less than Extent. Tf32: rounds the elements to tf32.
 template <int Side, bool AlongK, bool Tf32, int Extent, bool Whole, int Count, int Step, class Tile>
 ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, int x, int k) {
   const auto at = [&](int row, int depth) {
@@ -87,8 +86,8 @@ ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, i
       for (int d = 0; d < Step; ++d) r[i][d] = to_tf32(r[i][d]);
 }
 
-/// Adds the product over P::k = 4 values of K, from k on, to d, for batch b, the bi-th of this warp's batches. Loads
-/// the thread's elements of A once, and its elements of B tile by tile.
+/// Adds the product over the P::k = 4 values of K from k on to d, for batch b, which is the bi-th of this warp's
+/// batches. Loads the thread's elements of A once, and its elements of B tile by tile.
 template <bool AlongK_A, bool AlongK_B, bool Tf32, class F, class A, class B>
 ZELLIGE_CALL void outer_step(F& d, const A& a, const B& b_tile, int b, int bi, int k, int warp, int lane) {
   using P = typename F::Product;

@@ -56,14 +56,14 @@ ZELLIGE_CALL void check_lanes(int, const char*) {}
 #endif
 
 /// Returns sum_lanes(x), the sum over this lane's group. `result` identifies the sum, for example by the index of a
-/// row; the emulator checks that it is equal in all lanes of a group and different in different groups.
+/// row; the emulator checks that `result` is equal in all lanes of a group and different in different groups.
 template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T sum_lanes(T x, int result) {
   check_lanes<Lanes, Step>(result, "sum_lanes");
   return sum_lanes<Lanes, Step>(x);
 }
 /// Returns max_lanes(x), the maximum over this lane's group. `result` identifies the maximum, for example by the index
-/// of a row; the emulator checks that it is equal in all lanes of a group and different in different groups.
+/// of a row; the emulator checks that `result` is equal in all lanes of a group and different in different groups.
 template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T max_lanes(T x, int result) {
   check_lanes<Lanes, Step>(result, "max_lanes");

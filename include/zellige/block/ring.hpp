@@ -108,9 +108,10 @@ struct Ring : RingBarriers<Stages> {
   ZELLIGE_CALL smem<unsigned char> tile(const Stage& s, int i = 0) const {
     return tiles[i] + s.index * Tiles::bytes_of(i);
   }
-  /// Returns the position at which a consumer starts: stage 0, to be waited for until it is full.
+  /// Returns the position at which a consumer starts: stage 0, for whose first loads it must wait.
   ZELLIGE_CALL static Stage first() { return Stage::first(); }
-  /// Returns the position at which a producer starts: stage 0, which counts as empty.
+  /// Returns the position at which a producer starts: stage 0, which is empty, so that the first wait_empty returns at
+  /// once.
   ZELLIGE_CALL static Stage first_empty() { return Stage::first_empty(); }
 
   /// Waits until stage s is empty, announces the bytes that will arrive (expect_tx), and returns the stage's `full`

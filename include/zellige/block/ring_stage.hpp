@@ -31,7 +31,7 @@ struct RingStage {
     index = static_cast<int>(at % Stages);
     return *this;
   }
-  /// Returns the position at which a consumer starts: stage 0, to be waited for until it is full.
+  /// Returns the position at which a consumer starts: stage 0, for whose first loads it must wait.
   ZELLIGE_ANYWHERE static RingStage first() { return {}; }
   /// Returns the position at which a producer starts: stage 0. Its phase parity is 1, so that waits on newly
   /// initialised mbarriers return at once: all stages are empty.

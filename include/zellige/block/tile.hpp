@@ -187,8 +187,8 @@ ZELLIGE_CALL AddressTile<Pointer, Layout, Index> global_tile(Pointer data) {
   return {data};
 }
 
-/// Returns the smaller of `index` and `last`. Kernels clamp an index beyond a tile to the tile's last element with it,
-/// and discard what they then read.
+/// Returns the smaller of `index` and `last`. For an index beyond the end of a tile, kernels read the element at this
+/// index instead, and discard its value.
 template <class Index>
 ZELLIGE_CALL Index at_most(Index index, int last) {
   return index < last ? index : last;

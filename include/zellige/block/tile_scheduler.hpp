@@ -6,7 +6,8 @@
 //
 //   for (int t = blockIdx.x; t < order.tiles(); t += gridDim.x) { auto [row, column] = order(t); ... }
 //
-// HeadOrder orders attention's query tiles, head by head. LongAndShort orders any grid whose tiles differ in work.
+// HeadOrder is the order of attention's query tiles, head by head. LongAndShort is an order for tiles whose work grows
+// along one dimension of the grid: it pairs a tile that takes long with one that takes short.
 #pragma once
 #include <zellige/atom/config.hpp>
 

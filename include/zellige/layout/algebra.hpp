@@ -79,14 +79,15 @@ template <int B, int M, int S, int B2, int M2, int S2>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& a, Swizzle<B2, M2, S2> const& b) {
   return invoke<Op::composition>(a, b);
 }
-/// Returns a layout r, the complement of l, such that the elements of l plus those of r are all different and
-/// cover the integers below the cosize of l.
+/// Returns the complement of l below its own cosize: a layout r such that the sums l(i) + r(j) are all
+/// different and cover the integers below the cosize.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto complement(L const& l) {
   return invoke<Op::complement1>(l);
 }
-/// Returns a layout r such that the elements of l plus those of r are all different and cover the integers
-/// below the cotarget (a number or a shape). Refused if l is not injective.
+/// Returns the complement of l below the cotarget, a number or the size of a shape: a layout r such that the
+/// sums l(i) + r(j) are all different and cover the integers below the cotarget. Refused if l is not
+/// injective.
 template <layout_like L, class M>
 ZELLIGE_HOST_DEVICE constexpr auto complement(L const& l, M const& cotarget) {
   return invoke<Op::complement>(l, cotarget);
@@ -205,7 +206,8 @@ template <int_tuple S, int_tuple O>
 ZELLIGE_HOST_DEVICE constexpr auto make_ordered_layout(S const& shape, O const& order) {
   return invoke<Op::make_ordered_layout>(shape, order);
 }
-/// Returns the compact layout of l's shape in which a mode is faster the smaller its stride in l is.
+/// Returns the compact layout of l's shape whose modes, from the fastest to the slowest, are in the order of
+/// l's strides.
 template <class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto make_ordered_layout(Layout<S, D> const& l) {
   return make_ordered_layout(l.shape(), l.stride());
@@ -215,14 +217,14 @@ template <int_tuple S, int_tuple O>
 ZELLIGE_HOST_DEVICE constexpr auto compact_order(S const& shape, O const& order) {
   return invoke<Op::make_ordered_layout>(shape, order).stride();
 }
-/// Returns a compact layout of l's shape in which a mode is faster the smaller its stride in l is; modes of
-/// stride 0 keep stride 0.
+/// Returns the compact layout of l's shape whose modes, from the fastest to the slowest, are in the order of
+/// l's strides. Modes of stride 0 keep stride 0.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_layout_like(L const& l) {
   return invoke<Op::make_layout_like>(l);
 }
-/// Returns a layout for a register copy of l's elements: mode 0 is compact and fastest; of the other modes,
-/// one is faster the smaller its stride in l is.
+/// Returns a layout for a register copy of l's elements: mode 0 is compact and fastest, and the other modes
+/// follow in the order of their strides in l.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(L const& l) {
   return invoke<Op::make_fragment_like>(l);
@@ -266,7 +268,8 @@ template <int N, class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto upcast(L const& l) {
   return invoke<Op::upcast>(l, Int<N>{});
 }
-/// Returns an offset in units of elements N times as large: the offset divided by N, which must divide it.
+/// Returns an offset in units of elements N times as large: the offset divided by N. N must divide the
+/// offset.
 template <int N, integral T>
 ZELLIGE_HOST_DEVICE constexpr auto upcast(T const& offset) {
   return safe_div(offset, Int<N>{});
@@ -357,13 +360,13 @@ ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, ComposedLayout<A, O, B>
 }
 
 // Returns one more than the greatest index of a composed layout, or of its nested mode that indices I select.
-// If run-time numbers are swizzled, it is an upper bound.
+// If run-time numbers are swizzled, the result is an upper bound.
 template <int... I, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(ComposedLayout<A, O, B> const& l) {
   return invoke<Op::cosize>(l, Int<I>{}...);
 }
-/// Returns the extents of the codomain: the cosize, or for a layout of coordinates the smallest box from zero
-/// that contains all of them.
+/// Returns the extents of the codomain: the cosize or, for a layout of coordinates, the smallest box from
+/// zero that contains all these coordinates.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coshape(L const& l) {
   return invoke<Op::coshape>(l);

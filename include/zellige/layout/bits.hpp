@@ -126,7 +126,7 @@ ZELLIGE_HOST_DEVICE constexpr auto conditional_return(T const& t, F const& f) {
     return f;
 }
 
-/// Returns Trait::value: as a static Int if it is an integer, else as a run-time value.
+/// Returns Trait::value: as a static Int if Trait::value is an integer, else as a run-time value.
 template <class Trait>
 ZELLIGE_HOST_DEVICE constexpr auto static_value() {
   if constexpr (is_builtin_integer<remove_cvref_t<decltype(Trait::value)>>)

@@ -1,5 +1,5 @@
 // Reports invalid layout operations at run time. On the host a failed check throws LayoutError, unless ZELLIGE_CHECK is
-// defined as 0. On the device a failed check traps if ZELLIGE_CHECK is defined as 1; the default there is no checks.
+// defined as 0. On the device nothing is checked unless ZELLIGE_CHECK is defined as 1; a failed check then traps.
 // Operations on static layouts are checked at compile time (refusal.hpp).
 #pragma once
 #include <zellige/layout/algebra/rule.hpp>
@@ -8,8 +8,8 @@
 #include <exception>
 #endif
 
-// ZELLIGE_CHECK_EVERYWHERE says whether checks are enabled in both the host pass and the device pass of a
-// compilation. Types that must be the same in both passes depend on it in place of ZELLIGE_CHECK.
+// ZELLIGE_CHECK_EVERYWHERE is 1 if checks are enabled in both the host pass and the device pass of a
+// compilation, else 0. Types that must be the same in both passes use this macro in place of ZELLIGE_CHECK.
 #ifdef ZELLIGE_CHECK
 #define ZELLIGE_CHECK_EVERYWHERE ZELLIGE_CHECK
 #else

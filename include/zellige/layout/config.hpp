@@ -15,8 +15,9 @@
 #define ZELLIGE_DEVICE
 #endif
 
-// ZELLIGE_STEP annotates small functions that are used for almost every value, such as tuple access: always
-// inlined. A real call would cost more compile time than the body, and run time in unoptimised code.
+// ZELLIGE_STEP annotates small functions that are used for almost every value, such as tuple access. It makes
+// them always inlined: a real call would cost more compile time than the body, and run time in unoptimised
+// code.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define ZELLIGE_STEP __host__ __device__ __forceinline__
 #else

@@ -1,5 +1,5 @@
-// Integers known at compile time. `Int<4>{}` (alias `_4`) is the number 4 as a type; arithmetic on such
-// static integers is static:
+// Defines static integers, which are known at compile time. `Int<4>{}` (alias `_4{}`) is the number 4 as a type;
+// arithmetic on static integers is static:
 //
 //   Int<4>{} * Int<2>{}   is  Int<8>         Int<4>{} * n   is an int
 //   Int<0>{} * n          is  Int<0>         n % Int<1>{}   is  Int<0>

@@ -285,7 +285,7 @@ struct plus_one {
 
 /// Returns one more than the largest index of a layout, or of its nested mode that mode indices I select;
 /// strides count by their absolute value. For a layout of coordinates, returns the size of the smallest box
-/// from zero that contains them.
+/// from zero that contains all of its coordinates.
 template <int... I, class L>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
   constexpr long long last = sizeof...(I) == 0 ? detail::last_of<L> : detail::unknown;

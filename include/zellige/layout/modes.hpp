@@ -102,8 +102,9 @@ ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u) {
   return invoke<Op::zip2>(t, u);
 }
 
-// Returns a / b, rounded up. A tuple is divided by a tuple mode by mode, and by a number from its first mode
-// on. If b is a layout, returns the shape of its complement in a.
+// Returns a / b, rounded up. A tuple is divided by a tuple mode by mode. A tuple is divided by a number from
+// its first mode on, until no factor of the number remains. If b is a layout, returns the shape of its
+// complement in a.
 template <class A, class B>
 requires(int_tuple<A> && (int_tuple<B> || layout_like<B>)) ZELLIGE_HOST_DEVICE
     constexpr auto ceil_div(A const& a, B const& b) {

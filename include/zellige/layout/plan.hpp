@@ -27,8 +27,8 @@ struct Planned {
   bool is_wide[steps_max] = {};
 };
 
-/// Writes the result of an operation to p: the refusal or, as far as they fit, the nodes, the expressions,
-/// and which expressions need 64 bits. The counts in p may exceed its capacity; see size_class in
+/// Writes the result of an operation to p: the refusal, or the nodes and expressions as far as they fit, and
+/// which expressions need 64 bits. The counts in p may exceed the capacity of p; see size_class in
 /// invoke_general.
 template <int nodes_max, int steps_max>
 ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Encoder const& e,
@@ -73,7 +73,8 @@ struct huge_plan {
 };
 /// The smallest of plan, big_plan and huge_plan with enough capacity for a result; usable in device code.
 enum class Room : signed char { small, big, huge };
-/// Returns the smallest plan class with enough capacity for the result whose counts are in p.
+/// Returns the smallest plan class with enough capacity for the result whose numbers of nodes and steps are
+/// in p.
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr Room room_of(Planned<n, m> const& p) {
   if (p.refusal) return Room::small;
@@ -246,7 +247,7 @@ ZELLIGE_STEP constexpr auto arithmetic_on(A a, B b) {
     return y < 0 ? T(x << -y) : T(x >> y);
 }
 /// Computes expression i of plan P and stores the result in its slot; if step i is a check, reports a broken
-/// rule. Divisors are not zero: an earlier check has reported it.
+/// rule. A zero divisor has been reported by an earlier check.
 template <class P, int i, int n>
 ZELLIGE_STEP constexpr void step(Slots<n>& s) {
   using A = at<P>;
@@ -489,9 +490,9 @@ ZELLIGE_ALGEBRA constexpr auto strides_before(seq<I...>) {
   };
   return seq<before(I)...>{};
 }
-/// Returns the result of an operation on layouts with strides of a user's type (see user_module.hpp): applies
-/// it to coordinates, and then replaces these by the user's strides. Compile error if the operation compares
-/// or divides strides.
+/// Returns the result of an operation on layouts with strides of a user's type (see user_module.hpp):
+/// replaces these strides by basis elements, applies the operation, and puts the strides back. Compile error
+/// if the operation compares or divides strides.
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const&... rest) {
   if constexpr (!keeps_strides(op)) {
@@ -506,8 +507,8 @@ ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const
   }
 }
 /// Returns the result of an operation on a composed layout whose left part has strides of a user's type:
-/// applies it to the layout on the right, and composes the left part with the result. Compile error if that
-/// is not possible.
+/// applies the operation to the layout on the right, and composes the left part with the result. Compile
+/// error if that is not possible.
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_before_user_module(First const& first, Rest const&... rest) {
   if constexpr (counts_elements_together(op)) {

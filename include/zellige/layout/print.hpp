@@ -9,7 +9,7 @@
 namespace zellige {
 
 /// Returns a layout, tuple or number as a Value (algebra/value.hpp) that contains its run-time numbers.
-/// Throws LayoutError if it has more than 64 of them.
+/// Throws LayoutError if there are more than 64 run-time numbers.
 template <class T>
 Value describe(T const& t) {
   if constexpr (is_same_v<T, bool>) {

@@ -59,7 +59,7 @@ inline Value swizzle_value(int bits, int base, int shift) {
 }
 
 // Defines one function per operation on layouts in algebra/op.hpp, named after the id of its row:
-// coalesce(l), zipped_divide(l, tiler), ... They throw LayoutError if the operation is refused.
+// coalesce(l), zipped_divide(l, tiler), ... These functions throw LayoutError if the operation is refused.
 #define ZELLIGE_ROW(id, names, parameters, family, ...)            \
   template <class... V>                                            \
   requires(Family::family != Family::number && sizeof...(V) > 0 && \

@@ -225,7 +225,8 @@ inline std::string letters_text(std::string_view letters) {
 }
 }  // namespace detail
 
-/// Returns the string as an operand: the value that it denotes or, if it denotes none, a word.
+/// Returns an operand for the string: with the value that the string denotes or, if it denotes no value, as a
+/// word.
 inline Operand operand(std::string const& text) {
   Operand o{text};
   try {

@@ -1,6 +1,6 @@
-// Converts the result of a layout operation on static arguments to a type. Most layout expressions need only this, and
-// it dominates compile time. Therefore the constant that the compiler keeps per expression is small, and the type is
-// built from it with few class templates and no functions.
+// Converts the result of a layout operation on static arguments to a type. Most layout expressions need only this
+// conversion, which therefore dominates compile time. To keep it fast, the constant that the compiler keeps per
+// expression is small, and the type is built from this constant with few class templates and no functions.
 #pragma once
 #include <zellige/layout/encode.hpp>
 

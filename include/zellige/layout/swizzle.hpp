@@ -51,8 +51,8 @@ ZELLIGE_HOST_DEVICE constexpr bool_constant<B == T && M == N && S == U> operator
   return {};
 }
 
-/// Returns 2^M: a swizzle maps aligned blocks of 2^M indices to such blocks, because it does not change the
-/// lowest M bits.
+/// Returns 2^M, because the swizzle maps each aligned block of 2^M indices to another one: it does not change
+/// the lowest M bits.
 template <int B, int M, int S>
 ZELLIGE_HOST_DEVICE constexpr C<(1 << M)> max_alignment(Swizzle<B, M, S>) {
   return {};

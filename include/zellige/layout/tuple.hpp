@@ -172,8 +172,8 @@ requires(foreign_tuple<remove_cvref_t<T>>::size > I && !is_own_tuple_v<remove_cv
     constexpr decltype(auto) get(T&& t) {
   return foreign_tuple<remove_cvref_t<T>>::template get<I>(static_cast<T&&>(t));
 }
-/// Returns a reference to element I, or a copy if its type is empty. Compile error if the tuple has no
-/// element I.
+/// Returns a reference to element I, or a new object if the element's type is empty. Compile error if the
+/// tuple has no element I.
 template <int I, class... T>
 ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...> const& t) {
   if constexpr (0 <= I && I < int(sizeof...(T))) {

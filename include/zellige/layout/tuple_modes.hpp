@@ -28,7 +28,7 @@ template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto pick(T const& t, seq<I...>) {
   return make_tuple(get<I>(t)...);
 }
-// Returns true if 0 <= N < count. Else it is a compile error, whose message has both numbers.
+// Returns true. Compile error, whose message has both numbers, unless 0 <= N < count.
 template <int N, int count>
 ZELLIGE_HOST_DEVICE constexpr bool mode_exists() {
   if constexpr (N < 0 || N >= count) mode_is_out_of_range<N, count>();

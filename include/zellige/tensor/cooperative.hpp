@@ -40,17 +40,18 @@ ZELLIGE_ALGEBRA consteval long long walk_size() {
     return p.node_count <= 12 ? n : 0;
   }
 }
-/// Returns the weight of a tensor in walk_leader: 4 if it is swizzled, plus 2 if it is in shared memory.
+/// Returns how much a tensor loses by scattered accesses, as a score for walk_leader: 4 if it is swizzled,
+/// plus 2 if it is in shared memory.
 template <class X>
 ZELLIGE_ALGEBRA consteval int walk_score() {
   return 4 * (get_swizzle_t<typename X::iterator>::num_bits != 0 ||
               get_swizzle_t<typename X::layout_type>::num_bits != 0) +
          2 * is_smem_v<X>;
 }
-/// Returns in the memory order of which tensor the threads should access the elements: 1 for A, 2 for B, 0
-/// for neither. A tensor qualifies if its memory order is static and enumerates every element. If both do, it
-/// is the one that loses more by scattered accesses: a swizzled tensor before one in shared memory before one
-/// in global memory.
+/// Selects the tensor in whose memory order the threads access the elements: returns 1 for A, 2 for B, 0 for
+/// neither. A tensor qualifies if its memory order is static and enumerates every element. If both qualify,
+/// selects the tensor that loses more by scattered accesses: a swizzled tensor before one in shared memory
+/// before one in global memory.
 template <class A, class B>
 ZELLIGE_ALGEBRA consteval int walk_leader() {
   bool const a = is_static_v<linear_layout<A>> &&

@@ -42,7 +42,8 @@ namespace detail {
 ZELLIGE_HOST_DEVICE constexpr Overhang either(Overhang const& a, Overhang const& b) {
   return a.tile != 0 ? a : b;
 }
-/// Returns the out-of-bounds record for a view of all elements of a view with record o, but with other modes.
+/// Returns the out-of-bounds record for a view that has all elements of a view with record o, but other
+/// modes.
 ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
   o.mode = Overhang::anywhere;
   o.room = Overhang::unknown;
@@ -51,7 +52,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
 ZELLIGE_HOST_DEVICE constexpr NoOverhang rearranged(NoOverhang) { return {}; }
 
 /// Returns the out-of-bounds record for a view that keeps some modes, in order and completely, of a view with
-/// record o: keeps[i] is true if it keeps mode i.
+/// record o. keeps[i] is true if mode i is kept.
 template <bool... keeps>
 ZELLIGE_HOST_DEVICE constexpr Overhang kept(Overhang o) {
   constexpr bool all[] = {keeps..., true};

@@ -3,7 +3,7 @@
 //
 //   Tensor tiles = zipped_divide(a, Shape<_128, _64>{});                       // mode 0: 128 x 64, mode 1: the tiles
 //   Tensor mine  = local_tile(a, Shape<_128, _64>{}, make_coord(bx, by));      // tile (bx, by)
-//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // thread tid's element of each 32 x 8
+//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // thread tid's: one element per 32 x 8
 #pragma once
 #include <zellige/tensor/tensor.hpp>
 
@@ -66,7 +66,7 @@ inline constexpr bool stands_on_memory = names_memory<typename remove_cvref_t<X>
 template <class X>
 inline constexpr bool can_overhang =
     remembers_overhang<remove_cvref_t<decltype(iterator_of(lvalue<remove_cvref_t<X>>()))>>;
-/// Returns the out-of-bounds record of x; one without out-of-bounds elements if x has no record.
+/// Returns the out-of-bounds record of x; an empty record if x has none.
 template <class X>
 ZELLIGE_HOST_DEVICE constexpr Overhang known_of([[maybe_unused]] X const& x) {
   if constexpr (remembers<X>)
@@ -84,8 +84,8 @@ ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler
   else
     return make_tensor(iterator_of(x), layout);
 }
-/// Returns the out-of-bounds record of the elements that thread number `thread` owns in all tiles; one
-/// without out-of-bounds elements if the tile is not given by numbers.
+/// Returns the out-of-bounds record of the elements that thread number `thread` owns in all tiles. Returns an
+/// empty record if the tile is not given by numbers.
 template <class S, class T, class TV>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S const& shape, T const& tile,
                                                      TV const& tv, int thread) {

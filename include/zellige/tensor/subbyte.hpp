@@ -79,8 +79,8 @@ class subbyte_reference {
 
  private:
   static constexpr unsigned BitMask = (1u << sizeof_bits_v<T>)-1;
-  // Returns true if the element crosses a byte boundary, which it can only if its size does not divide eight
-  // bits.
+  // Returns true if the element crosses a byte boundary. Only elements whose size does not divide eight bits
+  // can.
   ZELLIGE_HOST_DEVICE constexpr bool is_storage_unaligned() const {
     return 8 % sizeof_bits_v<T> != 0 && idx_ + sizeof_bits_v<T> > 8;
   }

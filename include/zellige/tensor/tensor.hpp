@@ -274,8 +274,8 @@ template <class T, class A, class... B>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
   return MakeTensor<T>{}(a, b...);
 }
-/// Returns a tensor that owns its elements, of type T, with the shape of x. Its layout is compact, and a mode
-/// is faster the smaller its stride in x is; modes of stride 0 keep stride 0.
+/// Returns a tensor that owns its elements, of type T, with the shape of x. Its layout is compact, with the
+/// modes in the order of x's strides; modes of stride 0 keep stride 0.
 template <class T, class X>
 requires(tensor_like<X> || layout_like<X>) ZELLIGE_OWNING ZELLIGE_HOST_DEVICE
     constexpr auto make_tensor_like(X const& x) {
@@ -290,7 +290,7 @@ ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(X const& x) {
   return make_tensor_like(x);
 }
 /// Returns a tensor that owns its elements, of type T, for a register copy of x. Mode 0 (the values of an
-/// instruction) is compact and fastest; of the other modes, one is faster the smaller its stride in x is.
+/// instruction) is compact and fastest, and the other modes follow in the order of their strides in x.
 template <class T, class X>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
   if constexpr (tensor_like<X>)

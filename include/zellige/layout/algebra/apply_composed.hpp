@@ -1,7 +1,7 @@
-// Applies layout operations to composed layouts c -> f(offset + g(c)), for those operations that have a rule of
-// their own for them (Composed::moves in op.hpp): inverses, complement, slices, vectors, recasts, cosize. Most
-// work on the normal form swizzle(start + layout(c)) that settle.hpp computes. If there is no normal form, the
-// operation returns a safe bound (alignment 1, a vector of one element) or is refused.
+// Applies layout operations to composed layouts c -> f(offset + g(c)). This file has the operations for which composed
+// layouts need a rule of their own (Composed::moves in op.hpp): inverses, complement, slices, vectors, recasts, cosize.
+// Most rules work on the normal form swizzle(start + layout(c)), which settle.hpp computes. If there is no normal form,
+// the operation returns a safe bound (alignment 1, a vector of one element) or is refused.
 #pragma once
 #include <zellige/layout/algebra/operands.hpp>
 #include <zellige/layout/algebra/settle.hpp>
@@ -189,9 +189,9 @@ ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
   return number(all_static(c) ? fixed(last + 1) : dynamic(last + 1));
 }
 
-/// For products under a composed layout f(offset + l(c)): refuses the operation unless f is known to be
-/// injective on the indices offset + l(c), because the product would otherwise repeat elements. Swizzles are
-/// always injective.
+/// For layout products (logical_product, blocked_product, ...) of a composed layout f(offset + l(c)): refuses
+/// the operation unless f is known to be injective on the indices offset + l(c). Otherwise the product would
+/// repeat elements. Swizzles are always injective.
 ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, View l) {
   if (t.failed()) return;
   bool swizzles = true;

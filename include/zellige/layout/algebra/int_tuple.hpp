@@ -157,8 +157,8 @@ ZELLIGE_ALGEBRA constexpr Num compatible(Tape& t, View a, View b) {
     all = i == 0 ? compatible(t, a[0], b[0]) : t.both(all, compatible(t, a[i], b[i]));
   return all;
 }
-/// Returns 1 if, for each mode of b, the size of the corresponding mode of a is a multiple of its size, else
-/// 0. Returns 0 if b has more modes than a.
+/// Returns 1 if the size of each mode of b divides the size of the corresponding mode of a, else 0. Returns 0
+/// if b has more modes than a.
 ZELLIGE_ALGEBRA constexpr Num evenly_divides(Tape& t, View a, View b) {
   if (!b.is_tuple()) return t.eq(t.mod(product_of(t, a), product_of(t, b)), fixed(0));
   if (b.rank() > a.rank()) return fixed(0);

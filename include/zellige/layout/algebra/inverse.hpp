@@ -29,7 +29,7 @@ ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   }
   return modes;
 }
-/// Returns those of the modes that have static integer strides, sorted by the absolute value of the stride.
+/// Returns the modes with static integer strides, sorted by the absolute value of the stride.
 ZELLIGE_ALGEBRA constexpr List<Counted> by_stride(List<Counted> const& modes) {
   List<Counted> sorted;
   for (Counted const& c : modes) {
@@ -87,8 +87,9 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     t.require(t.eq(t.mod(c.n.d, below), fixed(0)), Rule::left_inverse_stride, c.n.d, below);
     if (t.failed()) return nothing();
     Num const gap = t.div(c.n.d, below);
-    // An index must determine its coordinate. This holds if the gap between the two strides is at most the
-    // extent of the mode below, or if the modes below never reach the stride of this mode.
+    // Each index must have only one coordinate. This holds if the gap between this stride and the next
+    // smaller one is at most the extent of the mode with the smaller one, or if the modes of smaller strides
+    // never reach this stride.
     Num const full = t.mul(extent, below);
     t.require(t.either(t.le(gap, extent), t.lt(last, full)), Rule::left_inverse_overlap, last, full);
     result.push_back(mode_node(gap, {before}));

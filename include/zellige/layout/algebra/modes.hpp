@@ -12,7 +12,7 @@ ZELLIGE_ALGEBRA constexpr Value prepend(View v, View x) {
   for (int i = 0; i < v.rank(); ++i) r.add(v[i]);
   return r;
 }
-/// Returns v with as many copies of x before its first mode as give it n modes. Refused if v has more than n
+/// Returns v with copies of x added before its first mode until it has n modes. Refused if v has more than n
 /// modes.
 ZELLIGE_ALGEBRA constexpr Value pad_front(Tape& t, View v, int n, View x) {
   if (n < v.rank()) return t.refused(Rule::rank_mismatch, n, v.rank());

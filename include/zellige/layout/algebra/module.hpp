@@ -93,8 +93,8 @@ ZELLIGE_ALGEBRA constexpr int depth_of(View v) {
   }
   return v.is_leaf() ? 0 : maximum + 1;
 }
-/// Returns the strides of the identity layout of a shape, (_1@0, _1@1, ...). The path of each begins with the
-/// mode indices of e.
+/// Returns the strides of the identity layout of a shape: the basis elements (_1@0, _1@1, ...). If e is
+/// given, the mode indices of e precede those of each basis element.
 ZELLIGE_ALGEBRA constexpr Value basis_like(View shape, Path e = 0) {
   if (shape.is_leaf()) return number(fixed(1), e);
   Value r = empty(ValueKind::tuple);

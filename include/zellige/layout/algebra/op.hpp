@@ -1,7 +1,7 @@
-// The table of all layout operations, one row per operation. All code that finds an operation by name or
-// number is generated from it: the enumeration Op, the dispatch to the functions (operation.hpp), the
-// treatment of composed layouts and of strides of users' types, the run-time API (runtime.hpp), and the
-// evaluation of expressions (evaluate.hpp) with the command `zellige layout`.
+// Defines the table of all layout operations, with one row per operation. All code that finds an operation by name or
+// number is generated from this table: the enumeration Op, the dispatch to the functions (operation.hpp), the
+// treatment of composed layouts and of strides of a user's type, the run-time API (runtime.hpp), and the evaluation
+// of operations given by name (evaluate.hpp), which the command `zellige layout` uses.
 //
 //   row(id, names, parameters, family, composed, function)
 //

@@ -12,8 +12,8 @@ struct Ranked {
   Num extent;
   Num place;
 };
-/// Appends to `all` a Ranked for each leaf of `order`, with the size of the corresponding mode of the shape.
-/// Refused if shape and order differ in rank.
+/// Appends to `all` a mode's extent and place for each leaf of `order`; the extent is the size of the
+/// corresponding mode of the shape. Refused if shape and order differ in rank.
 ZELLIGE_ALGEBRA constexpr void collect_ranked(Tape& t, View shape, View order, List<Ranked>& all) {
   if (order.is_leaf()) return all.push_back({product_of(t, shape), order.root().s});
   if (shape.rank() != order.rank()) return t.refuse(Rule::rank_mismatch, shape.rank(), order.rank());
@@ -55,17 +55,17 @@ ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, View shape, View order) 
   int next = 0;
   return place_modes(t, shape, order, all, next);
 }
-/// Returns a compact layout of l's shape in which a mode is faster the smaller its stride in l is; modes of
-/// stride 0 keep stride 0.
+/// Returns the compact layout of l's shape whose modes, from the fastest to the slowest, are in the order of
+/// l's strides. Modes of stride 0 keep stride 0.
 ZELLIGE_ALGEBRA constexpr Value layout_like(Tape& t, View l) {
   Value r = ordered_layout(t, shape_of(filter_zeros(l)), stride_of(l));
   if (t.failed()) return nothing();
   for (int i = 0; i < r.nodes.size(); ++i) r.nodes[i].s = l.begin()[i].s;
   return r;
 }
-/// Returns a layout for a register copy of l's elements: mode 0 is compact and fastest; of the other modes,
-/// one is faster the smaller its stride in l is. If l has rank 1 or run-time extents, returns the compact
-/// layout of its shape.
+/// Returns a layout for a register copy of l's elements: mode 0 is compact and fastest, and the other modes
+/// follow in the order of their strides in l. If l has rank 1 or run-time extents, returns the compact layout
+/// of its shape.
 ZELLIGE_ALGEBRA constexpr Value fragment_like(Tape& t, View l) {
   bool all_static = true;
   for (ValueNode const& n : l) all_static = all_static && (n.kids >= 0 || n.s.is_static());

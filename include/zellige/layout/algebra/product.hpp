@@ -66,8 +66,7 @@ ZELLIGE_ALGEBRA constexpr Value append(View v, View x) {
   r.add(x);
   return r;
 }
-/// Returns v with as many copies of x after its last mode as give it n modes. Refused if v has more than n
-/// modes.
+/// Returns v with copies of x appended until it has n modes. Refused if v has more than n modes.
 ZELLIGE_ALGEBRA constexpr Value pad_to(Tape& t, View v, int n, View x) {
   if (n < v.rank()) return t.refused(Rule::rank_mismatch, n, v.rank());
   Value r = v;

@@ -28,9 +28,9 @@ struct Settled {
 /// Which checks of run-time numbers may be recorded on the tape: none, or the conditions of a composition.
 enum class Asks : signed char { nothing, composition };
 
-/// Returns the normal form of c -> f(start + l(c)), for layouts f and l: its start is f(start), and its
-/// layout is c -> f(start + l(c)) - f(start), if that is a layout. This is the case if adding start to an
-/// index l(c) never carries from one mode of f into the next.
+/// Returns the normal form of c -> f(start + l(c)), for layouts f and l. Its start is f(start), and its
+/// layout is c -> f(start + l(c)) - f(start). `is` is false if that is not a layout, because adding start to
+/// an index l(c) may carry from one mode of f into the next.
 ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l) {
   Settled s;
   List<ValueNode> flat = leaves_of(f);

@@ -202,8 +202,8 @@ class Tape {
     }
     steps_.push_back({Arith::check, cond, {}, {rule, 0, 0}, x, y});
   }
-  /// Records a broken rule with the numbers x and y, if it is the first. The operation may continue, but its
-  /// result is meaningless.
+  /// Records a broken rule with the numbers x and y, unless one was recorded before. The operation may
+  /// continue, but its result is meaningless.
   ZELLIGE_ALGEBRA constexpr void refuse(Rule rule, long long x, long long y) {
     if (!refusal_) refusal_ = {rule, x, y};
   }

@@ -121,7 +121,7 @@ struct Num {
 };
 /// Returns v as a static number.
 ZELLIGE_ALGEBRA constexpr Num fixed(long long v) { return {v, 0}; }
-/// Returns v as a dynamic number: at run time, its value is known.
+/// Returns v as a dynamic number, for the run-time API, where the values of dynamic numbers are known.
 ZELLIGE_ALGEBRA constexpr Num dynamic(long long v) { return {v, 1}; }
 /// Returns the dynamic number that expression i of the tape computes.
 ZELLIGE_ALGEBRA constexpr Num expression(int i) { return {0, i + 1}; }
