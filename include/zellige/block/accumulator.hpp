@@ -6,7 +6,7 @@
 //     const auto [row, column] = d.at(i, thread);         // thread: the index in the warpgroup, 0 to 127
 //     d[i] *= scale[column];
 //   }
-//   d.half(i)                                             // 0 or 1: d[i] is in the thread's first or second row
+//   d.half(i),                                            // 0 or 1: d[i] is in the thread's first or second row
 //   d.row(1, thread)                                      // the row index, 0 to 63, of the thread's second row
 //
 // Instruction is any type with MMA_Traits. Coordinates come from the traits' thread-value layout. A coordinate is the

@@ -65,8 +65,9 @@ struct RowTile {
         for (int j = 0; j < V; ++j) start = f(start, static_cast<float>(x[i][j]));
     return start;
   }
-  /// Stores f(values, i), rounded to T, in place of each chunk i of the thread that is within the row, where `values`
-  /// are the chunk's elements as floats. The row has row_columns columns, and the tile begins at column `first`.
+  /// Stores f(values, i), rounded to T, to the columns of `row` that chunk i of the thread covers, for each chunk i
+  /// that is within the row; `values` are the chunk's elements as floats. The row has row_columns columns, and the tile
+  /// begins at column `first`.
   template <class F>
   ZELLIGE_CALL void store(gmem<T> row, int first, int row_columns, F f) const {
 #pragma unroll

@@ -6,9 +6,10 @@
 //   decode_attention<Plan><<<dim3(splits, heads_kv * groups, batches), Plan::threads, Plan::bytes>>>(
 //       q, k, v, o, partial, counters, shape);             // launched with clusters of 8 x 1 x 1
 //
-// A group is the set of query heads that a block computes: 8 or 16 of those that share a key head. The keys are split
-// over `splits` blocks, a multiple of the cluster size, and over the warps of a block. A warp streams 16 keys and
-// values at a time through its own cp.async ring and multiplies with mma.sync, whose rows are the query heads.
+// A group is the set of query heads that a block computes: up to 8 or 16 of those that share a key head. `groups` is
+// the number of groups per key head. The keys are split over `splits` blocks, a multiple of the cluster size, and over
+// the warps of a block. A warp streams 16 keys and values at a time through its own cp.async ring and multiplies with
+// mma.sync, whose rows are the query heads.
 //
 // The results of the warps are combined in shared memory, then those of a cluster's blocks in distributed shared
 // memory. If a group has several clusters, each writes its result to `partial` (Plan::partial floats per cluster and

@@ -94,7 +94,7 @@ template <class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, O const& offset, B const& b) {
   return ComposedLayout<A, O, B>(a, offset, b);
 }
-/// Returns the composed layout c -> swizzle(l(c)). A swizzle of 0 bits returns l unchanged.
+/// Returns the composed layout c -> swizzle(l(c)), or l unchanged if the swizzle has 0 bits.
 template <int B, int M, int S, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& swizzle, L const& l) {
   static_assert(!detail::of_user_module<L>,

@@ -296,8 +296,8 @@ template <class T, int... N>
 ZELLIGE_STEP constexpr ScaledBasis<T, N...> on_basis(T const& t, seq<N...>) {
   return {t};
 }
-/// Returns a number (see make_number) times the basis element whose path of mode indices is e; e = 0 stands
-/// for none.
+/// Returns a number (see make_number) times the basis element whose path of mode indices is e; returns the
+/// number itself if e is 0.
 template <class P, int id, long long v, long long e, int n>
 ZELLIGE_STEP constexpr auto make_element(Slots<n> const& s) {
   if constexpr (e == 0)

@@ -158,8 +158,8 @@ struct tuple_element<3, tuple<A, B, C, D, R...>> {
 template <int I, class T>
 using tuple_element_t = typename tuple_element<I, remove_cvref_t<T>>::type;
 
-// Deleted functions that report errors: calling one is a compile error, whose message has the function's
-// name, which states the error, with the numbers as template arguments.
+// These deleted functions report errors. Calling one is a compile error; the message shows the function's
+// name, which states the error, and its template arguments, which are the numbers of the error.
 template <int mode, int rank>
 ZELLIGE_HOST_DEVICE constexpr void mode_is_out_of_range() = delete;
 template <int rank_of_the_coordinate, int rank_of_the_layout>

@@ -70,7 +70,8 @@ ZELLIGE_ALGEBRA constexpr Value last_of(Tape& t, View l) {
   }
   return sum;
 }
-/// Returns the extents of the codomain of l: the largest index plus one, in each mode if it is a coordinate.
+/// Returns the extents of the codomain of l: the largest index plus one or, for a layout of coordinates, the
+/// largest index plus one in each mode.
 ZELLIGE_ALGEBRA constexpr Value coshape(Tape& t, View l) {
   Value v = as_arithmetic_tuple(last_of(t, l));
   for (ValueNode& n : v.nodes) {

@@ -1,5 +1,5 @@
-// Lists the rules whose violation makes a layout operation refused, with an error message for each. A refusal carries
-// two numbers x and y for its message; the comments at the enumerators say what x and y are.
+// Lists the rules of layout operations, with an error message for each; an operation that breaks a rule is refused. A
+// refusal carries two numbers x and y for its message; the comments at the enumerators say what x and y are.
 #pragma once
 #include <zellige/layout/config.hpp>
 
