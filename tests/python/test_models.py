@@ -113,8 +113,8 @@ MODELS = {
     "decoder": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([5]), mask(6)), False, 6, 1, 2),  # left: row indices, bool
     "decoder at its end": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([-1]), mask(16)), False, 6, 1, 2),
     "hf": (Hf, hf(), False, 0, 1, 0),
-    "hf autocast": (Hf, hf(), True, 0, 1, 0),
     "hf bf16": (lambda: Hf().bfloat16(), hf(dtype=torch.bfloat16), False, 0, 1, 0),
+    "hf autocast": (Hf, hf(), True, 0, 1, 0),
     "hf one token": (lambda: Hf().bfloat16(), hf(1, 1, dtype=torch.bfloat16), False, 0, 1, 0),
     "hf sdpa": (lambda: Hf(fused=True), hf(), False, 0, 1, 0),
     "hf of one key head": (lambda: Hf(kv=1), hf(), False, 0, 1, 0),

@@ -259,7 +259,7 @@ def test_the_example_runs_at_small_size():
     import sys
 
     example = pathlib.Path(__file__).parents[2] / "examples/python/llama.py"
-    size = "--on cpu --no-inductor --dim 64 --layers 2 --keys 16 --calls 1".split()
+    size = "--on cpu --no-inductor --dim 32 --layers 2 --keys 16 --calls 1".split()
     done = subprocess.run([sys.executable, example, *size], capture_output=True, text=True, check=True).stdout
     assert "tokens/s" in done and " in 1 part(s)" in done
     assert float(done.split("differs from eager by ")[1].split()[0]) < 2e-2

@@ -1,6 +1,6 @@
 """Samples of torch's own operator tests through the backend: right by float64, without errors that eager does not have.
 
-60 fixed ones by default. On demand: ZELLIGE_SAMPLES=0.1 runs a tenth of all (1: all of them), ZELLIGE_SAMPLES_SEED draws others, and
+24 fixed ones by default, 60 with ZELLIGE_ALL=1. On demand: ZELLIGE_SAMPLES=0.1 runs a tenth of all (1: all of them), ZELLIGE_SAMPLES_SEED draws others, and
 ZELLIGE_SAMPLES_DEVICE=cuda runs them on a GPU.
 """
 
@@ -15,7 +15,8 @@ import op_samples  # noqa: E402
 SHARE = os.environ.get("ZELLIGE_SAMPLES")
 SEED = int(os.environ.get("ZELLIGE_SAMPLES_SEED", "20261125"))
 DEVICE = os.environ.get("ZELLIGE_SAMPLES_DEVICE", "cpu")
-CASES = list(op_samples.share(float(SHARE), SEED, device=DEVICE) if SHARE else op_samples.few(60, SEED, DEVICE))
+FEW = 60 if "ZELLIGE_ALL" in os.environ else 24
+CASES = list(op_samples.share(float(SHARE), SEED, device=DEVICE) if SHARE else op_samples.few(FEW, SEED, DEVICE))
 # torch's own failures, in a draw that has not been reviewed.
 ACCEPTED = {"right", "refused by eager"} | ({"torch's error", "torch's wrong"} if SHARE else set())
 programs = []

@@ -11,7 +11,9 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests/mutants"))
+sys.path.insert(0, str(HERE))
 import mutants  # noqa: E402
+import sampled  # noqa: E402
 import sites  # noqa: E402
 
 REPORT = """<testsuites><testsuite name="S"><testcase name="Runs" classname="S" status="run" result="completed"/>{}</testsuite></testsuites>"""
@@ -113,6 +115,36 @@ class Skips(Folder):
         counted = self.run_in(sys.executable, HERE / "skips.py", "reports")
         self.assertEqual(counted.returncode, 1, counted.stdout)
         self.assertIn("NOT LISTED: tidy: clang-tidy.changed: clang-tidy 14 is not here\n", counted.stdout)
+
+
+class SampleOfPytest(unittest.TestCase):
+    def taken(self, tests, of):
+        left = set(sampled.omitted(tests, of))
+        return [i for i in range(len(tests)) if i not in left]
+
+    def test_each_test_has_a_case_and_as_many_tests_as_of_have_all(self):
+        for of in range(2, 6):
+            for cases in range(1, 20):
+                tests = [t for t in range(of) for _ in range(cases)]
+                taken = self.taken(tests, of)
+                self.assertEqual({i // cases for i in taken}, set(range(of)))
+                self.assertEqual({i % cases for i in taken}, set(range(cases)))
+
+    def test_a_parameter_that_changes_fastest_keeps_no_value(self):
+        self.assertEqual(self.taken(["a"] * 9, 3), [0, 4, 8])
+
+    def test_a_test_of_fewer_cases_is_taken_whole(self):
+        self.assertEqual(self.taken(["a"] * 2 + ["b"] * 3, 3), [0, 1, 3])
+
+    def test_rows_of_other_programs_are_no_modules(self):
+        text = "# a comment\n\ntest_a | DTypes/Suite | 3\npython | test_b | 4\n"
+        self.assertEqual(sampled.modules(text), {"test_b": 4})
+
+    def test_every_module_of_the_list_is_there(self):
+        modules = sampled.modules(sampled.LIST.read_text())
+        self.assertTrue(modules)
+        for module in modules:
+            self.assertTrue((ROOT / f"tests/python/{module}.py").exists(), module)
 
 
 class TestScript(Folder):
