@@ -1,7 +1,7 @@
 // Predicted counters are exact: predict() of every kernel against the emulator's counters.
 //
-// The examples, some of the planner's golden graphs and the first saved graph of each file. ZELLIGE_PREDICT=all takes every
-// graph, ZELLIGE_PREDICT=FILE (rmsnorm_bs1) every saved one of that file.
+// The examples, some of the planner's golden graphs and the first saved graph of each file, by default for one of the two targets in
+// rotation. ZELLIGE_ALL=1 takes both, ZELLIGE_PREDICT=all every graph, ZELLIGE_PREDICT=FILE (rmsnorm_bs1) every saved one of that file.
 #include "plan/predict.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "../all_cases.hpp"
 #include "emit/emit.hpp"
 #include "generate.hpp"
 #include "graph/builder.hpp"
@@ -32,6 +33,9 @@ namespace {
 using emulate::Counter;
 
 constexpr const char* targets[] = {"sm_80", "sm_90a"};
+
+/// The targets for which a graph is compared.
+enum class For : std::uint8_t { both, one_in_rotation };
 
 /// Counters do not depend on values: every input is 0.5 everywhere.
 std::vector<run::EmulatedKernel> counted(const emit::Program& program, const run::Cache& cache) {
@@ -56,11 +60,12 @@ Counts predicted_of(const Plan& plan, const Launch& l) {
 }
 
 /// One line for each counter that differs, then "kernels K, counters C, skipped L".
-std::string compare(const graph::KernelGraph& g, const run::Cache& cache) {
+std::string compare(const graph::KernelGraph& g, const std::vector<const char*>& names,
+                    const run::Cache& cache) {
   std::string report, text;
   std::vector<run::EmulatedKernel> kernels;
   int all = 0, checked = 0, skipped = 0;
-  for (const char* name : targets) {
+  for (const char* name : names) {
     const Plan plan = make_plan(g, target::find(name));
     const emit::Program program = emit::transpile(g, target::find(name));
     // The first line names the target; the emulator runs equal code of two targets once.
@@ -83,14 +88,17 @@ std::string compare(const graph::KernelGraph& g, const run::Cache& cache) {
   return report + fmt::format("kernels {}, counters {}, skipped {}", all, checked, skipped);
 }
 
-void expect_counted(const std::vector<graph::Loaded>& graphs) {
+void expect_counted(const std::vector<graph::Loaded>& graphs, For which) {
+  const bool both = which == For::both || test::all_cases() || std::getenv("ZELLIGE_PREDICT") ||
+                    std::getenv("ZELLIGE_PREDICT_RANDOM");
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const run::Cache cache = run::Cache::standard();
   run::run_jobs(
       static_cast<int>(graphs.size()), cores,
       [&](int i) {
         try {
-          return compare(graphs[i].graph, cache);
+          const std::vector<const char*> all(std::begin(targets), std::end(targets));
+          return compare(graphs[i].graph, both ? all : std::vector{all[i % all.size()]}, cache);
         } catch (const Error& e) {
           return fmt::format("{}\n", e.what());
         }
@@ -123,7 +131,7 @@ std::vector<graph::Loaded> first_of(const std::filesystem::path& folder, const s
 TEST(Predict, WhatIsPlannedOfExamplesIsWhatIsCounted) {
   const std::vector<graph::Loaded> graphs = first_of(ZELLIGE_SOURCE_DIR "/examples", "");
   ASSERT_FALSE(graphs.empty());
-  expect_counted(graphs);
+  expect_counted(graphs, For::one_in_rotation);
 }
 
 TEST(Predict, WhatIsPlannedOfSavedGraphsIsWhatIsCounted) {
@@ -133,7 +141,7 @@ TEST(Predict, WhatIsPlannedOfSavedGraphsIsWhatIsCounted) {
   const std::vector<graph::Loaded> graphs =
       first_of(std::filesystem::path(one).parent_path(), wanted ? wanted : "");
   ASSERT_FALSE(graphs.empty()) << "ZELLIGE_PREDICT names no file of the saved graphs";
-  expect_counted(graphs);
+  expect_counted(graphs, For::one_in_rotation);
 }
 
 /// Attention of two tiles of queries, in which two heads share keys.
@@ -178,7 +186,7 @@ TEST(Predict, WhatIsPlannedOfTallTilesIsWhatIsCounted) {
   std::vector<graph::Loaded> graphs;
   for (const graph::KernelGraph& g : {tall(128, 72, 128), tall(256, 152, 256), tall(192, 128, 128)})
     graphs.push_back({.name = g.name, .graph = g, .error = ""});
-  expect_counted(graphs);
+  expect_counted(graphs, For::both);
 }
 
 // Lines that TMA fills up with zeros are counted whole.
@@ -188,7 +196,7 @@ TEST(Predict, WhatIsPlannedOfAttentionsIsWhatIsCounted) {
     const graph::KernelGraph g = attention(dim, dim % 16 == 0 ? graph::DType::bf16 : graph::DType::f16);
     graphs.push_back({.name = g.name, .graph = g, .error = ""});
   }
-  expect_counted(graphs);
+  expect_counted(graphs, For::both);
 }
 
 // Odd sizes, tiles that overhang, chains, slices, many stages: the graphs of the planner's goldens.
@@ -199,7 +207,7 @@ TEST(Predict, WhatIsPlannedOfGoldenGraphsIsWhatIsCounted) {
     if (all || g.name == "ragged_matmul" || g.name == "batched_matmul" || g.name == "padded_operand" ||
         g.name == "outer_products" || g.name == "float_attention" || g.name.starts_with("hopper_"))
       graphs.push_back({g.name, g.graph(), ""});
-  expect_counted(graphs);
+  expect_counted(graphs, For::both);
 }
 
 /// True if every target accepts it; a graph may exceed a target.
@@ -225,7 +233,7 @@ TEST(Predict, WhatIsPlannedOfRandomGraphsIsWhatIsCounted) {
   }
   ASSERT_GE(static_cast<int>(graphs.size()), count - count / 50)
       << "of " << count << "; the others were refused";
-  expect_counted(graphs);
+  expect_counted(graphs, For::one_in_rotation);
 }
 
 Plan lora() {

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "../all_cases.hpp"
 #include "emit/emit.hpp"
 #include "graph/builder.hpp"
 #include "run/run.hpp"
@@ -106,7 +107,8 @@ TEST(Shapes, LinesThatBeginAnywhere) {
       EXPECT_EQ(std::ranges::count_if(p.manifest.tensors, lines), c.copies);
       EXPECT_EQ(p.manifest.kernels.size(), c.copies > 0 ? 2U : 1U)  // one kernel makes all copies
           << c.m << "x" << c.n << "x" << c.k << " for " << target << " in batches of " << c.batch;
-      expect_correct(b.build(), target, cache);
+      if ((&c - cases + (target == std::string_view("sm_80"))) % test::every(2) == 0)
+        expect_correct(b.build(), target, cache);  // by default for one of the two targets
     }
   graph::Builder b("twice");  // one copy for two products of an operand, and for a custom operator's loop
   const graph::Tensor X = b.input("X", {64, 257}), V = b.input("V", {257, 64}), W = b.input("W", {257, 72});

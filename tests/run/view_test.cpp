@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "../all_cases.hpp"
 #include "emulate_graph.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
@@ -116,6 +117,8 @@ TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
     const std::vector<graph::Array> inputs{zellige::run::random({2, 4, 24, 16}, seed),
                                            zellige::run::random({2, 4, 16, 8}, seed)};
     for (const char* target : {"sm_80", "sm_90a"}) {
+      if (!test::all_cases() && seed % 2 == (target == std::string_view("sm_80")))
+        continue;  // one of the two
       expect_as_reference(g, inputs, 0x1p-7, 4e-2, target);
       expect_as_reference(fuse::optimize(g, target::find(target)).graph, inputs, 0x1p-7, 4e-2, target);
     }

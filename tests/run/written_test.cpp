@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "../all_cases.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "plan/lower.hpp"
@@ -75,6 +76,8 @@ TEST(Written, IntoTheCacheByTheKernelThatMakesIt) {
       const plan::Program p = plan::lower(g, target::find(target));
       EXPECT_EQ(p.kernels.size(), f.kernels) << target << ", form " << &f - forms.data();
       EXPECT_NO_THROW(plan::verify_memory(p));
+      if ((&f - forms.data() + (target == std::string_view("sm_80"))) % test::every(2) != 0)
+        continue;  // by default on the emulator for one of the two targets
       for (const double at : {0.0, static_cast<double>(keys - f.tokens)})
         expect_as_reference(g, inputs(g, at), 1e-3, 1e-3, target);
     }
