@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Each operator at both levels against PyTorch or, if that is missing, NumPy, on special and ordinary numbers.
 
-  compare.py [--on emulator|gpu|reference] [--only NAME,NAME] [--dtype f16,bf16] [--level K,B] [--oracle torch|numpy] [--target sm_80] [--fuse]
+  compare.py [--on emulator|gpu|reference] [--only NAME,NAME] [--dtype f16,bf16] [--level K,B] [--oracle torch|numpy] [--target sm_80] [--fuse] [--every N]
 
 Takes the package `zellige` (PYTHONPATH=python ZELLIGE_LIBRARY=build/libzellige.so). Exits 1 if anything differs, 77 without NumPy.
 """
@@ -90,12 +90,23 @@ def programs(cases, level, dtype, oracle, rng, at_a_time):
         yield {"zellige_graph": 1, "name": f"{level}_{dtype}_{start}", "inputs": inputs, "operators": operators, "outputs": outputs}, arrays, members
 
 
+def sample(level, dtypes, every):
+    """Returns the cases of each dtype: of the dtypes that a case has, every `every`-th, at least one. The next case begins with the next dtype."""
+    taken = {dtype: [] for dtype in dtypes}
+    for number, case in enumerate(c for c in CASES if level in c.levels):
+        own = [d for d in dtypes if d in case.dtypes]
+        for dtype in own[number % min(every, len(own) or 1) :: every]:
+            taken[dtype].append(case)
+    return taken
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--on", default="emulator", choices=("emulator", "gpu", "reference"))
     p.add_argument("--only", default=""), p.add_argument("--dtype", default=",".join((*FRACTION, *INTEGERS))), p.add_argument("--level", default="K,B")
     p.add_argument("--oracle", default="torch" if oracles.torch else "numpy", choices=("torch", "numpy")), p.add_argument("--target")
     p.add_argument("--fuse", action="store_true", help="unfused operators are fused before they are planned")
+    p.add_argument("--every", type=int, default=1, metavar="N", help="a case takes every N-th of its dtypes, in rotation")
     p.add_argument("--at-a-time", type=int, default=40, help="cases a program"), p.add_argument("--seed", type=int, default=1)
     o = p.parse_args()
     oracle = oracles.Torch() if o.oracle == "torch" else oracles.Numpy()
@@ -103,11 +114,12 @@ def main():
         oracle.device = "cuda"
     only, began, wrong, count = [n for n in o.only.split(",") if n], time.time(), collections.Counter(), 0
     for level in o.level.split(","):
-        for dtype in o.dtype.split(","):
+        taken = sample(level, o.dtype.split(","), o.every)
+        for dtype in taken:
             if not oracle.has(dtype):
                 print(f"{dtype} is omitted: NumPy has it by the package ml_dtypes, which is not installed")
                 continue
-            cases = [c for c in CASES if level in c.levels and dtype in c.dtypes and (not only or c.op in only or c.name in only)]
+            cases = [c for c in taken[dtype] if not only or c.op in only or c.name in only]
             cases = [c for c in cases if all(oracle.has(t) for t in (c.out, *(x.dtype for x in c.operands)) if t)]
             for form, arrays, members in programs(cases, level, dtype, oracle, np.random.default_rng(o.seed), o.at_a_time):
                 program = zellige.compile(form, on=o.on, target=o.target, fuse=o.fuse, tiling="given")
