@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "../all_cases.hpp"
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
@@ -149,11 +150,11 @@ graph::KernelGraph random_concat(unsigned seed) {
 
 TEST(Concat, RandomOnesHaveTheReferencesValuesAndOneLaunch) {
   const char* wanted = std::getenv("ZELLIGE_RANDOM_CONCATS");
-  const unsigned many = wanted ? static_cast<unsigned>(std::atoi(wanted)) : 8;
+  const unsigned many = wanted ? static_cast<unsigned>(std::atoi(wanted)) : test::all_cases() ? 8 : 5;
   for (unsigned seed = 1; seed <= many; ++seed) {
     const graph::KernelGraph g = random_concat(seed);
     for (const char* target : {"sm_80", "sm_90a"}) {
-      if (wanted || std::getenv("ZELLIGE_ALL") || seed % 2 == (target == std::string_view("sm_80")))
+      if (wanted || test::all_cases() || seed % 2 == (target == std::string_view("sm_80")))
         expect_correct(g, target);  // by default for one of the two
       EXPECT_EQ(launches(optimize(g, target::find(target)).graph, target), 1u) << g.name << " on " << target;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "../all_cases.hpp"
 #include "fuse/assemble.hpp"
 #include "fuse/fuse.hpp"
 #include "fuse/groups.hpp"
@@ -25,6 +26,7 @@ int number(const char* variable, int otherwise) {
   const char* text = std::getenv(variable);
   return text ? std::atoi(text) : otherwise;
 }
+int graphs() { return number("ZELLIGE_RANDOM_FUSIONS", test::all_cases() ? 12 : 6); }
 
 /// A connected, convex group of up to `count` operators.
 std::vector<int> random_group(const graph::KernelGraph& g, const Order& order, random_graphs::Rng& rng,
@@ -73,7 +75,7 @@ graph::KernelGraph with(const graph::KernelGraph& g, const Order& order, const K
 // Any group with any of its tilings, loops and splits, not only those selected.
 TEST(RandomFusions, EveryKernelComputesTheSame) {
   int groups = 0, kernels = 0, split = 0, undecided = 0;
-  const int first = number("ZELLIGE_FIRST_SEED", 1), count = number("ZELLIGE_RANDOM_FUSIONS", 12);
+  const int first = number("ZELLIGE_FIRST_SEED", 1), count = graphs();
   for (int seed = first; seed < first + count; ++seed) {
     const graph::KernelGraph g = random_graphs::random_unfused(static_cast<std::uint64_t>(seed));
     const Order order = order_of(g);
@@ -104,7 +106,7 @@ TEST(RandomFusions, EveryKernelComputesTheSame) {
 
 TEST(RandomFusions, ComputeTheSame) {
   int fused = 0, fewer = 0, undecided = 0, refused = 0;
-  const int first = number("ZELLIGE_FIRST_SEED", 1), count = number("ZELLIGE_RANDOM_FUSIONS", 12);
+  const int first = number("ZELLIGE_FIRST_SEED", 1), count = graphs();
   for (int seed = first; seed < first + count; ++seed) {
     const graph::KernelGraph g = random_graphs::random_unfused(static_cast<std::uint64_t>(seed));
     const target::Target& target = target::find(seed % 2 == 0 ? "sm_80" : "sm_90a");

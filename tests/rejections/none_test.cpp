@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "../all_cases.hpp"
 #include "emit/emit.hpp"
 #include "fuse/custom.hpp"
 #include "graph/builder.hpp"
@@ -40,7 +41,7 @@ struct Tally {
   }
   /// For both targets, fused and unfused; without ZELLIGE_ALL fused for one and unfused for the other, in rotation.
   void all_ways(const graph::KernelGraph& g) {
-    const bool all = std::getenv("ZELLIGE_ALL"), first = graphs++ % 2;
+    const bool all = test::all_cases(), first = graphs++ % 2;
     for (const bool sm_80 : {true, false})
       for (const bool fuse : {false, true})
         if (all || (sm_80 == fuse) == first)
@@ -58,7 +59,7 @@ struct Tally {
 /// 0: all of a file.
 int max_files() {
   const char* given = std::getenv("ZELLIGE_REJECTION_GRAPHS");
-  return given ? std::atoi(given) : 3;
+  return given ? std::atoi(given) : test::all_cases() ? 3 : 2;
 }
 
 std::size_t add_file(Tally& t, const std::filesystem::path& file, int max_graphs) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 
+#include "../all_cases.hpp"
 #include "emit/emit.hpp"
 #include "graph/builder.hpp"
 #include "graph/inputs.hpp"
@@ -132,7 +133,7 @@ TEST(InjectedFaults, NoBugEndsAsBorderline) {
   const std::vector<graph::KernelGraph> graphs = {attention(), ill_conditioned(), half_precision_chain()};
   std::vector<Mutant> mutants;
   std::mt19937 random(7);
-  const std::size_t each = std::getenv("ZELLIGE_ALL") ? 40 : 12;  // mutants a graph
+  const std::size_t each = test::all_cases() ? 40 : 6;  // mutants a graph
   for (const graph::KernelGraph& g : graphs) {
     const emit::Program p = emit::transpile(g, target::find("sm_80"));
     mutants.push_back({&g, p});  // whole, first of its graph

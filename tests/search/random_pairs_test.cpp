@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "../all_cases.hpp"
 #include "random/generate.hpp"
 #include "rewrite.hpp"
 #include "search/describe.hpp"
@@ -21,7 +22,7 @@ using namespace test;
 /// More on demand: ZELLIGE_EQUAL_PAIRS.
 int pairs() {
   const char* text = std::getenv("ZELLIGE_EQUAL_PAIRS");
-  return text ? std::atoi(text) : 24;
+  return text ? std::atoi(text) : zellige::test::all_cases() ? 24 : 20;
 }
 
 /// Does it cut off fractions? A number next to an integer goes either way, by whatever is rounded before.
