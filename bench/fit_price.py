@@ -6,7 +6,7 @@ plans.
   bench/fit_price.py --fit ...                                                                    # and better constants
 
 Each line of the file has a graph of a saved file, the tiling with which it was timed (null: its own) and the median in
-microseconds, with warm L2. Each graph is planned again; from the manifest's numbers for each kernel, src/plan/cost_estimate.cpp
+microseconds, with warm L2. Each graph is planned again; from the manifest's numbers for each kernel, src/cost/cost_estimate.cpp
 (`settle`, reimplemented here in Python) estimates times. The fit changes one constant at a time to minimise mean
 |log(predicted / measured)|, over files of equal weight.
 """

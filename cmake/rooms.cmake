@@ -1,8 +1,12 @@
-# zellige_room(NAME [DEPENDS lib...]): the folder src/NAME as the static library zellige_NAME.
-# Every .cpp of the folder belongs to it; a room whose folder is still empty is skipped.
+# zellige_room(NAME [FOLDERS folder...] [DEPENDS lib...]): the static library zellige_NAME, of every .cpp in the folders of src
+# (by default src/NAME); one without sources is skipped.
 function(zellige_room name)
-  cmake_parse_arguments(ROOM "" "" "DEPENDS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  cmake_parse_arguments(ROOM "" "" "FOLDERS;DEPENDS" ${ARGN})
+  if(NOT ROOM_FOLDERS)
+    set(ROOM_FOLDERS ${name})
+  endif()
+  list(TRANSFORM ROOM_FOLDERS REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/\\1/*.cpp" OUTPUT_VARIABLE patterns)
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   if(NOT sources)
     return()
   endif()
@@ -15,4 +19,5 @@ function(zellige_room name)
   target_link_libraries(zellige_${name} PUBLIC zellige_headers fmt::fmt ${ROOM_DEPENDS})
   zellige_precompile(zellige_${name} room)
   set_property(GLOBAL APPEND PROPERTY ZELLIGE_ROOMS zellige_${name})
+  set_property(GLOBAL APPEND PROPERTY ZELLIGE_ROOM_FOLDERS ${ROOM_FOLDERS})
 endfunction()

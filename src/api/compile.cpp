@@ -4,11 +4,11 @@
 #include "fuse/custom.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
-#include "plan/options.hpp"
 #include "run/nvrtc.hpp"
 #include "run/plan_cache.hpp"
 #include "run/run.hpp"
 #include "target/target.hpp"
+#include "tiling/options.hpp"
 
 namespace zellige::api {
 

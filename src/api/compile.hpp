@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emit/emit.hpp"
-#include "fuse/watch.hpp"
+#include "rewrite/watch.hpp"
 #include "run/cache.hpp"
 
 namespace zellige::api {

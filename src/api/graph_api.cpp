@@ -4,9 +4,9 @@
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "api/strings.hpp"
-#include "graph/candidates.hpp"
 #include "graph/error.hpp"
-#include "graph/json.hpp"
+#include "json/candidates.hpp"
+#include "json/json.hpp"
 
 using namespace zellige;
 using namespace zellige::api;

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "graph/shown.hpp"
-#include "plan/rejections.hpp"
+#include "kernel/rejections.hpp"
 #include "view/expression.hpp"
 
 namespace zellige::api {

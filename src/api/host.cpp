@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "graph/error.hpp"
-#include "graph/reference.hpp"
+#include "reference/reference.hpp"
 #include "run/emulated.hpp"
 #include "run/given.hpp"
 #include "run/storage.hpp"

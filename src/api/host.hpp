@@ -1,5 +1,5 @@
 // Runs a compiled program on the host, on tensors in host memory: either the program's kernels in the CUDA
-// emulator, or its tensor graph in float64 (graph/reference.hpp).
+// emulator, or its tensor graph in float64 (reference/reference.hpp).
 #pragma once
 #include <vector>
 
@@ -20,7 +20,7 @@ struct HostMemory {
 /// finding, such as a data race, and Error if a row index is out of range.
 std::string run_emulated(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&,
                          const run::Cache&, int workers);
-/// Computes the outputs in float64 from the graph (graph/reference.hpp), without kernels.
+/// Computes the outputs in float64 from the graph (reference/reference.hpp), without kernels.
 void run_reference(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&);
 
 }  // namespace zellige::api

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "graph/candidates.hpp"
+#include "json/candidates.hpp"
 
 namespace zellige::cli {
 

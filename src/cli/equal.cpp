@@ -14,7 +14,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "graph/candidates.hpp"
+#include "json/candidates.hpp"
 #include "run/outputs.hpp"
 #include "search/describe.hpp"
 

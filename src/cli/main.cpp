@@ -13,7 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
-#include "plan/rejections.hpp"
+#include "kernel/rejections.hpp"
 
 int main(int argc, char** argv) {
   using namespace zellige::cli;

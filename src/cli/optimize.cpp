@@ -14,11 +14,11 @@
 #include "cli/terminal.hpp"
 #include "fuse/custom.hpp"
 #include "graph/constant.hpp"
-#include "graph/json.hpp"
-#include "plan/options.hpp"
+#include "json/json.hpp"
 #include "run/outputs.hpp"
 #include "run/plan_cache.hpp"
 #include "target/target.hpp"
+#include "tiling/options.hpp"
 
 namespace zellige::cli {
 namespace {

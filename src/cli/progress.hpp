@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "fuse/watch.hpp"
+#include "rewrite/watch.hpp"
 
 namespace zellige::cli {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "plan/rejections.hpp"
+#include "kernel/rejections.hpp"
 
 namespace zellige::cli {
 

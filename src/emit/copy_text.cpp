@@ -1,6 +1,6 @@
 #include "emit/kernel_text.hpp"
-#include "plan/copies.hpp"
-#include "plan/tile_schedule.hpp"
+#include "select/copies.hpp"
+#include "select/tile_schedule.hpp"
 
 namespace zellige::emit {
 
@@ -131,7 +131,7 @@ KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padd
 }
 
 /// Emits loads of a tile's chunks from global memory into registers. The same threads store the chunks in a
-/// later task (the copies to padded rows of plan/align.hpp).
+/// later task (the copies to padded rows of lower/align.hpp).
 void KernelText::fetch(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];

@@ -7,7 +7,7 @@
 #include "emit/host_text.hpp"
 #include "emit/launch_text.hpp"
 #include "emit/parameters.hpp"
-#include "plan/launches.hpp"
+#include "kernel/launches.hpp"
 
 namespace zellige::emit {
 namespace {

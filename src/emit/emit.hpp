@@ -10,8 +10,8 @@
 
 #include "emit/manifest.hpp"
 #include "graph/graph.hpp"
-#include "plan/tile.hpp"
 #include "target/target.hpp"
+#include "tiling/tile.hpp"
 
 namespace zellige::emit {
 

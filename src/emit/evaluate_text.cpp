@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "emit/kernel_text.hpp"
-#include "plan/warpgroups.hpp"
+#include "select/warpgroups.hpp"
 
 namespace zellige::emit {
 
@@ -184,7 +184,7 @@ void KernelText::nest(const std::vector<int>& tasks) {
 }
 
 /// Returns the condition under which a block stores its tile of the task's output. It is empty if all blocks
-/// do (plan/sliced.hpp).
+/// do (kernel/sliced.hpp).
 Condition KernelText::in_slices(const Task& task) const {
   Condition all;
   for (const plan::Slice& slice : plan::slices(plan_, task)) {

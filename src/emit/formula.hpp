@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/program.hpp"
+#include "tile/program.hpp"
 
 namespace zellige::emit {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "plan/nests.hpp"
+#include "kernel/nests.hpp"
 
 namespace zellige::emit {
 

@@ -17,8 +17,8 @@
 #include "emit/names.hpp"
 #include "emit/parameters.hpp"
 #include "emit/source_lines.hpp"
-#include "plan/evaluation.hpp"
-#include "plan/sliced.hpp"
+#include "kernel/evaluation.hpp"
+#include "kernel/sliced.hpp"
 
 namespace zellige::emit {
 

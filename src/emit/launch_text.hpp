@@ -15,7 +15,7 @@
 
 #include "emit/names.hpp"
 #include "emit/source_lines.hpp"
-#include "plan/launches.hpp"
+#include "kernel/launches.hpp"
 #include "plan/plan.hpp"
 
 namespace zellige::emit {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/identifier.hpp"
+#include "tile/identifier.hpp"
 
 namespace zellige::emit {
 namespace {

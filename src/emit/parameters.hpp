@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emit/names.hpp"
-#include "plan/kernel_plan.hpp"
+#include "kernel/kernel_plan.hpp"
 
 namespace zellige::emit {
 

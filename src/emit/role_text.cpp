@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "emit/kernel_text.hpp"
-#include "plan/tensor_map.hpp"
-#include "plan/tile_schedule.hpp"
-#include "plan/verify_limits.hpp"
+#include "kernel/tensor_map.hpp"
+#include "select/tile_schedule.hpp"
+#include "verify/verify_limits.hpp"
 
 namespace zellige::emit {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "plan/index_width.hpp"
-#include "plan/tensor_map.hpp"
+#include "kernel/index_width.hpp"
+#include "kernel/tensor_map.hpp"
 
 namespace zellige::emit {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "emit/index.hpp"
-#include "plan/kernel_plan.hpp"
+#include "kernel/kernel_plan.hpp"
 
 namespace zellige::emit {
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "fuse/lay_out.hpp"
 #include "graph/infer.hpp"
+#include "rewrite/lay_out.hpp"
 
 namespace zellige::fuse {
 namespace {

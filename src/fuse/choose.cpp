@@ -14,8 +14,8 @@
 #include "fuse/steps.hpp"
 #include "fuse/waits.hpp"
 #include "graph/error.hpp"
-#include "graph/parallel.hpp"
 #include "graph/view.hpp"
+#include "reference/parallel.hpp"
 
 namespace zellige::fuse {
 namespace {

@@ -8,7 +8,7 @@
 // reports each search limit that was reached.
 #pragma once
 #include "fuse/kernel.hpp"
-#include "fuse/watch.hpp"
+#include "rewrite/watch.hpp"
 
 namespace zellige::fuse {
 

@@ -3,10 +3,10 @@
 #include <optional>
 
 #include "fuse/choose.hpp"
-#include "fuse/decompose.hpp"
 #include "fuse/kernel.hpp"
-#include "fuse/roundings.hpp"
-#include "plan/tile.hpp"
+#include "rewrite/decompose.hpp"
+#include "rewrite/roundings.hpp"
+#include "tiling/tile.hpp"
 
 namespace zellige::fuse {
 namespace {

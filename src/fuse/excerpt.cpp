@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "graph/structure.hpp"
 #include "graph/view.hpp"
+#include "reference/structure.hpp"
 
 namespace zellige::fuse {
 

@@ -4,19 +4,19 @@
 #include <set>
 
 #include "fuse/assemble.hpp"
-#include "fuse/heads.hpp"
-#include "fuse/live.hpp"
-#include "fuse/memory_order.hpp"
-#include "fuse/normalize.hpp"
-#include "fuse/pairs.hpp"
-#include "fuse/rewrite.hpp"
-#include "fuse/sink_softmax.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/validate.hpp"
 #include "graph/view.hpp"
+#include "lower/write_through.hpp"
 #include "plan/plan.hpp"
-#include "plan/write_through.hpp"
+#include "rewrite/heads.hpp"
+#include "rewrite/live.hpp"
+#include "rewrite/memory_order.hpp"
+#include "rewrite/normalize.hpp"
+#include "rewrite/pairs.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rewrite/sink_softmax.hpp"
 
 namespace zellige::fuse {
 namespace {

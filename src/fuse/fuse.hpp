@@ -15,7 +15,7 @@
 
 #include "fuse/choose.hpp"
 #include "graph/graph.hpp"
-#include "plan/rejections.hpp"
+#include "kernel/rejections.hpp"
 #include "target/target.hpp"
 
 namespace zellige::fuse {

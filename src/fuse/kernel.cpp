@@ -7,18 +7,18 @@
 #include <tuple>
 #include <utility>
 
+#include "cost/cost_estimate.hpp"
+#include "cost/estimate.hpp"
 #include "fuse/canonical_order.hpp"
-#include "fuse/lay_out.hpp"
 #include "fuse/mask_partial_tiles.hpp"
 #include "fuse/merge.hpp"
-#include "fuse/swap_operands.hpp"
 #include "fuse/tiles.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
-#include "graph/structure.hpp"
 #include "graph/view.hpp"
-#include "plan/cost_estimate.hpp"
-#include "plan/estimate.hpp"
+#include "reference/structure.hpp"
+#include "rewrite/lay_out.hpp"
+#include "rewrite/swap_operands.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::fuse {

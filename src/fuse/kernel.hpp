@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
-#include "plan/rejections.hpp"
+#include "kernel/rejections.hpp"
 #include "target/target.hpp"
 
 namespace zellige::fuse {
@@ -64,7 +64,7 @@ struct Refusal {
 [[noreturn]] void raise(const Refusal&);
 
 /// Cache of the expected times of planned kernels, in microseconds. The key is the planned graph's structure,
-/// without names (graph/structure.hpp), because layers repeat. Thread-safe.
+/// without names (reference/structure.hpp), because layers repeat. Thread-safe.
 class CostCache {
  public:
   /// Returns the time that an earlier run found for a structure, for example from a file; nullopt if it is

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "graph/parallel.hpp"
+#include "reference/parallel.hpp"
 
 namespace zellige::fuse {
 namespace {

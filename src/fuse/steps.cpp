@@ -4,13 +4,13 @@
 #include <map>
 #include <set>
 
-#include "fuse/rewrite.hpp"
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/error.hpp"
 #include "graph/in_place.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "rewrite/rewrite.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -102,7 +102,7 @@ class Expansion {
   }
 
   /// Throws Error if the operators `ops` contain a concatenation that cannot be read operand by operand. The
-  /// planner runs an elementwise kernel once per operand (plan/by_parts.hpp), so all other operators must be
+  /// planner runs an elementwise kernel once per operand (lower/by_parts.hpp), so all other operators must be
   /// elementwise, and all concatenations must have operands of equal shapes.
   void check_concatenations(const std::vector<int>& ops) const {
     const KernelOp* first = nullptr;

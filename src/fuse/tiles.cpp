@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "graph/ops.hpp"
-#include "plan/product_tiles.hpp"
+#include "lower/product_tiles.hpp"
 
 namespace zellige::fuse {
 namespace {

@@ -20,7 +20,7 @@ struct Fault : Error {
 };
 
 /// The verifier rejects a plan: either the planner or the verifier is wrong. A search that has other plans
-/// continues without this one and reports it (plan/rejections.hpp).
+/// continues without this one and reports it (kernel/rejections.hpp).
 struct Rejected : Fault {
   using Fault::Fault;
 };

@@ -8,7 +8,7 @@
 // An index out of range throws Error here. Kernels clamp it to the nearest row, so that they never access
 // memory outside the tensor.
 #pragma once
-#include "graph/evaluate.hpp"
+#include "graph/graph.hpp"
 #include "graph/where.hpp"
 
 namespace zellige::graph {
@@ -22,9 +22,6 @@ int number_operand(OpKind);
 /// Returns the shape of the one result of gather, scatter or slice_scatter. Throws Error if the operands do
 /// not fit.
 std::vector<Shape> rows_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
-/// Evaluates gather, scatter or slice_scatter on float64 arrays and writes the result. Throws Error if an
-/// index is out of range, or if scatter writes a row twice.
-void evaluate_rows(OpKind, const Attributes&, const std::vector<Operand>&, const Result&);
 
 /// Constraints on a graph input's integers, if it holds row indices or lengths. Random integers must be in
 /// [0, bound), and distinct if `distinct`; bound = 0: no constraint. Integers that the caller gives must be

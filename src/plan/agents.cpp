@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "plan/set_up.hpp"
-#include "plan/warpgroup_chain.hpp"
-#include "plan/warpgroups.hpp"
+#include "select/warpgroup_chain.hpp"
+#include "select/warpgroups.hpp"
+#include "verify/set_up.hpp"
 
 namespace zellige::plan {
 namespace {

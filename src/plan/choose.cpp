@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernel/tensor_map.hpp"
+#include "lower/product_tiles.hpp"
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
-#include "plan/loop_bounds.hpp"
 #include "plan/memory.hpp"
-#include "plan/product_tiles.hpp"
-#include "plan/share.hpp"
 #include "plan/slice.hpp"
-#include "plan/split_k.hpp"
 #include "plan/swizzle.hpp"
-#include "plan/tensor_map.hpp"
-#include "plan/warpgroup_chain.hpp"
-#include "plan/warpgroups.hpp"
+#include "select/loop_bounds.hpp"
+#include "select/split_k.hpp"
+#include "select/warpgroup_chain.hpp"
+#include "select/warpgroups.hpp"
 #include "target/instructions.hpp"
+#include "tile/share.hpp"
 
 namespace zellige::plan {
 namespace {

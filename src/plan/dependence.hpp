@@ -11,7 +11,7 @@
 #pragma once
 #include <string>
 
-#include "plan/kernel_plan.hpp"
+#include "kernel/kernel_plan.hpp"
 
 namespace zellige::plan {
 

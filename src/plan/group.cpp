@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "plan/carry.hpp"
-#include "plan/copies.hpp"
-#include "plan/layouts.hpp"
-#include "plan/leaves.hpp"
-#include "plan/row_blocked_layout.hpp"
-#include "plan/same_thread.hpp"
-#include "plan/sliced.hpp"
-#include "plan/tensor_map.hpp"
-#include "plan/warpgroup_chain.hpp"
+#include "kernel/carry.hpp"
+#include "kernel/leaves.hpp"
+#include "kernel/row_blocked_layout.hpp"
+#include "kernel/same_thread.hpp"
+#include "kernel/sliced.hpp"
+#include "kernel/tensor_map.hpp"
+#include "select/copies.hpp"
+#include "select/layouts.hpp"
+#include "select/warpgroup_chain.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {

@@ -5,7 +5,7 @@
 // between the same two barriers never overlap, whichever warps access them. A loop is one interval, its
 // back edge included. In device memory, time is counted in kernel launches.
 #pragma once
-#include "plan/kernel_plan.hpp"
+#include "kernel/kernel_plan.hpp"
 
 namespace zellige::plan {
 

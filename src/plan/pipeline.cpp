@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "kernel/nests.hpp"
 #include "plan/barriers.hpp"
-#include "plan/nests.hpp"
 
 namespace zellige::plan {
 namespace {

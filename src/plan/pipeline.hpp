@@ -9,7 +9,7 @@
 // Buffer::stages, Buffer::bytes and KernelPlan::blocks, and returns an Order, from which build_schedule()
 // (agents.hpp) makes the schedule.
 #pragma once
-#include "plan/kernel_plan.hpp"
+#include "kernel/kernel_plan.hpp"
 
 namespace zellige::plan {
 

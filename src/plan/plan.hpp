@@ -4,10 +4,10 @@
 //   Plan plan = make_plan(graph, target);
 //   std::cout << print(plan);
 #pragma once
+#include "kernel/kernel_plan.hpp"
+#include "kernel/rejections.hpp"
 #include "plan/choose.hpp"
-#include "plan/kernel_plan.hpp"
 #include "plan/memory.hpp"
-#include "plan/rejections.hpp"
 #include "retile/tiling.hpp"
 
 namespace zellige::plan {
@@ -18,7 +18,7 @@ struct Plan {
   std::vector<KernelPlan> kernels;  // in launch order
   DevicePlacement device;           // offsets of intermediate tensors in the workspace
   std::string target;               // name of the GPU architecture
-  Rejections rejected;              // plans with other tilings that the verifier rejected (plan/tile.hpp)
+  Rejections rejected;              // plans with other tilings that the verifier rejected (tiling/tile.hpp)
 };
 
 /// Which tilings (grids, loops and threads) custom operators get; a custom operator is a kernel with an

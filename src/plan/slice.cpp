@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/select.hpp"
+#include "select/select.hpp"
 
 namespace zellige::plan {
 namespace {

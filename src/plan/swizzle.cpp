@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "plan/evaluation.hpp"
+#include "kernel/evaluation.hpp"
+#include "kernel/leaves.hpp"
+#include "kernel/outer_product.hpp"
+#include "kernel/tensor_map.hpp"
 #include "plan/group.hpp"
-#include "plan/layouts.hpp"
-#include "plan/leaves.hpp"
-#include "plan/outer_product.hpp"
 #include "plan/swizzle_search.hpp"
-#include "plan/tensor_map.hpp"
+#include "select/layouts.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -3,7 +3,7 @@
 //
 // Runs after the pass `group`, which decides the tasks and their thread-value layouts.
 #pragma once
-#include "plan/kernel_plan.hpp"
+#include "kernel/kernel_plan.hpp"
 
 namespace zellige::plan {
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <mutex>
 
-#include "graph/judge.hpp"
-#include "graph/omit_roundings.hpp"
-#include "graph/parallel.hpp"
+#include "reference/judge.hpp"
+#include "reference/omit_roundings.hpp"
+#include "reference/parallel.hpp"
 
 namespace zellige::run {
 namespace {

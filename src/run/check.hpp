@@ -6,11 +6,11 @@
 //
 // The reference evaluates the graph before fusion. A rounding that the program omits, because it does not
 // store the tensor or stores it in another dtype, is omitted in the reference, too
-// (graph/omit_roundings.hpp). Tensors that only the program has are checked through the tensors that are
+// (reference/omit_roundings.hpp). Tensors that only the program has are checked through the tensors that are
 // computed from them.
 //
-// Both functions set the result's status and reason, and add a report on each tensor. graph/sample.hpp
-// chooses the tiles of a sample and what they are computed from; graph/judge.hpp decides which differences
+// Both functions set the result's status and reason, and add a report on each tensor. reference/sample.hpp
+// chooses the tiles of a sample and what they are computed from; reference/judge.hpp decides which differences
 // are errors.
 #pragma once
 #include <functional>
@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "emit/manifest.hpp"
-#include "graph/inputs.hpp"
-#include "graph/sample.hpp"
+#include "reference/inputs.hpp"
+#include "reference/sample.hpp"
 #include "run/result.hpp"
 #include "run/storage.hpp"
 

@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "emit/seal.hpp"
-#include "graph/json.hpp"
+#include "json/json.hpp"
 #include "run/files.hpp"
 #include "run/npy.hpp"
 

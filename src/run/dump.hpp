@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emit/emit.hpp"
-#include "graph/inputs.hpp"
+#include "reference/inputs.hpp"
 #include "run/outputs.hpp"
 #include "run/storage.hpp"
 

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "graph/array.hpp"
-#include "graph/inputs.hpp"
 #include "graph/rows.hpp"
+#include "reference/array.hpp"
+#include "reference/inputs.hpp"
 
 namespace zellige::run {
 

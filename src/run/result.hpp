@@ -16,7 +16,7 @@ namespace zellige::run {
 /// Verdict on the run of one graph.
 enum class Status : std::uint8_t {
   correct,     // every kernel-level tensor agrees with the reference within its tolerance
-  borderline,  // some tensor exceeds the tolerance, but rounding alone can explain it (graph/rounding.hpp)
+  borderline,  // some tensor exceeds the tolerance, but rounding alone can explain it (reference/rounding.hpp)
   wrong,       // some tensor disagrees, or the emulator has a finding
   refused,     // the input or the machine is at fault; `reason` says why
   failed,      // Zellige is at fault, or the process was killed; there is no result to compare
@@ -25,7 +25,7 @@ enum class Status : std::uint8_t {
 };
 std::string_view name(Status);
 
-/// The comparison of one tensor of a run with the reference; graph/compare.hpp defines the numbers.
+/// The comparison of one tensor of a run with the reference; reference/compare.hpp defines the numbers.
 struct TensorResult {
   std::string name;
   bool output = false;  // false: an intermediate
@@ -37,7 +37,7 @@ struct TensorResult {
   std::int64_t out_of_tolerance = 0;  // number of elements beyond their tolerance
   // among these, the largest |out - ref| relative to what rounding alone can explain; up to 1 is borderline
   double of_error = 0;
-  // Only if a sample was checked (graph/sample.hpp): number of checked and of all tiles, shape of a tile, and
+  // Only if a sample was checked (reference/sample.hpp): number of checked and of all tiles, shape of a tile, and
   // the tensors from which the expected values were computed.
   std::int64_t tiles = 0, of_tiles = 0;
   graph::Shape tile{};

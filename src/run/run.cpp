@@ -14,7 +14,7 @@
 #include "fuse/custom.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
-#include "graph/inputs.hpp"
+#include "reference/inputs.hpp"
 #include "run/driver.hpp"
 #include "run/dump.hpp"
 #include "run/emulated.hpp"

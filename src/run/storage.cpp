@@ -6,7 +6,7 @@
 #include <map>
 
 #include "graph/dtype.hpp"
-#include "graph/parallel.hpp"
+#include "reference/parallel.hpp"
 
 namespace zellige::run {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emit/manifest.hpp"
-#include "graph/region.hpp"
+#include "reference/region.hpp"
 
 namespace zellige::run {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <zellige/atom/make_tma_descriptor.hpp>
 
-#include "plan/tensor_map.hpp"
+#include "kernel/tensor_map.hpp"
 
 namespace zellige::run {
 

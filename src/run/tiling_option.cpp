@@ -1,8 +1,8 @@
 #include "run/tiling_option.hpp"
 
 #include "graph/shown.hpp"
-#include "plan/options.hpp"
 #include "run/files.hpp"
+#include "tiling/options.hpp"
 
 namespace zellige::run {
 

@@ -1,7 +1,7 @@
 // Converts the option --tiling to planner options: `given`, `chosen`, empty (the target's default), or the
 // path of a manifest or a list of tilings to replay.
 //
-//   PlanOptions w = parse_tiling_option("tiling.json", target);  // or "given", "chosen", "" (plan/options.hpp)
+//   PlanOptions w = parse_tiling_option("tiling.json", target);  // or "given", "chosen", "" (tiling/options.hpp)
 #pragma once
 #include <string>
 

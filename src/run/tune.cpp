@@ -5,7 +5,7 @@
 #include <optional>
 #include <tuple>
 
-#include "graph/parallel.hpp"
+#include "reference/parallel.hpp"
 
 namespace zellige::run {
 namespace {

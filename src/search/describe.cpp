@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "graph/json.hpp"
+#include "json/json.hpp"
 
 namespace zellige::search {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/array.hpp"
+#include "reference/array.hpp"
 
 namespace zellige::search {
 

@@ -1,6 +1,6 @@
 // Evaluates a whole graph without rounding over any kind of number, such as a finite field: its kernel-level
 // operators, and every block and iteration of its custom operators. Intended for small sizes;
-// graph/reference.hpp does the same in float64 at large ones.
+// reference/reference.hpp does the same in float64 at large ones.
 //
 //   std::vector<Values<Ball>> y = evaluate_graph(balls, g, inputs);      // one entry per graph output
 #pragma once

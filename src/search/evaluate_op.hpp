@@ -1,5 +1,5 @@
 // Defines every stateless operator over any kind of number (values.hpp): real numbers with an error bound, or
-// finite fields. graph/evaluate.cpp defines the same in float64, optimized for speed, and numbers_test.cpp
+// finite fields. reference/evaluate.cpp defines the same in float64, optimized for speed, and numbers_test.cpp
 // checks one against the other. Both share the table of elementwise operators.
 #pragma once
 #include <algorithm>
@@ -7,13 +7,13 @@
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/error.hpp"
-#include "graph/evaluate.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/pairs.hpp"
 #include "graph/view.hpp"
+#include "number/values.hpp"
+#include "reference/evaluate.hpp"
 #include "search/evaluate_rows.hpp"
-#include "search/values.hpp"
 
 namespace zellige::search {
 

@@ -5,7 +5,7 @@
 #include "graph/error.hpp"
 #include "graph/kept.hpp"
 #include "graph/rows.hpp"
-#include "search/values.hpp"
+#include "number/values.hpp"
 
 namespace zellige::search {
 

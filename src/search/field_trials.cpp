@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "graph/elementwise.hpp"
-#include "graph/inputs.hpp"
 #include "graph/ops.hpp"
-#include "graph/rounding.hpp"
 #include "graph/view.hpp"
+#include "number/fraction.hpp"
+#include "reference/inputs.hpp"
+#include "reference/rounding.hpp"
 #include "search/any_op.hpp"
 #include "search/evaluate_graph.hpp"
-#include "search/fraction.hpp"
 #include "search/shrink.hpp"
 
 namespace zellige::search {

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "search/field.hpp"
+#include "number/field.hpp"
 #include "search/match.hpp"
 #include "search/point.hpp"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/inputs.hpp"
-#include "graph/reference.hpp"
-#include "search/modular.hpp"
+#include "number/modular.hpp"
+#include "reference/inputs.hpp"
+#include "reference/reference.hpp"
 
 namespace zellige::search {
 namespace {

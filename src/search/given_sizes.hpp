@@ -1,4 +1,4 @@
-// Compares two graphs in float64 at the sizes that they have, with the reference (graph/reference.hpp), which
+// Compares two graphs in float64 at the sizes that they have, with the reference (reference/reference.hpp), which
 // then does not round. This can only show a difference: agreement in float64 proves nothing.
 #pragma once
 #include "search/equal.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/inputs.hpp"
-#include "search/modular.hpp"
+#include "number/modular.hpp"
+#include "reference/inputs.hpp"
 
 namespace zellige::search {
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "graph/array.hpp"
 #include "graph/rows.hpp"
+#include "reference/array.hpp"
 #include "search/match.hpp"
 
 namespace zellige::search {

@@ -5,12 +5,12 @@
 #include <set>
 
 #include "graph/elementwise.hpp"
-#include "graph/reference.hpp"
+#include "number/ball.hpp"
+#include "number/modular.hpp"
+#include "reference/reference.hpp"
 #include "search/any_op.hpp"
-#include "search/ball.hpp"
 #include "search/evaluate_graph.hpp"
 #include "search/field_trials.hpp"
-#include "search/modular.hpp"
 #include "search/scalars.hpp"
 #include "search/shrink.hpp"
 

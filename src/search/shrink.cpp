@@ -10,9 +10,9 @@
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "number/exponents.hpp"
+#include "number/fraction.hpp"
 #include "search/any_op.hpp"
-#include "search/exponents.hpp"
-#include "search/fraction.hpp"
 #include "search/sizes.hpp"
 
 namespace zellige::search {

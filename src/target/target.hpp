@@ -11,7 +11,7 @@
 
 namespace zellige::target {
 
-/// Parameters of the cost model (plan/cost_estimate.hpp). The defaults are fitted by bench/fit_price.py to
+/// Parameters of the cost model (cost/cost_estimate.hpp). The defaults are fitted by bench/fit_price.py to
 /// measurements on an H200. Other targets have clock, bandwidths and L2 size of their data sheets and these
 /// defaults otherwise, which suffices to rank the plans of one target.
 struct Costs {

@@ -1,7 +1,7 @@
 // Draws a picture of a warp-wide access to shared memory: which bank each lane uses, and which wavefront
 // serves it.
 #pragma once
-#include "plan/banks.hpp"
+#include "predict/banks.hpp"
 #include "view/picture.hpp"
 
 namespace zellige::view {

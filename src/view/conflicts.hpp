@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/banks.hpp"
+#include "predict/banks.hpp"
 #include "view/access.hpp"
 
 namespace zellige::view {

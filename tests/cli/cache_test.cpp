@@ -3,7 +3,7 @@
 
 #include "command.hpp"
 #include "graph/builder.hpp"
-#include "graph/json.hpp"
+#include "json/json.hpp"
 #include "run/files.hpp"
 
 namespace {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
-#include "graph/load.hpp"
-#include "graph/reference.hpp"
+#include "json/load.hpp"
+#include "reference/reference.hpp"
 #include "run/files.hpp"
 
 namespace {

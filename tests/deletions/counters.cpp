@@ -16,7 +16,7 @@
 #include <map>
 
 #include "graph/error.hpp"
-#include "graph/load.hpp"
+#include "json/load.hpp"
 #include "run/run.hpp"
 
 namespace zellige::counters {

@@ -11,10 +11,10 @@
 #include "emit/emit.hpp"
 #include "fuse/custom.hpp"
 #include "graph/builder.hpp"
-#include "graph/inputs.hpp"
-#include "graph/load.hpp"
-#include "plan/verify.hpp"
+#include "json/load.hpp"
+#include "reference/inputs.hpp"
 #include "run/emulated.hpp"
+#include "verify/verify.hpp"
 
 namespace zellige {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "emit/emit.hpp"
 #include "graph/error.hpp"
-#include "graph/inputs.hpp"
 #include "graphs.hpp"
+#include "reference/inputs.hpp"
 #include "run/emulated.hpp"
 
 namespace zellige::injected {

@@ -36,7 +36,7 @@ class Table:
 
 
 def folder_of(path):
-    """src/plan of src/plan/tile.cpp; None of include/zellige/layout.hpp, which is of no folder."""
+    """src/plan of src/plan/plan.cpp; None of include/zellige/layout.hpp, which is of no folder."""
     parts = path.parts
     depth = 2 if parts[0] == "src" else 3
     return "/".join(parts[:depth]) if len(parts) > depth else None

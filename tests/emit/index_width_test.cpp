@@ -1,7 +1,7 @@
 // Offsets around 2^31: the index expressions of emitted code, compiled for the host with their loop and block
 // coordinates at their last values, give the offset of 64-bit arithmetic; no sum or product in them exceeds
 // 32 bits unless it is computed in 64. The sanitizer checks every step.
-#include "plan/index_width.hpp"
+#include "kernel/index_width.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@
 #include "emit/emit.hpp"
 #include "folder.hpp"
 #include "graph/builder.hpp"
-#include "plan/bounds.hpp"
 #include "plan/plan.hpp"
 #include "run/host_compiler.hpp"
 #include "run/nvrtc.hpp"
 #include "run/process.hpp"
+#include "verify/bounds.hpp"
 
 namespace zellige {
 namespace {

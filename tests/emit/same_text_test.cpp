@@ -9,8 +9,8 @@
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "plan/options.hpp"
 #include "run/run.hpp"
+#include "tiling/options.hpp"
 
 namespace zellige::emit {
 namespace {

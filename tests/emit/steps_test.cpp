@@ -11,11 +11,11 @@
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/error.hpp"
-#include "graph/load.hpp"
+#include "json/load.hpp"
+#include "kernel/launches.hpp"
 #include "plan/graphs.hpp"
-#include "plan/launches.hpp"
-#include "plan/verify_limits.hpp"
 #include "target/instructions.hpp"
+#include "verify/verify_limits.hpp"
 
 namespace zellige::emit {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "fuse/canonical_order.hpp"
 #include "graph/infer.hpp"
-#include "graph/json.hpp"
-#include "graph/load.hpp"
+#include "json/json.hpp"
+#include "json/load.hpp"
 
 namespace zellige::fuse {
 namespace {

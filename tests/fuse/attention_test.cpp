@@ -12,11 +12,11 @@
 #include "fuse/assemble.hpp"
 #include "graph/builder.hpp"
 #include "graph/error.hpp"
-#include "graph/json.hpp"
 #include "graph/view.hpp"
+#include "json/json.hpp"
 #include "plan/plan.hpp"
-#include "plan/warpgroup_chain.hpp"
 #include "run/run.hpp"
+#include "select/warpgroup_chain.hpp"
 
 namespace zellige::fuse {
 namespace {

@@ -6,10 +6,10 @@
 #include "emit/emit.hpp"
 #include "emit/read_manifest.hpp"
 #include "graph/builder.hpp"
-#include "graph/json.hpp"
-#include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
-#include "plan/options.hpp"
+#include "json/json.hpp"
+#include "json/load.hpp"
+#include "tiling/options.hpp"
 
 namespace zellige::fuse {
 namespace {

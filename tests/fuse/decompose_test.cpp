@@ -1,5 +1,5 @@
 // Decomposed custom operators compute the same, and add no roundings.
-#include "fuse/decompose.hpp"
+#include "rewrite/decompose.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,14 +8,14 @@
 #include <set>
 
 #include "fuse/fuse.hpp"
-#include "fuse/roundings.hpp"
 #include "graph/builder.hpp"
-#include "graph/json.hpp"
-#include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
 #include "graph/validate.hpp"
+#include "json/json.hpp"
+#include "json/load.hpp"
 #include "random/generate.hpp"
 #include "retile/random_block.hpp"
+#include "rewrite/roundings.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "fuse/fuse.hpp"
 #include "fuse/stack.hpp"
-#include "graph/load.hpp"
+#include "json/load.hpp"
 
 namespace zellige::fuse {
 namespace {

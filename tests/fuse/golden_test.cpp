@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "fuse/fuse.hpp"
-#include "graph/json.hpp"
-#include "graph/load.hpp"
+#include "json/json.hpp"
+#include "json/load.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"
 #include "search/programs.hpp"

@@ -1,15 +1,15 @@
 // Each normalisation rule: its result on a graph, which is proved equal, and the graphs that its condition
 // excludes.
-#include "fuse/normalize.hpp"
+#include "rewrite/normalize.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "fuse/memory_order.hpp"
 #include "graph/builder.hpp"
 #include "graph/validate.hpp"
+#include "rewrite/memory_order.hpp"
 #include "search/equal.hpp"
 
 namespace zellige::fuse {

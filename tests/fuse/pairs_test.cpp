@@ -1,6 +1,6 @@
 // Rotary embeddings are fused into the matmul of their columns: queries and keys are rotated, values are not,
 // and one kernel stores all.
-#include "fuse/pairs.hpp"
+#include "rewrite/pairs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 
 #include "../all_cases.hpp"
 #include "fuse/fuse.hpp"
-#include "fuse/heads.hpp"
 #include "fuse/kernel.hpp"
 #include "graph/builder.hpp"
 #include "graph/validate.hpp"
+#include "rewrite/heads.hpp"
 #include "run/run.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"

@@ -7,7 +7,7 @@
 
 #include "../all_cases.hpp"
 #include "fuse/fuse.hpp"
-#include "graph/load.hpp"
+#include "json/load.hpp"
 #include "plan/golden.hpp"
 
 namespace zellige::fuse {

@@ -6,8 +6,8 @@
 
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "graph/load.hpp"
 #include "graph/validate.hpp"
+#include "json/load.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"
 

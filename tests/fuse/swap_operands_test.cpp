@@ -1,6 +1,6 @@
 // Matmuls with small M and swapped operands: the same values, on warpgroups, and only if
 // that pays.
-#include "fuse/swap_operands.hpp"
+#include "rewrite/swap_operands.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include "emit/emit.hpp"
 #include "fuse/assemble.hpp"
 #include "graph/builder.hpp"
-#include "graph/json.hpp"
 #include "graph/validate.hpp"
+#include "json/json.hpp"
 #include "run/run.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"

@@ -3,7 +3,7 @@
 
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "graph/load.hpp"
+#include "json/load.hpp"
 
 namespace zellige::fuse {
 namespace {

@@ -1,5 +1,5 @@
 // A progress callback of fusion sees the progress, and may end the search at any point.
-#include "fuse/watch.hpp"
+#include "rewrite/watch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "graph/json.hpp"
 #include "graph/validate.hpp"
+#include "json/json.hpp"
 
 namespace zellige::fuse {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstdlib>
 
 #include "graph/infer.hpp"
-#include "graph/json.hpp"
-#include "graph/load.hpp"
-#include "graph/reference.hpp"
+#include "json/json.hpp"
+#include "json/load.hpp"
+#include "reference/reference.hpp"
 
 namespace zellige::graph::fuzz {
 

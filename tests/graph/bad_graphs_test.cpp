@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "graph/load.hpp"
+#include "json/load.hpp"
 
 namespace zellige::graph {
 namespace {

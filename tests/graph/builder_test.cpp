@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/json.hpp"
-#include "graph/load.hpp"
+#include "json/json.hpp"
+#include "json/load.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

@@ -1,4 +1,4 @@
-#include "graph/candidates.hpp"
+#include "json/candidates.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

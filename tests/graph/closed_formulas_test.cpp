@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "graph/load.hpp"
-#include "graph/reference.hpp"
+#include "json/load.hpp"
 #include "mugraphs.hpp"
+#include "reference/reference.hpp"
 
 namespace zellige::graph {
 namespace {

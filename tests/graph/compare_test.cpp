@@ -1,4 +1,4 @@
-#include "graph/compare.hpp"
+#include "reference/compare.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 
 #include "graph/builder.hpp"
 #include "graph/compose.hpp"
-#include "graph/json.hpp"
 #include "graph/ops.hpp"
-#include "graph/reference.hpp"
+#include "json/json.hpp"
+#include "reference/reference.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -1,4 +1,4 @@
-#include "graph/deviation.hpp"
+#include "reference/deviation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,10 +8,10 @@
 #include <random>
 
 #include "graph/builder.hpp"
-#include "graph/json.hpp"
 #include "graph/ops.hpp"
-#include "graph/reference.hpp"
-#include "graph/rounding.hpp"
+#include "json/json.hpp"
+#include "reference/reference.hpp"
+#include "reference/rounding.hpp"
 
 namespace zellige::graph {
 namespace {

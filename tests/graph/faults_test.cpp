@@ -7,9 +7,9 @@
 #include "../all_cases.hpp"
 #include "float_runner.hpp"
 #include "graph/builder.hpp"
-#include "graph/inputs.hpp"
-#include "graph/judge.hpp"
-#include "graph/omit_roundings.hpp"
+#include "reference/inputs.hpp"
+#include "reference/judge.hpp"
+#include "reference/omit_roundings.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "graph/dtype.hpp"
 #include "graph/ops.hpp"
-#include "graph/reference.hpp"
+#include "reference/reference.hpp"
 
 namespace zellige::graph {
 

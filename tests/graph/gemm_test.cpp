@@ -1,5 +1,5 @@
 // The reference's matmuls, by a BLAS and by Zellige's own loop, against loops in higher precision.
-#include "graph/gemm.hpp"
+#include "reference/gemm.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <limits>
 #include <random>
 
-#include "graph/blas.hpp"
-#include "graph/parallel.hpp"
+#include "reference/blas.hpp"
+#include "reference/parallel.hpp"
 
 namespace zellige::graph {
 namespace {

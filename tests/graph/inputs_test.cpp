@@ -1,4 +1,4 @@
-#include "graph/inputs.hpp"
+#include "reference/inputs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "graph/json.hpp"
+#include "json/json.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "graph/builder.hpp"
-#include "graph/load.hpp"
 #include "graph/ops.hpp"
+#include "json/load.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "graph/builder.hpp"
-#include "graph/inputs.hpp"
-#include "graph/judge.hpp"
-#include "graph/omit_roundings.hpp"
+#include "reference/inputs.hpp"
+#include "reference/judge.hpp"
+#include "reference/omit_roundings.hpp"
 
 namespace zellige::graph {
 namespace {

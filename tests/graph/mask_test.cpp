@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "graph/builder.hpp"
-#include "graph/json.hpp"
 #include "graph/kept.hpp"
-#include "graph/load.hpp"
-#include "graph/reference.hpp"
+#include "json/json.hpp"
+#include "json/load.hpp"
+#include "reference/reference.hpp"
 
 namespace zellige::graph {
 namespace {

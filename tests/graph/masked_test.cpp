@@ -1,5 +1,5 @@
 // A mask's -inf is neither an overflow nor an uncertainty.
-#include "graph/masked.hpp"
+#include "reference/masked.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "graph/builder.hpp"
-#include "graph/judge.hpp"
+#include "reference/judge.hpp"
 
 namespace zellige::graph {
 namespace {

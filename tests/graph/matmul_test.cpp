@@ -6,8 +6,8 @@
 #include <random>
 
 #include "graph/builder.hpp"
-#include "graph/json.hpp"
-#include "graph/reference.hpp"
+#include "json/json.hpp"
+#include "reference/reference.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -1,8 +1,8 @@
-#include "graph/mirage.hpp"
+#include "json/mirage.hpp"
 
 #include <gtest/gtest.h>
 
-#include "graph/load.hpp"
+#include "json/load.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

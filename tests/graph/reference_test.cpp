@@ -1,5 +1,5 @@
 // The reference against simple loops over coordinates, which share no code with it.
-#include "graph/reference.hpp"
+#include "reference/reference.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
-#include "graph/load.hpp"
 #include "graph/ops.hpp"
+#include "json/load.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -5,8 +5,8 @@
 #include <random>
 
 #include "graph/builder.hpp"
-#include "graph/reference.hpp"
-#include "graph/rounding.hpp"
+#include "reference/reference.hpp"
+#include "reference/rounding.hpp"
 
 namespace zellige::graph {
 namespace {

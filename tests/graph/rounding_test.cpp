@@ -1,6 +1,6 @@
 // The verdict's rule: float32 errors of an ill-conditioned formula, in any order of summation, are never
 // `wrong`; a fault is never `borderline`, unless it is smaller than the rounding errors.
-#include "graph/rounding.hpp"
+#include "reference/rounding.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "float_runner.hpp"
 #include "graph/builder.hpp"
-#include "graph/compare.hpp"
-#include "graph/judge.hpp"
+#include "reference/compare.hpp"
+#include "reference/judge.hpp"
 
 namespace zellige::graph {
 namespace {

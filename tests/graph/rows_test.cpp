@@ -6,10 +6,10 @@
 
 #include "graph/builder.hpp"
 #include "graph/in_place.hpp"
-#include "graph/inputs.hpp"
-#include "graph/json.hpp"
-#include "graph/load.hpp"
 #include "graph/validate.hpp"
+#include "json/json.hpp"
+#include "json/load.hpp"
+#include "reference/inputs.hpp"
 
 namespace zellige::graph {
 namespace {

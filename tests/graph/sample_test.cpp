@@ -1,4 +1,4 @@
-#include "graph/sample.hpp"
+#include "reference/sample.hpp"
 
 #include <gtest/gtest.h>
 

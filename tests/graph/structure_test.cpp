@@ -1,5 +1,5 @@
 // structure(): equal under other names, different for any other difference.
-#include "graph/structure.hpp"
+#include "reference/structure.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,9 @@
 #include <tuple>
 
 #include "graph/builder.hpp"
-#include "graph/json.hpp"
 #include "graph/ops.hpp"
-#include "graph/reference.hpp"
+#include "json/json.hpp"
+#include "reference/reference.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -1,5 +1,5 @@
 // Thread-value layouts: evaluated, they equal explicit loops, and every element has exactly one thread.
-#include "plan/context.hpp"
+#include "kernel/context.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <zellige/layout/runtime.hpp>
 
-#include "plan/fragments.hpp"
+#include "kernel/fragments.hpp"
 #include "random_plans.hpp"
 
 namespace zellige::plan {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "graph/builder.hpp"
-#include "plan/layouts.hpp"
 #include "plan/plan.hpp"
 #include "random_plans.hpp"
+#include "select/layouts.hpp"
 #include "tiles.hpp"
 
 namespace zellige::plan {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "plan/schedule.hpp"
+#include "kernel/schedule.hpp"
 
 namespace zellige::plan {
 

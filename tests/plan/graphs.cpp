@@ -1,6 +1,6 @@
 #include "graphs.hpp"
 
-#include "graph/load.hpp"
+#include "json/load.hpp"
 
 namespace zellige::plan {
 namespace {

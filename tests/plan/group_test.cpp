@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "plan/verify_registers.hpp"
 #include "random_plans.hpp"
 #include "touches.hpp"
+#include "verify/verify_registers.hpp"
 
 namespace zellige::plan {
 namespace {

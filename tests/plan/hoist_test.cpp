@@ -1,5 +1,5 @@
 // Hoist: loop-invariant values are computed before the loop, and nothing else is.
-#include "plan/hoist.hpp"
+#include "tile/hoist.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Values evaluated before a nest's loop are invariant over its steps, by enumeration, and all invariant
 // values are evaluated there.
-#include "plan/invariance.hpp"
+#include "kernel/invariance.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "plan/nests.hpp"
+#include "kernel/nests.hpp"
 #include "random_plans.hpp"
 
 namespace zellige::plan {

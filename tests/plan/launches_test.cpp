@@ -1,11 +1,11 @@
 // Programs of one launch: refusals, and the requirements of a launch of
 // several.
-#include "plan/launches.hpp"
+#include "kernel/launches.hpp"
 
 #include <gtest/gtest.h>
 
+#include "cost/cost_estimate.hpp"
 #include "graph/builder.hpp"
-#include "plan/cost_estimate.hpp"
 #include "plan/plan.hpp"
 
 namespace zellige::plan {

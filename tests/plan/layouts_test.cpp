@@ -1,6 +1,6 @@
 // Layout resolution: each element of a tensor has its own address, vectors are aligned, operands suit
 // ldmatrix.
-#include "plan/layouts.hpp"
+#include "select/layouts.hpp"
 
 #include <gtest/gtest.h>
 

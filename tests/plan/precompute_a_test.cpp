@@ -1,6 +1,6 @@
 // Precomputed operands: the A operand of a matmul with small M is computed for all iterations before the
 // loop, and nothing else is.
-#include "plan/precompute_a.hpp"
+#include "tile/precompute_a.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
+#include "kernel/context.hpp"
 #include "passes.hpp"
-#include "plan/context.hpp"
-#include "plan/select.hpp"
+#include "select/select.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -6,7 +6,7 @@
 #include <zellige/atom/outer_product.hpp>
 #include <zellige/block/fragment.hpp>
 
-#include "plan/fragments.hpp"
+#include "kernel/fragments.hpp"
 #include "target/instructions.hpp"
 #include "target/outer_products.hpp"
 

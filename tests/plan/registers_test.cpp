@@ -7,17 +7,17 @@
 #include "chains.hpp"
 #include "flat_steps.hpp"
 #include "graphs.hpp"
+#include "lower/lower.hpp"
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
-#include "plan/layouts.hpp"
-#include "plan/lower.hpp"
 #include "plan/pipeline.hpp"
-#include "plan/select.hpp"
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
-#include "plan/verify_registers.hpp"
 #include "run/run.hpp"
+#include "select/layouts.hpp"
+#include "select/select.hpp"
 #include "target/instructions.hpp"
+#include "verify/verify_registers.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -1,6 +1,6 @@
 // Row by row every element has exactly one owner, and it takes at most an eighth more steps than round-robin
 // chunks.
-#include "plan/row_blocked_layout.hpp"
+#include "kernel/row_blocked_layout.hpp"
 
 #include <gtest/gtest.h>
 

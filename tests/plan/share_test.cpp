@@ -1,6 +1,6 @@
 // Values stored by share() are recomputed if memory is short, except operands of
 // matmuls.
-#include "plan/share.hpp"
+#include "tile/share.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // The declared reads and writes of a nest are those found by touches.cpp by enumeration, and every access is
 // one aligned piece.
-#include "plan/shared_access.hpp"
+#include "predict/shared_access.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "plan/nests.hpp"
+#include "kernel/nests.hpp"
 #include "random_plans.hpp"
 #include "touches.hpp"
 

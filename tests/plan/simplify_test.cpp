@@ -1,6 +1,6 @@
 // Simplify: the operators that it removes or moves, and those that it keeps because the numbers
 // would differ.
-#include "plan/simplify.hpp"
+#include "tile/simplify.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The positions of the blocks' tiles in their tensors, by the definition of
 // Split.
 #pragma once
-#include "plan/program.hpp"
+#include "tile/program.hpp"
 
 namespace zellige::plan {
 

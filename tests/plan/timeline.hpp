@@ -1,7 +1,7 @@
 // The steps of a plan's schedule as one block runs them, with the barriers between them; long loops are
 // shortened to a few iterations, enough to use every stage twice.
 #pragma once
-#include "plan/kernel_plan.hpp"
+#include "kernel/kernel_plan.hpp"
 
 namespace zellige::plan {
 

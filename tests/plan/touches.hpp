@@ -5,7 +5,7 @@
 #pragma once
 #include <functional>
 
-#include "plan/kernel_plan.hpp"
+#include "kernel/kernel_plan.hpp"
 
 namespace zellige::plan {
 

@@ -1,10 +1,10 @@
 // Reads of memory that has been released are refused; and lowering releases none too early.
-#include "plan/verify_memory.hpp"
+#include "verify/verify_memory.hpp"
 
 #include <gtest/gtest.h>
 
 #include "graph/builder.hpp"
-#include "plan/lower.hpp"
+#include "lower/lower.hpp"
 
 namespace zellige::plan {
 namespace {

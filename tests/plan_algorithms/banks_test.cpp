@@ -1,4 +1,4 @@
-#include "plan/banks.hpp"
+#include "predict/banks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "plan/elimination.hpp"
+#include "select/elimination.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "plan/elimination.hpp"
+#include "select/elimination.hpp"
 
 using namespace zellige::plan;
 

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "failure.hpp"
-#include "plan/banks.hpp"
+#include "predict/banks.hpp"
 
 using namespace zellige::plan;
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "plan/set_up.hpp"
 #include "schedules.hpp"
+#include "verify/set_up.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -1,5 +1,5 @@
 // Ranks: blocks of a cluster that load parts of a tile for each other.
-#include "plan/ranks.hpp"
+#include "verify/ranks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "graph/error.hpp"
-#include "plan/set_up.hpp"
-#include "plan/verify.hpp"
+#include "verify/set_up.hpp"
+#include "verify/verify.hpp"
 
 namespace zellige::plan {
 

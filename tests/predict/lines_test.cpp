@@ -6,9 +6,9 @@
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "plan/evaluation.hpp"
+#include "kernel/evaluation.hpp"
+#include "kernel/nests.hpp"
 #include "plan/flat_steps.hpp"
-#include "plan/nests.hpp"
 #include "run/emulated.hpp"
 #include "target/target.hpp"
 

@@ -2,7 +2,7 @@
 //
 // The examples, some of the planner's golden graphs and the first saved graph of each file, by default for one of the two targets in
 // rotation. ZELLIGE_ALL=1 takes both, ZELLIGE_PREDICT=all every graph, ZELLIGE_PREDICT=FILE (rmsnorm_bs1) every saved one of that file.
-#include "plan/predict.hpp"
+#include "predict/predict.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,11 +16,11 @@
 #include "generate.hpp"
 #include "graph/builder.hpp"
 #include "graph/error.hpp"
-#include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
+#include "json/load.hpp"
+#include "kernel/launches.hpp"
 #include "plan/flat_steps.hpp"
 #include "plan/graphs.hpp"
-#include "plan/launches.hpp"
 #include "plan/plan.hpp"
 #include "run/emulated.hpp"
 #include "run/pool.hpp"

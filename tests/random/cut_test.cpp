@@ -1,6 +1,6 @@
 // A part of a tensor computed from parts of its operands equals that part of the whole: on random graphs, bit
 // for bit.
-#include "graph/cut.hpp"
+#include "reference/cut.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "generate.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
-#include "graph/inputs.hpp"
-#include "graph/reference.hpp"
-#include "graph/regroup.hpp"
+#include "reference/inputs.hpp"
+#include "reference/reference.hpp"
+#include "reference/regroup.hpp"
 
 namespace zellige::random_graphs {
 namespace {

@@ -25,7 +25,7 @@
 #include "emit/emit.hpp"
 #include "fuse/custom.hpp"
 #include "generate.hpp"
-#include "graph/json.hpp"
+#include "json/json.hpp"
 #include "run/driver.hpp"
 #include "run/files.hpp"
 #include "run/machine_code.hpp"

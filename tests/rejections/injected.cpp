@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include "plan/verify_memory.hpp"
+#include "verify/verify_memory.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -7,7 +7,7 @@
 #pragma once
 #include <functional>
 
-#include "plan/program.hpp"
+#include "tile/program.hpp"
 
 namespace zellige::plan::test {
 

@@ -9,10 +9,10 @@
 #include "emit/emit.hpp"
 #include "fuse/custom.hpp"
 #include "graph/builder.hpp"
-#include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
-#include "plan/options.hpp"
+#include "json/load.hpp"
 #include "random/generate.hpp"
+#include "tiling/options.hpp"
 
 namespace zellige {
 namespace {

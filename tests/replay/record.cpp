@@ -9,9 +9,9 @@
 #include "fuse/custom.hpp"
 #include "graph/error.hpp"
 #include "heap.hpp"
-#include "plan/launches.hpp"
-#include "plan/options.hpp"
-#include "plan/predict.hpp"
+#include "kernel/launches.hpp"
+#include "predict/predict.hpp"
+#include "tiling/options.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::replay {

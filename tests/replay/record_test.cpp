@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "graph/error.hpp"
-#include "graph/load.hpp"
 #include "heap.hpp"
+#include "json/load.hpp"
 
 namespace zellige::replay {
 namespace {

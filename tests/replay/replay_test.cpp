@@ -12,8 +12,8 @@
 #include <functional>
 #include <thread>
 
-#include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
+#include "json/load.hpp"
 #include "record.hpp"
 #include "run/pool.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "graph/load.hpp"
+#include "json/load.hpp"
 #include "random_block.hpp"
 #include "retile/retile.hpp"
 #include "search/equal.hpp"

@@ -1,8 +1,8 @@
 // Cost estimates follow the bytes moved and the work done, and report them.
 #include <gtest/gtest.h>
 
+#include "cost/cost_estimate.hpp"
 #include "graph/builder.hpp"
-#include "plan/cost_estimate.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -1,10 +1,10 @@
 // Tiles of standalone matmuls: their order, and their description.
-#include "plan/product_tiles.hpp"
+#include "lower/product_tiles.hpp"
 
 #include <gtest/gtest.h>
 
 #include "graph/builder.hpp"
-#include "plan/tile.hpp"
+#include "tiling/tile.hpp"
 
 namespace zellige::plan {
 namespace {

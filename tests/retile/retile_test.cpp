@@ -7,9 +7,9 @@
 #include <cstdlib>
 
 #include "graph/builder.hpp"
-#include "graph/compare.hpp"
-#include "graph/reference.hpp"
 #include "random_block.hpp"
+#include "reference/compare.hpp"
+#include "reference/reference.hpp"
 #include "search/equal.hpp"
 
 namespace zellige::retile::test {

@@ -1,16 +1,16 @@
 // Automatic tilings: never of higher estimated cost, the same function, and right on the emulator.
-#include "plan/tile.hpp"
+#include "tiling/tile.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
 #include "../all_cases.hpp"
+#include "cost/cost_estimate.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
-#include "plan/cost_estimate.hpp"
+#include "json/load.hpp"
 #include "retile/retile.hpp"
 #include "run/run.hpp"
 #include "search/equal.hpp"

@@ -4,8 +4,8 @@
 
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
+#include "kernel/sliced.hpp"
 #include "plan/plan.hpp"
-#include "plan/sliced.hpp"
 
 namespace zellige::run {
 namespace {

@@ -12,9 +12,9 @@
 #include "graph/builder.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
-#include "graph/inputs.hpp"
-#include "graph/load.hpp"
+#include "json/load.hpp"
 #include "kernel.hpp"
+#include "reference/inputs.hpp"
 
 namespace zellige::run {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "graph/reference.hpp"
+#include "reference/reference.hpp"
 #include "run/emulated.hpp"
 
 namespace zellige::run {

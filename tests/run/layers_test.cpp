@@ -9,7 +9,7 @@
 
 #include "../all_cases.hpp"
 #include "emit/emit.hpp"
-#include "graph/load.hpp"
+#include "json/load.hpp"
 #include "run/run.hpp"
 
 namespace zellige::run {

@@ -8,7 +8,7 @@
 #include "emit/emit.hpp"
 #include "folder.hpp"
 #include "fuse/custom.hpp"
-#include "graph/load.hpp"
+#include "json/load.hpp"
 #include "run/files.hpp"
 #include "run/machine_code.hpp"
 #include "run/nvrtc.hpp"

@@ -5,7 +5,7 @@
 #include "emit/emit.hpp"
 #include "failing.hpp"
 #include "folder.hpp"
-#include "graph/load.hpp"
+#include "json/load.hpp"
 #include "kernel.hpp"
 #include "run/belongs.hpp"
 #include "run/machine_code.hpp"

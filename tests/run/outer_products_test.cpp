@@ -8,9 +8,9 @@
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
-#include "plan/bounds.hpp"
-#include "plan/predict.hpp"
-#include "plan/product_tiles.hpp"
+#include "lower/product_tiles.hpp"
+#include "predict/predict.hpp"
+#include "verify/bounds.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::run {

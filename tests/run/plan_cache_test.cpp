@@ -8,7 +8,7 @@
 #include "folder.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "graph/json.hpp"
+#include "json/json.hpp"
 
 namespace zellige::run {
 namespace {

@@ -10,7 +10,7 @@
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
-#include "plan/write_through.hpp"
+#include "lower/write_through.hpp"
 
 namespace zellige::run {
 namespace {

@@ -7,9 +7,9 @@
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
-#include "plan/tile_schedule.hpp"
-#include "plan/verify.hpp"
-#include "plan/verify_registers.hpp"
+#include "select/tile_schedule.hpp"
+#include "verify/verify.hpp"
+#include "verify/verify_registers.hpp"
 
 namespace zellige::run {
 namespace {

@@ -7,8 +7,8 @@
 #include "../all_cases.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
-#include "plan/lower.hpp"
-#include "plan/verify_memory.hpp"
+#include "lower/lower.hpp"
+#include "verify/verify_memory.hpp"
 
 namespace zellige::run {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "graph/load.hpp"
+#include "json/load.hpp"
 #include "programs.hpp"
 #include "rewrite.hpp"
 #include "search/equal.hpp"

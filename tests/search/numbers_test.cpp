@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/reference.hpp"
 #include "graph/rows.hpp"
+#include "number/ball.hpp"
+#include "number/field.hpp"
+#include "number/fraction.hpp"
+#include "number/modular.hpp"
 #include "programs.hpp"
 #include "random/generate.hpp"
-#include "search/ball.hpp"
+#include "reference/reference.hpp"
 #include "search/evaluate_graph.hpp"
-#include "search/field.hpp"
-#include "search/fraction.hpp"
-#include "search/modular.hpp"
 #include "search/point.hpp"
 #include "search/shrink.hpp"
 

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "graph/validate.hpp"
+#include "number/exponents.hpp"
 #include "programs.hpp"
 #include "random/generate.hpp"
-#include "search/exponents.hpp"
 
 namespace zellige::search {
 namespace {

@@ -1,0 +1,381 @@
+#include "cost/cost_estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "kernel/launches.hpp"
+#include "kernel/registers.hpp"
+#include "predict/predict.hpp"
+#include "select/copies.hpp"
+#include "select/warpgroup_chain.hpp"
+
+namespace zellige::plan {
+
+// Returns the number of bytes in all 32-byte sectors that `run` contiguous bytes touch: the mean over the start
+// addresses that are multiples of `run`, as those of a dense tensor's rows are.
+double in_sectors(double run) {
+  constexpr std::int64_t sector = 32;
+  const auto length = static_cast<std::int64_t>(run), step = std::gcd(length, sector);
+  std::int64_t sectors = 0, starts = sector / step;
+  for (std::int64_t at = 0; at < sector; at += step) sectors += ceil_div(at + length, sector);
+  return static_cast<double>(sectors * sector) / static_cast<double>(starts);
+}
+
+// Loads in flight per thread where tiles are read directly from global memory; stores in between prevent more.
+constexpr double reads_at_a_time = 4;
+
+// Returns the issue slots per 32 elements. The default of 6 is for exp and similar functions, which use the special
+// function unit at a quarter of the usual rate.
+double slots_of(OpKind op) {
+  switch (op) {
+    case OpKind::mul_scalar:
+    case OpKind::add:
+    case OpKind::sub:
+    case OpKind::mul:
+    case OpKind::neg:
+    case OpKind::square:
+    case OpKind::relu:
+    case OpKind::clamp:
+    case OpKind::cast:
+      return 1;
+    case OpKind::div:
+    case OpKind::silu:
+    case OpKind::sigmoid:
+    case OpKind::pow:
+    case OpKind::gelu:
+    case OpKind::gelu_tanh:
+    case OpKind::log:
+    case OpKind::tanh:
+      return 12;
+    default:
+      return 6;
+  }
+}
+
+double of_its_cycles(const Instruction& row, bool a_in_shared, const target::Target& target) {
+  constexpr double bytes_a_cycle = 128, element = 2;
+  const double read = ((a_in_shared ? row.m * row.k : 0) + row.n * row.k) * element / bytes_a_cycle;
+  return std::max(1.0, read / row.cycles) / target.costs.sustained;
+}
+
+void settle(KernelCost& k, const target::Target& target, double launched, bool first_kernel, double missed) {
+  const target::Costs& costs = target.costs;
+  const double cycle = 1e-3 / costs.clock;  // us
+  k.blocks_of_busiest = ceil_div(static_cast<std::int64_t>(launched), target.multiprocessors);
+  k.waves = std::ceil(static_cast<double>(k.blocks_of_busiest) / k.blocks_each);
+  const double busy = static_cast<double>(k.blocks_of_busiest);
+  k.launch = first_kernel ? costs.launch : costs.next;
+  k.first = costs.load * cycle;
+  k.dram = missed * k.dram_bytes / costs.dram * 1e-3;
+  k.l2 = std::max(
+      k.l2_bytes / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
+      busy * k.l2_bytes / launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
+  k.shared = busy * k.wavefronts * cycle;
+  k.tensor =
+      busy * k.tensor_cycles * cycle * (k.stalls && k.in_flight < costs.few_stages ? costs.stalled : 1);
+  k.issue = busy * k.slots / 4 * cycle;
+  const double trip_count = k.trip_count > 1 ? k.trip_count * costs.load / k.in_flight : 0;
+  k.latency = k.waves *
+              (std::max(trip_count, k.chain * costs.step) +
+               k.barriers * (costs.barrier + (k.warps - 4) * costs.barrier_warp) + k.rounds * costs.load) *
+              cycle;
+  const double parts[] = {k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency};
+  const double slowest = *std::max_element(std::begin(parts), std::end(parts));
+  const double total = std::accumulate(std::begin(parts), std::end(parts), 0.0);
+  // Work of one iteration overlaps with loads of other iterations, of the same block or of another block on the
+  // multiprocessor.
+  const double under_way =
+      k.trip_count * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
+  const double rest = k.warp_specialized ? costs.rest_warp_specialized : costs.rest;
+  const double exposed = rest + (1 - rest) / std::max(1.0, under_way);
+  const double chain_cycles = k.chained ? k.waves * k.trip_count * costs.chain_iteration * cycle
+                                        : k.waves * k.tiles * costs.tile * cycle;
+  const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
+  k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + chain_cycles;
+}
+namespace {
+
+using emulate::Counter;
+
+/// Computes the expected time of one launch: count() per program of the launch, join() them, then settle().
+class Pricing {
+ public:
+  Pricing(const KernelPlan& plan, const Program& program, const target::Target& target, bool hot,
+          bool first_kernel)
+      : plan_(plan), program_(program), target_(target), hot_(hot), first_kernel_(first_kernel) {
+    k.name = plan.program.name;
+  }
+
+  KernelCost k;
+
+  /// Sets the quantities in the kernel's cost `k` (bytes, wavefronts, instructions ...). `made_here`: tensors that
+  /// earlier kernels of the program have read or written, and that are therefore in the L2.
+  void count(const std::set<int>& made_here) {
+    const BlockProgram& p = plan_.program;
+    launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
+    k.warp_specialized = plan_.schedule.warp_specialized();
+    k.chained = has_warpgroup_chain(plan_);
+    k.stalls = k.warp_specialized && !k.chained;
+    threads_ = k.warp_specialized ? plan_.schedule.threads : p.threads();
+    resident();
+    memory(made_here);
+    counted();
+    latencies();
+    busiest();
+  }
+  /// Adds the cost of another program of the same launch. Quantities per launch are added up, work per block is
+  /// averaged over all blocks, and of latencies the maximum is taken.
+  void join(const Pricing& other) {
+    const double all = launched_ + other.launched_;
+    const auto mean = [&](double& each, double others) {
+      each = (each * launched_ + others * other.launched_) / all;
+    };
+    k.dram_bytes += other.k.dram_bytes, k.l2_bytes += other.k.l2_bytes;
+    mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
+    mean(k.slots, other.k.slots);
+    for (double KernelCost::*longest :
+         {&KernelCost::trip_count, &KernelCost::chain, &KernelCost::barriers, &KernelCost::rounds})
+      k.*longest = std::max(k.*longest, other.k.*longest);
+    k.in_flight = std::min(k.in_flight, other.k.in_flight);
+    k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
+    launched_ = all;
+  }
+  /// Sets the times in the kernel's cost `k` from the quantities in it.
+  void settle() {
+    // Fraction of the program's bytes that a warm L2 is expected to have. At 1 or above, no read misses.
+    const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();
+    plan::settle(k, target_, launched_, first_kernel_, hot_ ? std::max(0.0, 1 - kept) : 1);
+  }
+
+ private:
+  /// Sets the number of blocks that are resident on a multiprocessor at a time.
+  void resident() { k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_)); }
+
+  /// Returns the number of bytes in the 32-byte sectors that the tile of the load or store `n` touches. The tile
+  /// consists of runs of equal length, each of which is contiguous in the tensor.
+  double sectors(const Node& n) const {
+    const graph::KernelTensor& t = program_.tensors[n.tensor];
+    std::int64_t run = 1, next = 1;
+    for (int d = static_cast<int>(n.shape.size()) - 1; d >= 0; --d) {
+      int at = -1;  // the dimension whose stride continues the run
+      for (int e = 0; e < static_cast<int>(n.shape.size()); ++e)
+        if (e < static_cast<int>(t.strides.size()) && n.shape[e] > 1 && t.strides[e] == next && run == next)
+          at = e;
+      if (at < 0) break;
+      run *= n.shape[at];
+      next = t.strides[at] * program_.shape(n.tensor)[at];
+    }
+    const double size = static_cast<double>(graph::bytes(n.dtype)),
+                 bytes = static_cast<double>(graph::size(n.shape)) * size;
+    const double length = static_cast<double>(run) * size;
+    return bytes * in_sectors(length) / length;
+  }
+
+  /// Number of loop iterations per block; the mean over all blocks if a mask lets blocks skip iterations.
+  double loop() const {
+    const BlockProgram& p = plan_.program;
+    if (!plan_.loop_bounds) return static_cast<double>(p.loop);
+    const int axis = plan_.loop_bounds->rows.axis;
+    double all = 0;
+    for (std::int64_t block = 0; block < p.grid[axis]; ++block)
+      all += static_cast<double>(plan_.loop_bounds->of(block, p.loop));
+    return all / static_cast<double>(p.grid[axis]);
+  }
+
+  double iterations_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
+
+  /// Adds the bytes that loads and stores move through the L2 and DRAM, and the issue slots of loads and stores that
+  /// do not go through shared memory. Only the first access to a tensor in the program is charged to DRAM.
+  void memory(const std::set<int>& made_here) {
+    const BlockProgram& p = plan_.program;
+    const double tiles = static_cast<double>(p.grid.count());
+    std::set<int> seen;
+    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+      const Node& n = p.nodes[i];
+      if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
+      double bytes = sectors(n) * iterations_of(n) * tiles;
+      if (n.kind == NodeKind::load && plan_.parts.count(static_cast<int>(i))) bytes /= plan_.schedule.ranks;
+      k.l2_bytes += bytes;
+      const int memory = program_.memory_of(n.tensor);
+      const double whole = static_cast<double>(graph::size(program_.tensors[memory].shape)) *
+                           static_cast<double>(graph::bytes(program_.tensors[memory].dtype));
+      const double sector_share =
+          sectors(n) / (static_cast<double>(graph::size(n.shape) * graph::bytes(n.dtype)));
+      if (seen.insert(memory).second && !made_here.count(memory))
+        k.dram_bytes += std::min(whole * sector_share, bytes);
+      const auto direct = plan_.direct.find(static_cast<int>(i));
+      if ((direct != plan_.direct.end() && direct->second) || n.kind == NodeKind::store)
+        k.slots += 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /
+                   (32.0 * static_cast<double>(std::max(1, vector_of(static_cast<int>(i)))));
+    }
+  }
+
+  /// Number of elements per access with which the load or store `node` is copied.
+  int vector_of(int node) const {
+    const auto copy = plan_.copies.find(node);
+    return copy == plan_.copies.end() ? 1 : copy->second.vector;
+  }
+
+  static double at(const Counts& c, Counter counter) {
+    const auto entry = c.find(counter);
+    return entry == c.end() ? 0 : static_cast<double>(entry->second);
+  }
+
+  /// Returns the fraction of the issue slots that FMAs can use. It is lower with few warps per multiprocessor, which
+  /// cannot hide barriers and loads.
+  double sustained_fma() const {
+    const double warps =
+        threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
+    return target_.costs.sustained_fma * std::min(1.0, 0.65 + 0.25 * (warps / 4 - 1));
+  }
+  /// Number of cycles of the instructions of matmul `n`, summed over all warps of a block and all iterations.
+  /// Instructions that extend beyond the tile's edges count fully.
+  double steps_of(const Node& n, const MatmulChoice& m) const {
+    const std::int64_t steps =
+        m.products() * ceil_div(m.m, m.row->m) * ceil_div(m.columns(), m.row->n) * ceil_div(m.k, m.row->k);
+    return static_cast<double>(steps * m.row->cycles) * iterations_of(n);
+  }
+
+  /// Sets the work of one block: wavefronts in shared memory, issue slots, tensor-core cycles, barriers, and
+  /// instructions that depend on each other.
+  void counted() {
+    const Counts c = predict(plan_);
+    const auto each = [&](Counter counter) { return at(c, counter) / launched_; };
+    k.wavefronts = each(Counter::ldmatrix_wavefronts) + each(Counter::cp_async_wavefronts) +
+                   each(Counter::shared_load_wavefronts) + each(Counter::shared_store_wavefronts);
+    double accesses = 0;
+    for (unsigned i = unsigned(Counter::shared_load_1); i <= unsigned(Counter::shared_store_16); ++i)
+      accesses += each(Counter(i)) / 32;
+    if (!c.count(Counter::shared_load_wavefronts)) k.wavefronts += accesses;
+    accesses += each(Counter::ldmatrix) + each(Counter::mma) +
+                (each(Counter::cp_async_4) + each(Counter::cp_async_8) + each(Counter::cp_async_16)) / 32;
+    k.slots += 2 * accesses;
+    double independent = 0;  // cycles of FMAs, which do not wait for each other
+    for (const auto& [node, m] : plan_.matmuls) {
+      const Node& n = plan_.program.nodes[node];
+      const double products = static_cast<double>(m.batch) * static_cast<double>(m.m) *
+                              static_cast<double>(m.n) * static_cast<double>(m.k) * iterations_of(n);
+      if (!m.row) k.slots += products / 32;
+      if (m.by_threads()) independent += steps_of(n, m);
+    }
+    k.slots += independent / sustained_fma();
+    // Output tiles per block. The loop below counts a quarter of the cycles of mma.sync, which uses one of the
+    // multiprocessor's four tensor cores; wgmma uses all four.
+    const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_;
+    for (const auto& [node, m] : plan_.matmuls)
+      if (m.row && !m.by_threads())
+        k.tensor_cycles += tiles * steps_of(plan_.program.nodes[node], m) *
+                           (m.by_warpgroup() ? of_its_cycles(*m.row, m.a_from < 0, target_) : 0.25);
+    double chained = k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step);
+    for (const Node& n : plan_.program.nodes) {
+      const double elements = static_cast<double>(graph::size(n.shape)) * iterations_of(n) / 32,
+                   before = k.slots;
+      if (n.kind == NodeKind::map) k.slots += elements * slots_of(n.op);
+      if (n.kind == NodeKind::reduce || n.kind == NodeKind::accumulate || n.kind == NodeKind::round)
+        k.slots +=
+            elements * (n.in.empty() ? 0
+                                     : static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape)) /
+                                           static_cast<double>(graph::size(n.shape)));
+      chained += (k.slots - before) * target_.costs.elementwise_step / target_.costs.step;
+    }
+    if (k.stalls) k.tiles = tiles;
+    k.barriers = each(Counter::barrier);
+    k.warps = std::max(1.0, threads_ / 32.0);
+    k.chain = chained / k.warps;
+  }
+
+  /// Sets the number of iterations per block, the number of iterations whose loads are in flight together, and the
+  /// number of rounds of loads through registers for which threads wait.
+  void latencies() {
+    k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
+    k.in_flight = 1;
+    for (const Buffer& b : plan_.buffers) k.in_flight = std::max<double>(k.in_flight, b.stages);
+    for (const Agent& agent : plan_.schedule.agents)
+      walk(agent.steps, [&](const Step& s, const Position&) {
+        if (const Copy* copy = as<Copy>(s)) k.in_flight = std::max<double>(k.in_flight, copy->guard_lag + 1);
+      });
+    // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
+    for (const auto& [node, copy] : plan_.copies) {
+      const auto direct = plan_.direct.find(node);
+      const Node& n = plan_.program.nodes[static_cast<std::size_t>(node)];
+      if (n.kind != NodeKind::load || copy.row) continue;
+      const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);
+      if (direct != plan_.direct.end() && direct->second) {
+        // Read directly. The first round is part of every kernel's latency and does not count.
+        k.rounds += std::max(0.0, std::ceil(each / reads_at_a_time) - 1) * iterations_of(n);
+        continue;
+      }
+      k.rounds += std::ceil(each / loads_at_a_time) * iterations_of(n);
+    }
+  }
+
+  /// Scales the quantities per block from the average block to the block with the most output tiles. Only persistent
+  /// blocks may differ in their number of tiles.
+  void busiest() {
+    if (plan_.blocks == 0) return;
+    const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.split_k) / launched_,
+                 uneven = std::ceil(tiles) / tiles;
+    for (double* each :
+         {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trip_count, &k.chain, &k.barriers, &k.tiles})
+      *each *= uneven;
+  }
+
+  /// Returns the total number of bytes of the program's tensors.
+  double program_bytes() const {
+    double bytes = 0;
+    for (const graph::KernelTensor& t : program_.tensors)
+      bytes += static_cast<double>(graph::size(t.shape)) * static_cast<double>(graph::bytes(t.dtype));
+    return bytes;
+  }
+
+  const KernelPlan& plan_;
+  const Program& program_;
+  const target::Target& target_;
+  bool hot_, first_kernel_;
+  double launched_ = 1, threads_ = 128;
+};
+
+}  // namespace
+
+CostEstimate estimate_cost(const Plan& plan, const target::Target& target, bool hot) {
+  CostEstimate all;
+  std::set<int> made;  // tensors that an earlier kernel has read or written, and that are in the L2
+  for (const Launch& l : launches(plan.kernels)) {
+    std::optional<Pricing> pricing;
+    for (std::size_t i = l.first; i < l.last; ++i) {
+      const KernelPlan& kernel = plan.kernels[i];
+      Pricing one(kernel, plan.program, target, hot, all.kernels.empty());
+      one.count(made);
+      pricing ? pricing->join(one) : void(pricing.emplace(std::move(one)));
+    }
+    pricing->settle();
+    for (std::size_t i = l.first; i < l.last; ++i)
+      for (const Node& n : plan.kernels[i].program.nodes) {
+        const int memory = n.tensor < 0 ? -1 : plan.program.memory_of(n.tensor);
+        // A store to an input updates a part of a cache in place; the rest is not in the L2.
+        const bool part = std::ranges::count(plan.program.inputs, memory) > 0;
+        if (n.kind == NodeKind::load || (n.kind == NodeKind::store && !part)) made.insert(memory);
+      }
+    all.us += pricing->k.us;
+    all.kernels.push_back(std::move(pricing->k));
+  }
+  return all;
+}
+
+std::string print(const CostEstimate& p) {
+  std::string out;
+  for (const KernelCost& k : p.kernels)
+    out += fmt::format(
+        "cost of {}: {:.1f} us: launch {:.1f}, first load {:.1f}, DRAM {:.1f}, L2 {:.1f}, shared memory "
+        "{:.1f}, tensor cores {:.1f}, "
+        "issue {:.1f}, latencies {:.1f}; {} block{} of {} at a time on the busiest multiprocessor\n",
+        k.name, k.us, k.launch, k.first, k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency,
+        std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each), k.blocks_each == 1 ? "" : "s",
+        k.blocks_of_busiest);
+  return out;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,54 @@
+// Reads the graphs of a JSON file one at a time. Only one graph's text is in memory at a time, and the first
+// graph is available as soon as its text has been read.
+//
+//   Candidates file("graphs.json");                      // "-": stdin
+//   while (std::optional<Loaded> l = file.next()) ...     // a graph, or the reason why it is invalid
+//   file.skip();                                          // skips one graph without parsing it
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "graph/json_text.hpp"
+#include "json/load.hpp"
+
+namespace zellige::graph {
+
+class Characters;
+
+class Candidates {
+ public:
+  /// Opens a file and reads up to the end of the first graph. "-" is stdin. Throws Error if the file cannot
+  /// be read, or if its beginning is not a graph or a list of graphs.
+  explicit Candidates(const std::string& path);
+  /// Reads from a string. `source` names it in messages; `stem` is the prefix of the graphs' names.
+  Candidates(std::string_view text, std::string source, std::string stem);
+  Candidates(Candidates&&) noexcept;
+  ~Candidates();
+
+  /// Returns the next graph, or the reason why it is invalid. Returns nullopt at the end of the input. Throws
+  /// Error if the input is not JSON; later calls then return nullopt.
+  std::optional<Loaded> next();
+  /// Skips the next graph without parsing it. Returns false at the end of the input.
+  bool skip();
+  /// Number of graphs returned or skipped so far.
+  int count() const { return count_; }
+  std::size_t bytes_read() const;
+  const std::string& stem() const { return stem_; }
+
+ private:
+  /// Reads the first graph and determines the form of the file: one graph, or a list of graphs.
+  void begin();
+  bool advance();  // moves to the next element of the list; false at the end
+  Loaded load(const Json&);
+
+  std::unique_ptr<Characters> in_;
+  std::string source_, stem_;
+  std::optional<Json> first_;  // the first element, which begin() has parsed
+  bool list_ = false, ended_ = false, mirage_ = false;
+  int count_ = 0;
+};
+
+}  // namespace zellige::graph

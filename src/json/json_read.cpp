@@ -1,0 +1,339 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "graph/compose.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/infer.hpp"
+#include "graph/nearest.hpp"
+#include "graph/ops.hpp"
+#include "graph/validate.hpp"
+#include "json/json.hpp"
+
+namespace zellige::graph {
+namespace {
+
+/// Maps names to tensors of one level, in the order in which the tensors are defined. `operators` is the JSON
+/// of the operators that define them. With it, messages distinguish a name that is used too early from one
+/// that is never defined.
+class Names {
+ public:
+  explicit Names(const Json* operators) : operators_(operators) {}
+  /// Adds a tensor. Throws Error if another tensor has the name.
+  void make(const Where& where, const std::string& name, int index) {
+    if (!index_.emplace(name, index).second)
+      fail_at(where, "expected each tensor to have a name of its own, found {} twice", name);
+  }
+  /// Returns the index of the tensor with this name. Throws Error if the tensor is not defined yet.
+  int use(const Where& where, const std::string& name) const {
+    const auto it = index_.find(name);
+    if (it == index_.end())
+      fail_at(where, "expected a tensor that an input or an earlier operator makes, found {}{}", name,
+              producer(name));
+    return it->second;
+  }
+
+ private:
+  /// Returns ", which operator N makes: ...", for a message, if a later operator defines the name; otherwise
+  /// "".
+  std::string producer(const std::string& name) const {
+    for (std::size_t i = 0; i < operators_->size(); ++i) {
+      const Json& j = (*operators_)[i];
+      if (!j.is_object() || !j.contains("outputs")) continue;
+      for (const Json& result : j["outputs"]) {
+        const Json& known_as = result.is_object() && result.contains("name") ? result["name"] : result;
+        if (known_as.is_string() && known_as.get_ref<const std::string&>() == name)
+          return fmt::format(", which operator {} makes: the operators are out of order or cyclic", i);
+      }
+    }
+    return "";
+  }
+
+  const Json* operators_;
+  std::map<std::string, int> index_;
+};
+
+/// Throws Error unless `j` is an object with no other keys than the known ones.
+void only_keys(const Where& where, const Json& j, const std::vector<std::string_view>& known) {
+  if (!j.is_object()) fail_at(where, "expected an object, found {}", describe(j));
+  for (const auto& [key, value] : j.items()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    std::string keys;
+    for (std::string_view k : known) keys.append(keys.empty() ? "" : ", ").append(k);
+    fail_at(where, "expected one of the keys {}, found {}{}", keys, describe(Json(key)),
+            did_you_mean(key, {known.begin(), known.end()}));
+  }
+}
+
+DType read_dtype(const Where& where, const std::string& what, const Json& j) {
+  const std::string name = text(where, what, j);
+  std::vector<std::string> known;
+  for (DType d : all_dtypes()) {
+    if (graph::name(d) == name) return d;
+    known.emplace_back(graph::name(d));
+  }
+  fail_at(where, "expected {} to be {}, found {}{}", what, listed(known), describe(j),
+          did_you_mean(name, known));
+}
+
+Strides read_strides(const Where& where, const Json& j) {
+  return integers(where, "strides", j, -(std::int64_t{1} << 40),
+                  std::int64_t{1} << 40);  // validate() checks them
+}
+
+int read_dim(const Where& where, const char* what, const Json& j, int min) {
+  return static_cast<int>(integer(where, what, j, min, max_rank - 1));
+}
+
+/// Returns the scalar in `j`, a number or the string "inf" or "-inf", because JSON has no infinities. Throws
+/// Error for other values.
+double read_scalar(const Where& where, const char* what, const Json& j) {
+  if (j == "inf" || j == "-inf")
+    return j == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+  return number(where, what, j);
+}
+
+/// Returns whether the operator has the key "scalar", in place of its last operand. Throws Error if it has
+/// both the scalar and the operand, or neither.
+bool has_scalar(const Where& where, OpKind kind, const Json& j) {
+  const bool given = find(where, j, "scalar");
+  const std::size_t tensors = list(where, "inputs", member(where, j, "inputs")).size();
+  if (takes_scalar(kind, tensors) && !given)
+    fail_at(where, "expected {} operands, or {} and a \"scalar\" in place of the last, found {}",
+            info(kind).inputs, tensors, tensors);
+  if (!takes_scalar(kind, tensors) && given)
+    fail_at(where, "expected \"scalar\" in place of the last of {} operands, found it with {}",
+            info(kind).inputs, tensors);
+  return given;
+}
+
+bool read_flag(const Where& where, const char* what, const Json& j) {
+  if (!j.is_boolean()) fail_at(where, "expected {} to be true or false, found {}", what, describe(j));
+  return j.get<bool>();
+}
+
+/// Returns the attributes that operators of this kind have, read from the JSON object `j`.
+Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
+  Attributes a;
+  for (const AttributeKey& key : attribute_keys(kind)) {
+    const char* name = key.name.data();
+    if (!key.required && key.name != "scalar" && !find(where, j, name)) continue;
+    if (key.name == "scalar" && !key.required && !has_scalar(where, kind, j)) continue;
+    const Json& value = member(where, j, name);
+    if (key.name == "scalar")
+      a.scalar = key.required ? number(where, name, value) : read_scalar(where, name, value);
+    if (key.name == "lo") a.lo = number(where, name, value);
+    if (key.name == "hi") a.hi = number(where, name, value);
+    if (key.name == "eps") a.eps = number(where, name, value);
+    if (key.name == "dim" && reduces(kind) && value.is_array())
+      a.sizes = integers(where, name, value, 0, max_rank - 1);
+    else if (key.name == "dim")
+      a.dim = read_dim(where, name, value, 0);
+    if (key.name == "to") a.to = integer(where, name, value, 1, max_extent);
+    if (key.name == "dims") a.sizes = integers(where, name, value, 0, max_rank - 1);
+    if (key.name == "shape" || key.name == "normalized_shape")
+      a.sizes = integers(where, name, value, 1, max_extent);
+    if (key.name == "start") a.start = integer(where, name, value, 0, max_extent);
+    if (key.name == "end") a.end = integer(where, name, value, 1, max_extent);
+    if (key.name == "dtype") a.dtype = read_dtype(where, name, value);
+    if (key.name == "sizes") a.sizes = integers(where, name, value, 1, max_extent);
+    if (key.name == "tf32") a.tf32 = read_flag(where, name, value);
+    if (key.name == "saturate") a.saturate = read_flag(where, name, value);
+    if (key.name == "keepdim") a.keepdim = read_flag(where, name, value);
+    if (key.name == "tril") a.kept.tril = integer(where, name, value, -max_extent, max_extent);
+    if (key.name == "triu") a.kept.triu = integer(where, name, value, -max_extent, max_extent);
+    if (key.name == "length") a.kept.length = integer(where, name, value, 0, max_extent);
+    if (key.name == "value") a.value = read_scalar(where, name, value);
+  }
+  return a;
+}
+
+/// Throws Error if the operator's JSON object has a key that operators of its kind do not have. `block`: the
+/// operator is a block operator.
+void only_operator_keys(const Where& where, OpKind kind, const Json& j, bool block) {
+  if (kind == OpKind::input)
+    return only_keys(where, j, {"op", "from", "map", "loop_dim", "shape", "outputs"});
+  if (kind == OpKind::output)
+    return only_keys(where, j, {"op", "inputs", "map", "to", "dim", "start", "end", "shape"});
+  if (kind == OpKind::custom)
+    return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
+  std::vector<std::string_view> keys{"op", "inputs", "outputs"};
+  for (const AttributeKey& key : attribute_keys(kind)) keys.push_back(key.name);
+  if (block && kind == OpKind::mask) keys.insert(keys.end(), {"map", "loop_dim"});
+  only_keys(where, j, keys);
+}
+
+Dim3 read_dim3(const Where& where, const char* what, const Json& j) {
+  const std::vector<std::int64_t> d = integers(where, what, j, 1, max_extent);
+  if (d.size() != 3) fail_at(where, "expected {} to hold 3 numbers (x, y, z), found {}", what, d.size());
+  return {d[0], d[1], d[2]};
+}
+
+std::array<int, 3> read_map(const Where& where, const Json& j) {
+  only_keys(where, j, {"x", "y", "z"});
+  std::array<int, 3> map{-1, -1, -1};
+  for (int axis = 0; axis < 3; ++axis)
+    if (const Json* dim = find(where, j, std::string(1, "xyz"[axis]).c_str()))
+      map[axis] = read_dim(where, "map", *dim, 0);
+  return map;
+}
+
+/// Returns the name and kind of the operator that `j` describes. Throws Error, with the nearest known name,
+/// if the name is unknown.
+std::pair<std::string, OpKind> read_kind(const Where& where, const Json& j, bool block) {
+  const std::string name = identifier(where, "op", member(where, j, "op"));
+  const auto kind = find_op(name);
+  if (!kind)
+    fail_at(where, "expected an operator that is known, found {}{}", name, known_operators(name, block));
+  return {name, *kind};
+}
+
+/// Reads one graph; the constructor does all the work.
+class Reader {
+ public:
+  Reader(const Json& j, const std::string& fallback) : where_{fallback} {
+    if (const Json* name = find(where_, j, "name")) where_.graph = identifier(where_, "name", *name);
+    const std::int64_t version =
+        integer(where_, "zellige_graph", member(where_, j, "zellige_graph"), 1, INT64_MAX);
+    if (version != json_version)
+      fail_at(where_, "expected version {} of the form, found {}", json_version, version);
+    only_keys(where_, j, {"zellige_graph", "name", "inputs", "operators", "outputs"});
+    g_.name = where_.graph;
+    const Json& operators = list(where_, "operators", member(where_, j, "operators"));
+    names_ = Names(&operators);
+    for (const Json& input : list(where_, "inputs", member(where_, j, "inputs"))) read_input(input);
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      const auto [name, kind] = read_kind(where_.at(static_cast<int>(i), "unknown"), operators[i], false);
+      read_operator(where_.at(static_cast<int>(i), name), kind, operators[i]);
+    }
+    for (const Json& output : list(where_, "outputs", member(where_, j, "outputs")))
+      g_.outputs.push_back(names_.use(where_, identifier(where_, "outputs", output)));
+  }
+  KernelGraph take() { return std::move(g_); }
+
+ private:
+  void read_input(const Json& j) {
+    only_keys(where_, j, {"name", "dtype", "shape", "strides", "constant"});
+    KernelTensor t;
+    t.name = identifier(where_, "an input's name", member(where_, j, "name"));
+    t.dtype = read_dtype(where_, "the dtype of input " + t.name, member(where_, j, "dtype"));
+    t.shape = integers(where_, "the shape of input " + t.name, member(where_, j, "shape"), 1, max_extent);
+    check_shape(where_, "input " + t.name, t.shape);
+    const Json* strides = find(where_, j, "strides");
+    t.strides = strides ? read_strides(where_, *strides) : row_major(t.shape);
+    if (const Json* constant = find(where_, j, "constant"))
+      t.constant = read_flag(where_, "constant", *constant);
+    names_.make(where_, t.name, static_cast<int>(g_.tensors.size()));
+    g_.inputs.push_back(static_cast<int>(g_.tensors.size()));
+    g_.tensors.push_back(std::move(t));
+  }
+
+  /// Adds the tensor of an operator's result and returns its index. `j` is the tensor's name, or an object
+  /// with its name, strides and memory.
+  int make_result(const Where& where, const Json& j) {
+    KernelTensor t;
+    if (j.is_object()) {
+      only_keys(where, j, {"name", "strides", "memory"});
+      t.name = identifier(where, "a result's name", member(where, j, "name"));
+      if (const Json* strides = find(where, j, "strides")) t.strides = read_strides(where, *strides);
+      if (const Json* memory = find(where, j, "memory"))
+        t.memory = names_.use(where, identifier(where, "memory", *memory));
+    } else {
+      t.name = identifier(where, "a result", j);
+    }
+    names_.make(where, t.name, static_cast<int>(g_.tensors.size()));
+    g_.tensors.push_back(std::move(t));
+    return static_cast<int>(g_.tensors.size()) - 1;
+  }
+
+  void read_operator(const Where& where, OpKind kind, const Json& j) {
+    only_operator_keys(where, kind, j, false);
+    KernelOp op;
+    op.kind = kind;
+    if (!info(kind).kernel) fail_at(where, "expected an operator of the kernel level, found {}", name(kind));
+    op.attributes = read_attributes(where, kind, j);
+    for (const Json& t : list(where, "inputs", member(where, j, "inputs")))
+      op.inputs.push_back(names_.use(where, identifier(where, "inputs", t)));
+    for (const Json& t : list(where, "outputs", member(where, j, "outputs")))
+      op.outputs.push_back(make_result(where, t));
+    if (kind == OpKind::custom) op.block = read_block(where, op, j);
+    g_.ops.push_back(std::move(op));
+  }
+
+  std::shared_ptr<const BlockGraph> read_block(const Where& where, const KernelOp& custom, const Json& j) {
+    auto b = std::make_shared<BlockGraph>();
+    b->grid = read_dim3(where, "grid", member(where, j, "grid"));
+    b->block = read_dim3(where, "block", member(where, j, "block"));
+    const Json* loop = find(where, j, "loop");
+    b->loop = loop ? integer(where, "loop", *loop, 1, max_extent) : 1;
+    const Json& body = list(where, "body", member(where, j, "body"));
+    Names tiles(&body);
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      const auto [name, kind] = read_kind(where.inside(static_cast<int>(i), "unknown"), body[i], true);
+      read_block_operator(where.inside(static_cast<int>(i), name), kind, body[i], custom, *b, tiles);
+    }
+    return b;
+  }
+
+  void read_block_operator(const Where& where, OpKind kind, const Json& j, const KernelOp& custom,
+                           BlockGraph& b, Names& tiles) {
+    if (!info(kind).block) fail_at(where, "expected an operator of the block level, found {}", name(kind));
+    only_operator_keys(where, kind, j, true);
+    BlockOp op;
+    op.kind = kind;
+    op.attributes = read_attributes(where, kind, j);
+    if (kind == OpKind::input || kind == OpKind::output)
+      op.kernel_tensor = kind == OpKind::input ? argument(where, "from", custom.inputs, j)
+                                               : argument(where, "to", custom.outputs, j);
+    if (kind == OpKind::input || kind == OpKind::output || kind == OpKind::mask) {
+      if (const Json* map = find(where, j, "map")) op.map = read_map(where, *map);
+      if (const Json* dim = find(where, j, "loop_dim")) op.loop_dim = read_dim(where, "loop_dim", *dim, -1);
+    }
+    if (kind == OpKind::output && (j.contains("dim") || j.contains("start") || j.contains("end"))) {
+      op.attributes.dim = read_dim(where, "dim", member(where, j, "dim"), 0);
+      op.attributes.start = integer(where, "start", member(where, j, "start"), 0, max_extent);
+      op.attributes.end = integer(where, "end", member(where, j, "end"), 0, max_extent);
+    }
+    if (kind == OpKind::input || kind == OpKind::output)
+      if (const Json* shape = find(where, j, "shape"))
+        op.attributes.sizes = integers(where, "shape", *shape, 1, max_extent);
+    if (kind != OpKind::input)
+      for (const Json& t : list(where, "inputs", member(where, j, "inputs")))
+        op.inputs.push_back(tiles.use(where, identifier(where, "inputs", t)));
+    if (kind != OpKind::output)
+      for (const Json& t : list(where, "outputs", member(where, j, "outputs"))) {
+        BlockTensor tile;
+        tile.name = identifier(where, "outputs", t);
+        tiles.make(where, tile.name, static_cast<int>(b.tensors.size()));
+        op.outputs.push_back(static_cast<int>(b.tensors.size()));
+        b.tensors.push_back(std::move(tile));
+      }
+    b.ops.push_back(std::move(op));
+  }
+
+  /// Returns the position, in the list `arguments` of a custom operator's operands or results, of the tensor
+  /// that a block operator names under `key`. Throws Error if the list does not have that tensor.
+  int argument(const Where& where, const char* key, const std::vector<int>& arguments, const Json& j) {
+    const std::string name = identifier(where, key, member(where, j, key));
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      if (g_.tensors[arguments[i]].name == name) return static_cast<int>(i);
+    fail_at(where, "expected \"{}\" to name one of the custom operator's {}, found {}", key,
+            std::string_view(key) == "from" ? "inputs" : "outputs", describe(Json(name)));
+  }
+
+  Where where_;
+  KernelGraph g_;
+  Names names_{nullptr};
+};
+
+}  // namespace
+
+bool is_own_form(const Json& j) { return j.is_object() && j.contains("zellige_graph"); }
+
+KernelGraph from_json(const Json& j, const std::string& name) {
+  KernelGraph g = infer(Reader(j, name).take());
+  validate(g);
+  return g;
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,44 @@
+#include "kernel/carry.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Returns the matmul whose result is node `x`, either directly or through casts from float32 to float32. Returns -1
+/// if there is none, or if one of these nodes has several readers.
+int product_of(const BlockProgram& p, int x) {
+  while (p.consumers(x).size() == 1) {
+    const Node& n = p.nodes[x];
+    if (n.kind == NodeKind::matmul) return x;
+    const bool same = n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == DType::f32 &&
+                      p.nodes[n.in[0]].dtype == DType::f32 && n.dtype == DType::f32;
+    if (!same) return -1;
+    x = n.in[0];
+  }
+  return -1;
+}
+
+}  // namespace
+
+void carry_rescaled(KernelPlan& plan) {
+  BlockProgram& p = plan.program;
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    Node& sum = p.nodes[i];
+    if (sum.kind != NodeKind::accumulate || sum.op != OpKind::accum_rescale || sum.in.size() != 2) continue;
+    const int product = product_of(p, sum.in[0]), factor = sum.in[1];
+    if (product < 0 || !plan.matmuls.at(product).row) continue;
+    Node& matmul = p.nodes[product];
+    Shape rows = matmul.shape;
+    rows.back() = 1;
+    const bool each_row = p.nodes[factor].kind == NodeKind::map && p.nodes[factor].shape == rows;
+    // Nodes are in topological order: the factor must come before the matmul that reads it.
+    if (!each_row || factor > product || matmul.carried || matmul.section != Section::inside) continue;
+    matmul.carried = true;
+    matmul.in.push_back(factor);
+    for (Node& n : p.nodes)
+      for (int& in : n.in)
+        if (in == static_cast<int>(i)) in = product;
+    sum.in.clear();  // dead
+  }
+}
+
+}  // namespace zellige::plan

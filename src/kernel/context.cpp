@@ -1,0 +1,311 @@
+#include "kernel/context.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <zellige/layout/text.hpp>
+
+#include "kernel/fragments.hpp"
+
+namespace zellige::plan {
+namespace {
+
+bool same(const Value& a, const Value& b) {
+  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [](const ValueNode& x, const ValueNode& y) {
+                      return x.kids == y.kids && x.s.v == y.s.v && x.d.v == y.d.v && x.e == y.e;
+                    });
+}
+
+std::int64_t size(values::View layout) {
+  std::int64_t n = 1;
+  for (const Mode& m : modes(layout)) n *= m.extent;
+  return n;
+}
+
+/// Returns the product of the extents of those modes of `layout` for which which(mode, below) is true. `below` is the
+/// product of the extents of all modes before the mode.
+template <class Which>
+std::int64_t product(values::View layout, const Which& which) {
+  std::int64_t n = 1, below = 1;
+  for (const Mode& m : modes(layout)) {
+    if (which(m, below)) n *= m.extent;
+    below *= m.extent;
+  }
+  return n;
+}
+
+/// Returns whether a step along the mode changes the item number along `axis`.
+bool moves(const Mode& m, int axis) { return m.stride != 0 && m.basis == axis; }
+
+/// Returns the modes that enumerate the coordinates of `shape`, with the last dimension fastest. The extent of
+/// dimension 0 is the least with which there are `cover` coordinates; it may exceed that of the shape.
+std::vector<Mode> rows(const Shape& shape, std::int64_t cover) {
+  std::vector<Mode> result;
+  for (int d = static_cast<int>(shape.size()) - 1; d > 0; --d) {
+    result.push_back({shape[d], 1, d});
+    cover = ceil_div(cover, shape[d]);
+  }
+  if (!shape.empty()) result.push_back({cover, 1, 0});
+  return result;
+}
+
+}  // namespace
+
+std::vector<Mode> modes(values::View layout) {
+  std::vector<Mode> result;
+  for (const ValueNode& n : layout)
+    if (n.kids < 0) result.push_back({n.s.v, n.d.v, n.e == 0 ? 0 : path_index(n.e, 0)});
+  return result;
+}
+
+Value layout(const std::vector<Mode>& modes) {
+  Value all = empty(ValueKind::layout);
+  for (const Mode& m : modes)
+    all.add(m.stride == 0  // 0 along any basis is the same
+                ? mode_node(dynamic(m.extent), {fixed(0)})
+                : mode_node(dynamic(m.extent), {dynamic(m.stride), extend(0, m.basis)}));
+  return modes.empty() ? unit() : modes.size() == 1 ? all[0] : all;
+}
+
+int Context::inner() const { return modes(values::View(tile)[0]).front().basis; }
+int Context::vector() const { return static_cast<int>(modes(values::View(share)[1]).front().extent); }
+int Context::threads() const { return static_cast<int>(size(values::View(share)[0])); }
+std::int64_t Context::values() const { return size(values::View(share)[1]); }
+int Context::repeats() const { return static_cast<int>(size(values::View(share)[2])); }
+std::int64_t Context::items(int axis) const { return size(values::View(tile)[axis]); }
+
+std::int64_t Context::steps(int axis) const {
+  return product(values::View(share)[1], [&](const Mode& m, std::int64_t) { return moves(m, axis); }) /
+         (axis == 0 ? vector() : 1);
+}
+int Context::holders() const {
+  return static_cast<int>(
+      product(values::View(share)[0], [](const Mode& m, std::int64_t) { return m.stride == 0; }));
+}
+int Context::lanes() const {
+  return static_cast<int>(product(
+      values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below < 32; }));
+}
+int Context::lane_step() const {
+  std::int64_t below = 1;
+  for (const Mode& m : modes(values::View(share)[0])) {
+    if (m.extent > 1 && (m.stride == 0 || moves(m, 0))) return below < 32 ? static_cast<int>(below) : 1;
+    below *= m.extent;
+  }
+  return 1;
+}
+int Context::parts() const {
+  return static_cast<int>(product(
+      values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below >= 32; }));
+}
+
+bool Context::operator==(const Context& other) const {
+  return domain == other.domain && row == other.row && same(share, other.share) && same(tile, other.tile);
+}
+
+Context blocked_layout(const Shape& domain, const std::vector<int>& order, int vector, int threads) {
+  Context c;
+  c.domain = domain;
+  std::vector<Mode> tile{{vector, 1, order.front()}};
+  std::int64_t chunks = 1;
+  for (int d : order) {
+    const std::int64_t step = d == order.front() ? vector : 1;
+    tile.push_back({ceil_div(domain[d], step), step, d});
+    chunks *= tile.back().extent;
+  }
+  c.tile = bundle(ValueKind::layout, layout(tile));
+  c.share = bundle(ValueKind::layout, layout({{threads, vector, 0}}),
+                   layout({{vector, 1, 0}, {ceil_div(chunks, threads), std::int64_t{threads} * vector, 0}}),
+                   layout({{1, 0, 0}}));
+  return c;
+}
+
+Context blocked_layout(const Shape& domain, int inner, int vector, int threads) {
+  std::vector<int> order{inner};
+  for (int d = static_cast<int>(domain.size()) - 1; d >= 0; --d)
+    if (d != inner) order.push_back(d);
+  return blocked_layout(domain, order, vector, threads);
+}
+
+Context summands(const Summation& s) {
+  Context c;
+  c.domain = s.domain;
+  const std::int64_t sums = graph::size(s.sums), line = std::int64_t{s.lanes} * s.splits * s.vector;
+  c.tile = bundle(ValueKind::layout,
+                  layout({{s.vector, s.to, s.dim}, {s.length / s.vector, s.to * s.vector, s.dim}}),
+                  layout(rows(s.sums, sums)));
+  c.share = bundle(
+      ValueKind::layout,
+      layout({{s.lanes, s.vector, 0}, {s.splits, std::int64_t{s.lanes} * s.vector, 0}, {s.groups, 1, 1}}),
+      layout(
+          {{s.vector, 1, 0}, {ceil_div(s.length, line), line, 0}, {ceil_div(sums, s.groups), s.groups, 1}}),
+      layout({{1, 0, 0}}));
+  return c;
+}
+
+Summation spread(Summation s, bool together, std::int64_t threads) {
+  const auto floor_power = [](std::int64_t n) {
+    return static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(n)));
+  };
+  const std::int64_t sums = graph::size(s.sums);
+  if (together && s.dim == static_cast<int>(s.domain.size()) - 1 && s.to == 1)
+    for (s.vector = max_elements_per_step;
+         s.vector > 1 && (s.length % s.vector != 0 || s.length / s.vector < 4); s.vector /= 2) {
+    }
+  const std::int64_t steps = s.length / s.vector;
+  while (s.lanes < 32 && sums * s.lanes < threads && s.lanes * 2 <= steps) s.lanes *= 2;
+  if (s.lanes == 32 && sums * 64 <= threads)
+    s.splits =
+        std::min({8, floor_power(threads / (sums * 32)), floor_power(std::max<std::int64_t>(1, steps / 32))});
+  s.groups = static_cast<int>(threads / (s.lanes * s.splits));
+  return s;
+}
+
+EvaluatedLayout::EvaluatedLayout(const Context& c)
+    : axes_(static_cast<std::size_t>(c.axes())),
+      values_(static_cast<int>(c.values())),
+      repeats_(c.repeats()),
+      rank_(c.rank()) {
+  const auto table = [&](values::View layout, std::vector<std::int64_t>& items) {
+    const std::vector<Mode> leaves = modes(layout);
+    const std::int64_t n = size(layout);
+    items.assign(static_cast<std::size_t>(n) * axes_, 0);
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::int64_t rest = i;
+      for (const Mode& m : leaves) {
+        items[static_cast<std::size_t>(i) * axes_ + static_cast<std::size_t>(m.basis)] +=
+            rest % m.extent * m.stride;
+        rest /= m.extent;
+      }
+    }
+  };
+  table(values::View(c.share)[0], of_thread_);
+  table(values::View(c.share)[1], of_value_);
+  table(values::View(c.share)[2], of_repeat_);
+  for (int axis = 0; axis < c.axes(); ++axis) {
+    sizes_.push_back(c.items(axis));
+    std::vector<Step>& steps = tile_.emplace_back();
+    for (const Mode& m : modes(values::View(c.tile)[axis])) {
+      const auto extent = static_cast<std::uint64_t>(m.extent);
+      steps.push_back({m, std::has_single_bit(extent) ? std::countr_zero(extent) : -1});
+    }
+  }
+}
+
+void EvaluatedLayout::find(int thread, int value, int repeat, Shape& at, bool sum) const {
+  at.resize(static_cast<std::size_t>(rank_));
+  std::ranges::fill(at, 0);  // inlined, as assign() is not
+  for (std::size_t a = 0; a < axes_; ++a) {
+    std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
+                        of_value_[static_cast<std::size_t>(value) * axes_ + a] +
+                        of_repeat_[static_cast<std::size_t>(repeat) * axes_ + a];
+    if (item >= sizes_[a]) return at.clear();
+    if (sum && a == 0) continue;
+    add_coordinates(a, item, at);
+  }
+}
+
+void EvaluatedLayout::find_line(int thread, int value, Shape& at) const {
+  at.assign(static_cast<std::size_t>(rank_), 0);
+  for (std::size_t a = 1; a < axes_; ++a) {
+    const std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
+                              of_value_[static_cast<std::size_t>(value) * axes_ + a];
+    if (item >= sizes_[a]) return at.clear();
+    add_coordinates(a, item, at);
+  }
+}
+
+void EvaluatedLayout::add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const {
+  for (const auto& [m, shift] : tile_[axis]) {
+    std::int64_t& coordinate = at[static_cast<std::size_t>(m.basis)];
+    if (shift >= 0) {
+      coordinate += (item & (m.extent - 1)) * m.stride;
+      item >>= shift;
+    } else {
+      coordinate += item % m.extent * m.stride;
+      item /= m.extent;
+    }
+  }
+}
+
+void for_each_access(const Context& c, const UseAccess& use, std::size_t limit) {
+  const EvaluatedLayout layout(c);
+  WarpAccess lanes(32);
+  for (int repeat = 0; repeat < layout.repeats(); ++repeat)
+    for (int value = 0; value < layout.values(); value += c.vector())
+      for (int first = 0; first < layout.threads(); first += 32) {
+        if (limit == 0) return;
+        bool any = false;
+        for (int lane = 0; lane < 32; ++lane) {
+          Shape& at = lanes[static_cast<std::size_t>(lane)];
+          at.clear();
+          if (first + lane < layout.threads()) layout.find(first + lane, value, repeat, at);
+          any = any || !at.empty();
+        }
+        if (any) use(lanes), --limit;
+      }
+}
+
+void for_each_sum_access(const Context& c, const UseAccess& use, std::size_t limit) {
+  const EvaluatedLayout layout(c);
+  WarpAccess lanes(32);
+  for (int value = 0; value < layout.values(); ++value) {
+    if (!layout.starts_sum(value)) continue;
+    for (int first = 0; first < layout.threads(); first += 32) {
+      if (limit-- == 0) return;
+      for (Shape& at : lanes) at.clear();
+      for (int lane = 0; lane < 32 && first + lane < layout.threads(); ++lane)
+        if (c.first_lane(lane) == lane)
+          layout.find_sum(first + lane, value, 0, lanes[static_cast<std::size_t>(lane)]);
+      use(lanes);
+    }
+  }
+}
+
+bool inside(const Shape& at, const Shape& shape) {
+  bool in = at.size() == shape.size();
+  for (std::size_t d = 0; in && d < shape.size(); ++d) in = at[d] < shape[d];
+  return in;
+}
+
+std::int64_t linear(const Shape& at, const Shape& shape) {
+  std::int64_t index = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) index = index * shape[d] + at[d];
+  return index;
+}
+
+std::vector<int> owners(const Context& c, const Shape& shape) {
+  std::vector<int> owner(static_cast<std::size_t>(graph::size(shape)), -1);
+  for_each(EvaluatedLayout(c), [&](int thread, int, const Shape& at) {
+    if (!inside(at, shape)) return;
+    int& o = owner[static_cast<std::size_t>(linear(at, shape))];
+    o = o == -1 || o == thread ? thread : -2;
+  });
+  for (int& o : owner) o = o < 0 ? -1 : o;
+  return owner;
+}
+
+Shape factor(const Shape& at, int side) {
+  Shape result(at.begin(), at.end() - 1);
+  result[result.size() - 1 - static_cast<std::size_t>(side)] = at.back();
+  return result;
+}
+
+std::string print(const Context& c) {
+  if (c.row) {
+    const WarpLayout w = warps(c);
+    return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N){}", to_string(c.domain), w.b,
+                       w.m, w.n, c.repeats() > 1 ? fmt::format(", {} slices of N", c.repeats()) : "");
+  }
+  if (c.replicated()) return fmt::format("rows of {}, each in {} lanes", to_string(c.domain), c.holders());
+  if (c.axes() == 1)
+    return fmt::format("blocked layout of {} by {} along dimension {}", to_string(c.domain), c.vector(),
+                       c.inner());
+  return fmt::format("{} lanes{} a line of {} in {}, by {}", c.lanes(),
+                     c.parts() > 1 ? fmt::format(" in each of {} warps", c.parts()) : "", c.items(0),
+                     to_string(c.domain), c.vector());
+}
+
+std::string layouts(const Context& c) { return to_text(c.share) + " in " + to_text(c.tile); }
+
+}  // namespace zellige::plan

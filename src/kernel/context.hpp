@@ -1,0 +1,210 @@
+// Context: a thread-value layout, which says which thread evaluates which elements of a tile. It is a composition of
+// two layouts of the layout library, with numbered work items in between:
+//
+//   share  (thread, value, pass) -> item     which items a thread has
+//   tile   item -> coordinate                where an item is in the tile
+//
+// Items are numbered along one or more axes. Strides are multiples of basis elements: 8@0 moves eight items along
+// axis 0 of the items, 1@1 one element along the tile's dimension 1. In this example 128 threads divide a tile of
+// (16, 256) into 512 chunks of 8 elements; thread t has the chunks t, t + 128, t + 256 and t + 384:
+//
+//   share  (128,(8,4),1):(8@0,(1@0,1024@0),_0)   tile  ((8,32,16)):((1@1,8@1,1@0))
+//   EvaluatedLayout evaluated(context);
+//   evaluated.at(33, 9)                         // (5, 9): thread 33, value 9 is item 8 * 33 + 1 + 1024
+//
+// There are two layouts because their composition need not be a layout, for example with 100 threads and rows of 32
+// chunks.
+//
+// - A thread's adjacent elements are along axis 0. In a reduction axis 0 is the reduced one, and the other axes
+//   number the results.
+// - An item number beyond the size of `tile` has no element. A coordinate may lie outside the domain; the caller must
+//   then guard or clamp it.
+// - A thread executes its passes one after another, in the same registers.
+#pragma once
+#include <functional>
+#include <limits>
+#include <zellige/atom/instruction.hpp>
+#include <zellige/layout/algebra/value.hpp>
+
+#include "tile/program.hpp"
+
+namespace zellige::plan {
+
+/// One mode of a layout whose strides are multiples of basis elements: stride@basis.
+struct Mode {
+  std::int64_t extent, stride;
+  int basis;  // the axis of the items, or dimension of the tile, along which it moves
+  bool operator==(const Mode&) const = default;
+};
+
+/// A thread-value layout: the elements of a tile of shape `domain` that each thread has.
+struct Context {
+  Shape domain;
+  Value share, tile;  // (thread, value, pass) -> item, and item -> coordinate
+  // For accumulators or A fragments: an instruction with this layout of values; nullptr otherwise.
+  const Instruction* row = nullptr;
+  const Instruction* of = nullptr;  // for rows of accumulators: the accumulators' instruction
+
+  // Properties of the layouts.
+  int rank() const { return static_cast<int>(domain.size()); }
+  int inner() const;            // the tile's dimension along which a thread's vectors run
+  int vector() const;           // elements per vector; a vector's first coordinate is a multiple of it
+  int threads() const;          // number of threads that have values: the first ones of the block
+  std::int64_t values() const;  // number of values (elements) per thread and pass
+  int repeats() const;          // number of passes, one after another in the same registers
+  int axes() const { return tile.rank(); }
+  /// Number of items along an axis, including those outside the domain.
+  std::int64_t items(int axis) const;
+  /// Number of items per thread and pass along an axis. Along axis 0, the number of vectors (of vector() items).
+  std::int64_t steps(int axis) const;
+  /// Number of threads that have the same items; 1 without replication.
+  int holders() const;
+  /// Returns whether each element is replicated in several threads, each of which has its complete value. False for
+  /// accumulators: if several warps have the same element, each has a partial sum over its part of K.
+  bool replicated() const { return !row && holders() > 1; }
+  /// In a reduction: number of lanes of a warp that together have the summands of one result.
+  int lanes() const;
+  /// In a reduction: distance, in threads, between adjacent lanes that have summands of the same result. In a
+  /// replicated layout: distance between adjacent lanes that have the same elements. 1 if there are no such lanes.
+  int lane_step() const;
+  /// In a reduction: returns the first thread of the warp that has summands of the same result as `thread`.
+  int first_lane(int thread) const { return thread - thread / lane_step() % lanes() * lane_step(); }
+  /// In a reduction: number of warps that together have the summands of one result.
+  int parts() const;
+  bool operator==(const Context&) const;
+};
+
+/// Returns the modes (extent and stride pairs) of a layout as a flat list, leftmost first.
+std::vector<Mode> modes(values::View);
+/// Returns the flat layout that has these modes; the inverse of modes().
+Value layout(const std::vector<Mode>&);
+
+/// Returns a blocked layout: divides `domain` into chunks of `vector` adjacent elements and deals them round-robin to
+/// the threads. `order` lists the dimensions of the domain, fastest first; chunks are along the first one. The last
+/// chunk of a row may extend beyond the row.
+Context blocked_layout(const Shape& domain, const std::vector<int>& order, int vector, int threads);
+/// Returns a blocked layout: divides `domain` into chunks of `vector` adjacent elements along dimension `inner` and
+/// deals them round-robin to the threads. The order of the chunks is along `inner` first, then along the other
+/// dimensions from the last to the first.
+Context blocked_layout(const Shape& domain, int inner, int vector, int threads);
+
+/// A reduction and its distribution over threads. Each result, an element of the shape `sums`, has `length`
+/// summands, `to` elements apart along dimension `dim` of `domain`. (`domain` may have one more dimension than
+/// `sums`.) A group of lanes * splits threads, lanes of `splits` warps, reads one result's summands in vectors.
+/// `groups` such groups take the results round-robin.
+struct Summation {
+  Shape domain, sums;
+  int dim = 0;
+  std::int64_t to = 1, length = 1;
+  int vector = 1, lanes = 1, splits = 1, groups = 1;
+};
+/// Returns the thread-value layout of the summands of a reduction. Axis 0 of the work items numbers the summands of
+/// one result, axis 1 the results.
+Context summands(const Summation&);
+/// Returns the reduction with `vector`, `lanes`, `splits` and `groups` set for `threads` threads. Summands are read
+/// as vectors if `together` allows it and they are contiguous along the last dimension. Each lane gets at least one
+/// vector. If there are several warps per result, up to 8 warps share the summands of a result.
+Summation spread(Summation, bool together, std::int64_t threads);
+
+constexpr int max_elements_per_step = 8;  // adjacent elements that a thread evaluates at a time
+
+/// A thread-value layout as tables, for fast lookup of the coordinate of (thread, value, pass).
+class EvaluatedLayout {
+ public:
+  explicit EvaluatedLayout(const Context&);
+  int threads() const { return static_cast<int>(of_thread_.size() / axes_); }
+  int values() const { return values_; }
+  int repeats() const { return repeats_; }
+  /// Returns the coordinate in the tile of value number `value` of `thread` in pass `repeat`. Returns an empty shape
+  /// if the thread has no such element.
+  Shape at(int thread, int value, int repeat = 0) const {
+    Shape at;
+    find(thread, value, repeat, at);
+    return at;
+  }
+  /// Sets `at` to the coordinate that at(thread, value, repeat) returns, without allocating memory.
+  void find(int thread, int value, int repeat, Shape& at) const { find(thread, value, repeat, at, false); }
+  /// In a reduction: sets `at` to the coordinate of the result to which the thread's value number `value` is added.
+  /// Clears `at` if the thread has no such value.
+  void find_sum(int thread, int value, int repeat, Shape& at) const { find(thread, value, repeat, at, true); }
+  /// In a reduction: sets `at` to the coordinate of the result that has the thread's value number `value` of pass 0
+  /// as a summand, even if this summand lies beyond the last one. Clears `at` if there is no such result.
+  void find_line(int thread, int value, Shape& at) const;
+  /// In a reduction: returns whether value number `value` is the first summand of a result among the thread's values.
+  bool starts_sum(int value) const { return of_value_[static_cast<std::size_t>(value) * axes_] == 0; }
+
+ private:
+  /// Does what the public find() does if `sum` is false, and what find_sum() does if it is true.
+  void find(int thread, int value, int repeat, Shape& at, bool sum) const;
+  /// Adds the coordinate of item number `item` along the axis `axis` to `at`.
+  void add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const;
+
+  /// A mode of the tile, with the logarithm of its extent: a shift is much faster than a division.
+  struct Step {
+    Mode mode;
+    int shift;  // log2 of the extent; -1: the extent is no power of two
+  };
+
+  std::size_t axes_;
+  int values_, repeats_, rank_;
+  // Item offsets of each thread, value and pass: `axes_` consecutive numbers, one per axis.
+  std::vector<std::int64_t> of_thread_, of_value_, of_repeat_;
+  std::vector<std::int64_t> sizes_;      // number of items, by axis
+  std::vector<std::vector<Step>> tile_;  // by axis
+};
+
+/// Calls use(thread, value, coordinate) for every thread and every `step`-th value of pass `repeat`. The coordinate
+/// is an empty shape if the thread has no such element.
+template <class Use>
+void for_each(const EvaluatedLayout& layout, int repeat, const Use& use, int step = 1) {
+  Shape at;
+  for (int thread = 0; thread < layout.threads(); ++thread)
+    for (int value = 0; value < layout.values(); value += step) {
+      layout.find(thread, value, repeat, at);
+      use(thread, value, static_cast<const Shape&>(at));
+    }
+}
+/// Calls use(thread, value, coordinate) for every pass, every thread and every `step`-th value. The coordinate is an
+/// empty shape if the thread has no such element.
+template <class Use>
+void for_each(const EvaluatedLayout& layout, const Use& use, int step = 1) {
+  for (int repeat = 0; repeat < layout.repeats(); ++repeat) for_each(layout, repeat, use, step);
+}
+
+/// One memory instruction of a warp: for each of 32 lanes the coordinate of the first of its adjacent elements,
+/// empty for an idle lane.
+using WarpAccess = std::vector<Shape>;
+using UseAccess = std::function<void(const WarpAccess&)>;
+/// Calls use(access) for each memory instruction of a warp that is needed to access every element once, with vector()
+/// elements per lane. Stops after `limit` calls. The first access of every warp comes before the second one of any
+/// warp. `use` must not keep a reference to its argument, which is overwritten.
+void for_each_access(const Context&, const UseAccess& use,
+                     std::size_t limit = std::numeric_limits<std::size_t>::max());
+/// Calls use(access) for each memory instruction of a warp that writes results of a reduction. Stops after `limit`
+/// calls. Of the lanes that have summands of the same result, only the first has a coordinate in the access.
+void for_each_sum_access(const Context&, const UseAccess& use,
+                         std::size_t limit = std::numeric_limits<std::size_t>::max());
+
+/// Returns a list with the thread number that has each element of `shape`, in row-major order; -1 for an element that
+/// no thread or several threads have.
+std::vector<int> owners(const Context&, const Shape& shape);
+
+/// Returns whether the coordinate `at` has the rank of `shape` and is less than `shape` in every dimension.
+bool inside(const Shape& at, const Shape& shape);
+
+using graph::coordinates;
+/// Returns the row-major index of the coordinate `at`, with the last dimension fastest; the inverse of coordinates().
+std::int64_t linear(const Shape& at, const Shape& shape);
+
+/// Returns the coordinate of the element of A (side 0) or B (side 1) that one multiply-add of a matmul reads. For the
+/// multiply-add at coordinate (.., m, n, k), this is (.., m, k) in A or (.., k, n) in B.
+Shape factor(const Shape& at, int side);
+
+/// Returns a description of the layout for printed plans, such as
+/// "blocked layout of (16, 256) by 8 along dimension 1".
+std::string print(const Context&);
+/// Returns the layouts `share` and `tile` as text, such as
+/// "(128,(8,4),1):(8@0,(1@0,1024@0),_0) in ((8,32,16)):((1@1,8@1,1@0))".
+std::string layouts(const Context&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,510 @@
+#include "kernel/evaluation.hpp"
+
+#include <algorithm>
+
+#include "kernel/carry.hpp"
+#include "kernel/invariance.hpp"
+#include "kernel/leaves.hpp"
+
+namespace zellige::plan {
+
+int access_width(const Buffer& b, int inner, int vector, std::int64_t shift) {
+  if (b.inner != inner || b.padded[inner] == 1) return 1;
+  const auto fits = [&](int w) {
+    for (int d = 0; d < static_cast<int>(b.strides.size()); ++d)
+      if (d != inner && b.padded[d] > 1 && b.strides[d] % w != 0) return false;
+    if (b.partials > 1 && b.partial_stride % w != 0) return false;
+    if (b.stages > 1 && b.stage_stride % w != 0) return false;
+    if (b.swizzle.B > 0 && (1 << b.swizzle.M) < w) return false;
+    return shift % w == 0 && (b.padded[inner] % w == 0 || b.padded[inner] >= vector);
+  };
+  int width = std::min(vector, 16 / graph::bytes(b.dtype));
+  while (width > 1 && !fits(width)) width /= 2;
+  return width;
+}
+
+namespace {
+
+using Kind = Item::Kind;
+
+/// Returns the shape of what a task on accumulators writes: its tile, or for a matmul operand the tile with its
+/// padding of zeros.
+const Shape& written(const KernelPlan& plan, const Task& t) {
+  const bool operand = t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
+  return operand ? plan.buffers[t.buffer].padded : plan.contexts[t.context].domain;
+}
+
+/// The coordinate at which a value is needed, for `vector` adjacent elements along `inner`.
+struct Point {
+  std::vector<Place> at;            // of the first element
+  std::vector<std::int64_t> limit;  // > 0: reads in this dimension are clamped below it; the nest exceeds it
+  int inner = 0, vector = 1;
+  std::int64_t shift = 0;  // at[inner] modulo `vector`, due to slices and concatenations
+  At own = At::own;        // relative to the nest's coordinate: decides whether registers hold the value
+};
+
+/// Lowers the tasks of one loop nest to a list of instructions (items); see evaluate().
+class Nest {
+ public:
+  Nest(const KernelPlan& plan, const std::vector<int>& tasks)
+      : plan_(plan),
+        p_(plan.program),
+        c_(plan.contexts[plan.tasks[tasks.front()].context]),
+        invariance_(plan, tasks) {}
+
+  std::vector<Item> run(const std::vector<int>& tasks) {
+    for (int t : tasks) {
+      task_ = &plan_.tasks[t];
+      if (task_->kind == TaskKind::reduce && !c_.row)
+        over_lanes();
+      else if (c_.row || c_.replicated())
+        in_fragment();
+      else
+        sink(own());
+    }
+    close_guard();
+    return std::move(items_);
+  }
+
+ private:
+  Point own() const {
+    Point p;
+    for (int d = 0; d < c_.rank(); ++d) p.at.push_back(whole(d) ? Place{} : Place{d});
+    p.limit.assign(p.at.size(), 0);
+    p.inner = c_.inner(), p.vector = c_.vector();
+    return p;
+  }
+
+  /// Returns whether the nest has at most one vector along dimension `d`, so that its coordinate along `d` is always
+  /// 0.
+  bool whole(int d) const {
+    for (int axis = 0; axis < c_.axes(); ++axis) {
+      if (c_.row && axis < 2) continue;
+      const std::vector<Mode> leaves = modes(values::View(c_.tile)[axis]);
+      for (std::size_t i = axis == 0 ? 1 : 0; i < leaves.size(); ++i)
+        if (leaves[i].basis == d && leaves[i].extent > 1) return false;
+    }
+    return !c_.row || d + 2 < c_.rank();
+  }
+
+  /// Lowers the part of a reduction in which each lane reduces the summands that it has: products of elements of a
+  /// matmul's two operands, or elements of the operand of a reduce node.
+  void over_lanes() {
+    const Node& n = p_.nodes[task_->node];
+    Point p = own();
+    if (n.kind == NodeKind::matmul) {
+      const int rank = static_cast<int>(n.shape.size());
+      const Place along = p.at.back();
+      p.at.pop_back(), p.limit.pop_back();
+      p.inner = rank - 1, p.vector = 1;
+      std::vector<int> in;
+      for (int side = 0; side < 2; ++side) {
+        Point q = p;
+        q.at[rank - 1 - side] = along;
+        for (int d = 0; d + 2 < rank; ++d)  // an operand that all batches share
+          if (p_.nodes[n.in[side]].shape[d] != n.shape[d]) q.at[d] = {}, q.limit[d] = 0;
+        in.push_back(value(n.in[side], q));
+      }
+      leave(in);
+      return;
+    }
+    const std::vector<Within> edge = within(n.in[0], p);
+    open({}, edge);
+    within_end_ = true;
+    leave({value(n.in[0], p)});
+    within_end_ = false;
+    if (!edge.empty()) add(Kind::guarded);
+  }
+
+  void in_fragment() {
+    const int rank = c_.rank();
+    const Shape& bound = written(plan_, *task_);
+    Point p = own();
+    // Warps without tiles would read beyond the tile: clamps their rows, too.
+    if (c_.row && bound != c_.domain && c_.domain[rank - 2] % c_.row->m != 0)
+      p.limit[rank - 2] = c_.domain[rank - 2];
+    if (c_.domain[rank - 1] % p.vector != 0 || bound[rank - 1] != c_.domain[rank - 1])
+      p.limit[rank - 1] = c_.domain[rank - 1];
+    guard(plan::guards(plan_, *task_), {});
+    sink(p);
+  }
+
+  void sink(const Point& p) {
+    const Node& n = p_.nodes[task_->node];
+    if (!c_.row && !c_.replicated() && task_->kind != TaskKind::to_global) guard({}, {});
+    switch (task_->kind) {
+      case TaskKind::to_shared:
+        return to_shared(n, p);
+      case TaskKind::to_global:
+        return to_global(n, p);
+      case TaskKind::accumulate:
+        return accumulate(n, p);
+      case TaskKind::to_lines:
+      case TaskKind::to_registers:
+        return leave({value(task_->node, p)});
+      case TaskKind::rescale:
+        return leave({value(rescaled_by(n), narrowed(rescaled_by(n), task_->node, p))});
+      default:
+        leave({value(n.in[0], p)});
+    }
+  }
+
+  void to_global(const Node& n, const Point& p) {
+    const std::vector<Within> edge = within(task_->node, p);
+    const std::size_t outer = order_.size();
+    if (c_.row)
+      open({}, edge);
+    else
+      guard({}, edge);
+    within_end_ = true;
+    leave({value(n.in[0], p)});
+    within_end_ = false;
+    if (c_.row && !edge.empty()) add(Kind::guarded), forget(outer);
+  }
+
+  void to_shared(const Node& n, const Point& p) {
+    const Buffer& b = plan_.buffers[task_->buffer];
+    const bool stored_in_smem = n.kind != NodeKind::round && n.kind != NodeKind::store;
+    Item item{.kind = Kind::leave};
+    Point q = p;
+    for (std::size_t d = 0; d < b.shape.size(); ++d)
+      if (b.padded[d] > b.shape[d]) {
+        q.limit[d] = b.shape[d];
+        item.zeros.push_back({static_cast<int>(d), b.shape[d]});
+      }
+    item.in = {stored_in_smem ? in_registers(task_->node, q) : value(n.in[0], q)};
+    const bool ragged = c_.row && b.padded[p.inner] % p.vector != 0;
+    if (ragged) item.edge = b.padded[p.inner];
+    item.width = ragged ? 1 : access_width(b, p.inner, p.vector, p.shift);
+    leave(std::move(item));
+  }
+
+  void accumulate(const Node& n, const Point& p) {
+    Item item{.kind = Kind::leave};
+    item.in = {value(n.in[0], p)};
+    if (n.kind != NodeKind::running_max && task_->buffer >= 0) {
+      const Buffer& b = plan_.buffers[task_->buffer];
+      item.in.push_back(read_buffer(task_->buffer, n.shape, p));
+      item.width = access_width(b, p.inner, p.vector, p.shift);
+    }
+    if (n.op == OpKind::accum_rescale) item.in.push_back(value(n.in[1], narrowed(n.in[1], task_->node, p)));
+    leave(std::move(item));
+  }
+
+  void leave(std::vector<int> in) {
+    Item item{.kind = Kind::leave};
+    item.in = std::move(in);
+    leave(std::move(item));
+  }
+  void leave(Item item) {
+    item.task = static_cast<int>(task_ - plan_.tasks.data());
+    item.node = task_->node, item.buffer = task_->buffer;
+    add(std::move(item));
+  }
+
+  int add(Item item) {
+    // A branch's operands may be out of bounds if another branch is taken, so they are not hoisted from it.
+    item.invariant = open_parts_ == 0 && invariance_(item, items_);
+    open_parts_ += (item.kind == Kind::part) - (item.kind == Kind::take);
+    items_.push_back(std::move(item));
+    return static_cast<int>(items_.size()) - 1;
+  }
+  int add(Kind kind) { return add(Item{.kind = kind}); }
+  /// Adds an item that opens these bounds checks. Adds nothing if both lists are empty.
+  void open(const std::vector<Guard>& guards, const std::vector<Within>& within) {
+    if (guards.empty() && within.empty()) return;
+    Item item{.kind = Kind::guard};
+    item.guards = guards, item.within = within;
+    add(std::move(item));
+  }
+  /// Places the items that follow under these bounds checks. If the preceding task has the same checks, they stay
+  /// open.
+  void guard(const std::vector<Guard>& guards, const std::vector<Within>& within) {
+    if (guards == guards_ && within == within_) return;
+    close_guard();
+    guards_ = guards, within_ = within, guarded_ = order_.size();
+    open(guards, within);
+  }
+  void close_guard() {
+    if (guards_.empty() && within_.empty()) return;
+    add(Kind::guarded), forget(guarded_);
+    guards_.clear(), within_.clear();
+  }
+
+  /// Returns the bounds checks with which `node` can be evaluated at `p`: one for each dimension in which a store, or
+  /// a load directly from global memory, may reach beyond its tensor.
+  std::vector<Within> within(int node, const Point& p) const {
+    std::set<Within> all;
+    std::set<int> seen;
+    std::vector<int> open{node};
+    while (!open.empty()) {
+      const int i = open.back();
+      open.pop_back();
+      if (!seen.insert(i).second) continue;
+      const Node& n = p_.nodes[i];
+      if ((n.kind == NodeKind::load && direct(i)) || n.kind == NodeKind::store)
+        for (std::size_t d = 0; d < n.splits.size(); ++d)
+          if (n.splits[d].overhang)
+            all.insert({n.splits[d], plan_.far.count(i) > 0, n.shape[d] == 1 ? Place{} : p.at[d]});
+      if (n.kind == NodeKind::map || n.kind == NodeKind::store)
+        open.insert(open.end(), n.in.begin(), n.in.end());
+    }
+    return {all.begin(), all.end()};
+  }
+
+  bool direct(int node) const {
+    const auto d = plan_.direct.find(node);
+    return d != plan_.direct.end() && d->second;
+  }
+
+  /// Forgets the values that were computed since order_.size() was `mark`, so that no later item uses them. Called
+  /// when a bounds check or a branch closes.
+  void forget(std::size_t mark) {
+    for (; order_.size() > mark; order_.pop_back()) known_.erase(order_.back());
+  }
+
+  /// Returns the point at which `node`, evaluated at `p`, reads its operand node `operand`, which may broadcast. The
+  /// coordinate is 0 in each dimension in which only the operand has extent 1.
+  Point narrowed(int operand, int node, const Point& p) const {
+    const Shape &from = p_.nodes[operand].shape, &to = p_.nodes[node].shape;
+    Point q = p;
+    q.own = plan::narrowed(p.own, from, to);
+    for (std::size_t d = 0; d < q.at.size(); ++d) {
+      if (from[d] == to[d]) continue;
+      q.at[d] = {}, q.limit[d] = 0;
+      if (static_cast<int>(d) == q.inner) q.vector = 1, q.shift = 0;
+    }
+    return q;
+  }
+
+  int value(int node, const Point& p) {
+    const Node& n = p_.nodes[node];
+    Key key{node, p.at, p.limit, p.vector};
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    int result = -1;
+    const bool evaluated = plan_.context_of.count(node) > 0 && task_->node != node;
+    if (n.kind == NodeKind::map && !evaluated) {
+      Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
+      for (int in : n.in) item.in.push_back(value(in, narrowed(in, node, p)));
+      if (n.op == OpKind::mask) item.pieces.push_back(p.at);
+      result = add(std::move(item));
+    } else if (n.kind == NodeKind::slice) {
+      Point q = p;
+      q.at[n.dim] = q.at[n.dim].moved(n.start);
+      if (q.limit[n.dim] > 0) q.limit[n.dim] += n.start;
+      if (n.dim == q.inner) q.shift += n.start;
+      q.own = At::elsewhere;
+      result = value(n.in[0], q);
+    } else if (n.kind == NodeKind::permute) {
+      Point q = p;
+      for (std::size_t d = 0; d < n.order.size(); ++d) {
+        const auto of = static_cast<std::size_t>(n.order[d]);
+        q.at[of] = p.at[d], q.limit[of] = p.limit[d];
+      }
+      q.inner = n.order[static_cast<std::size_t>(p.inner)], q.own = At::elsewhere;
+      result = value(n.in[0], q);
+    } else if (n.kind == NodeKind::concat) {
+      result = concat(n, p);
+    } else if (n.kind == NodeKind::rotate) {
+      result = rotate(node, p);
+    } else {
+      result = leaf(node, p);
+    }
+    const auto at = known_.emplace(std::move(key), result).first;
+    if (!items_[static_cast<std::size_t>(result)].invariant) order_.push_back(at);
+    return result;
+  }
+
+  int concat(const Node& n, const Point& p) {
+    // Elements of a vector along the concatenated dimension may be in different branches: each has its own.
+    bool scalar = n.dim == p.inner && p.vector > 1 && (p.shift % p.vector != 0 || p.limit[n.dim] > 0);
+    std::int64_t start = 0;
+    if (n.dim == p.inner)
+      for (int in : n.in) scalar = scalar || start % p.vector != 0, start += p_.nodes[in].shape[n.dim];
+    const int node = static_cast<int>(&n - p_.nodes.data());
+    const int choose = add(Item{.kind = Kind::choose, .node = node, .vector = p.vector});
+    const std::size_t before = order_.size();
+    for (int v = 0; v < (scalar ? p.vector : 1); ++v) {
+      Point at = p;
+      if (scalar) at.at[p.inner] = at.at[p.inner].moved(v), at.vector = 1, at.shift = 0;
+      if (p.limit[n.dim] > 0) at.at[n.dim] = at.at[n.dim].clamped(p.limit[n.dim] - 1), at.limit[n.dim] = 0;
+      std::int64_t from = 0;
+      for (std::size_t i = 0; i < n.in.size(); ++i) {
+        const std::int64_t extent = p_.nodes[n.in[i]].shape[n.dim];
+        Point q = at;
+        if (n.dim == q.inner) q.shift -= from;
+        q.own = At::elsewhere;
+        q.at[n.dim] = at.at[n.dim].moved(-from);
+        const Part part{scalar ? v : -1, at.at[n.dim], from + extent, i == 0, i + 1 == n.in.size()};
+        Item open{.kind = Kind::part, .vector = at.vector}, close{.kind = Kind::take, .vector = at.vector};
+        open.part = close.part = part;
+        add(std::move(open));
+        close.in = {choose, value(n.in[i], q)};
+        add(std::move(close));
+        forget(before);
+        from += extent;
+      }
+    }
+    return choose;
+  }
+
+  /// Returns the index of the item that yields `vector` adjacent elements of operand number `which` of the rotary
+  /// embedding `node`, which is evaluated at `p`. `what` selects the coordinate along the rotated dimension: that of
+  /// the element itself, the number of its pair, or that of the other element of its pair.
+  int rotated(int node, int which, const Point& p, Place::Of what, int vector) {
+    const Node& n = p_.nodes[node];
+    Point q = narrowed(n.in[which], node, p);
+    q.own = which == 0 ? plan::rotated(p.own, n, what == Place::Of::itself) : At::elsewhere,
+    q.limit[n.dim] = 0;
+    q.at[n.dim] = p.limit[n.dim] > 0 ? p.at[n.dim].clamped(p.limit[n.dim] - 1) : p.at[n.dim];
+    q.at[n.dim].what = what;
+    if (n.dim == p.inner) q.vector = vector, q.shift = what == Place::Of::pair ? p.shift / 2 : p.shift;
+    return value(n.in[which], q);
+  }
+
+  int rotate(int node, const Point& p) {
+    using Of = Place::Of;
+    const Node& n = p_.nodes[node];
+    const std::int64_t extent = n.shape[n.dim];
+    const bool by_element = p_.nodes[n.in[1]].shape[n.dim] == extent;  // a cosine per element, not per pair
+    const Of table = by_element ? Of::itself : Of::pair;
+    const auto one = [&](const Point& q) {
+      Item item{.kind = Kind::apply, .node = node, .vector = q.vector};
+      item.in = {rotated(node, 0, q, Of::itself, 1), rotated(node, 0, q, Of::other, 1),
+                 rotated(node, 1, q, table, 1), rotated(node, 2, q, table, 1)};
+      item.pieces.push_back(q.at);
+      return add(std::move(item));
+    };
+    if (n.dim != p.inner || p.vector == 1) return one(p);
+    if (p.vector % 2 == 0 && p.shift % p.vector == 0 && p.limit[n.dim] == 0 && extent % p.vector == 0) {
+      Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
+      const int tables = by_element ? p.vector : p.vector / 2;
+      item.in = {rotated(node, 0, p, Of::itself, p.vector), rotated(node, 1, p, table, tables),
+                 rotated(node, 2, p, table, tables)};
+      return add(std::move(item));
+    }
+    const int choose = add(Item{.kind = Kind::choose, .node = node, .vector = p.vector});
+    const std::size_t before = order_.size();
+    for (int v = 0; v < p.vector; ++v) {  // each element separately
+      Point q = p;
+      q.at[n.dim] = q.at[n.dim].moved(v), q.vector = 1, q.shift = 0;
+      Item open{.kind = Kind::part}, close{.kind = Kind::take};
+      open.part = close.part = {v, q.at[n.dim], extent, true, true};
+      add(std::move(open));
+      close.in = {choose, one(q)};
+      add(std::move(close));
+      forget(before);
+    }
+    return choose;
+  }
+
+  int in_registers(int node, const Point& p, bool other = false) {
+    return add(Item{.kind = Kind::in_registers, .node = node, .other = other, .vector = p.vector});
+  }
+  int leaf(int node, const Point& p) {
+    const Node& n = p_.nodes[node];
+    if (direct(node)) {
+      Item item{.kind = Kind::read_global, .node = node};
+      const bool several = p.vector > 1 && n.shape[p.inner] > 1;
+      const auto straddles = [&](int neighbours) {  // whether such an access crosses the end
+        const Split& along = n.splits[p.inner];
+        return along.overhang && (along.offset + along.extent) % neighbours != 0;
+      };
+      // A bounds check tests only the first element of a vector.
+      item.zeros_out_of_bounds = (!within_end_ || (several && straddles(p.vector))) &&
+                                 std::ranges::any_of(n.splits, &Split::overhang);
+      int width = 1;
+      if (several && p.limit[p.inner] == 0) {
+        width = std::min(p.vector, plan_.copies.at(node).vector);
+        while (p.shift % width != 0 || straddles(width)) width /= 2;
+      }
+      return read(std::move(item), n.shape, p, 1, width);
+    }
+    const Section section = task_->section == Section::inside ? Section::inside : Section::after;
+    const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
+    const auto evaluated = plan_.context_of.find(node);
+    if (evaluated != plan_.context_of.end() && n.kind != NodeKind::round &&
+        (after_loop ? Section::after : n.section) == section) {
+      const bool pair = p.own == At::pair && whole_pairs(c_);
+      if (evaluated->second == task_->context && (p.own == At::own || pair) && n.shape == c_.domain)
+        return in_registers(node, p, pair);
+      if ((p.own == At::own || p.own == At::row) && lines_of(plan_.contexts[evaluated->second], c_))
+        return add(Item{.kind = Kind::in_lines, .node = node});
+    }
+    return read_buffer(plan_.buffer_of.at(node), n.shape, p);
+  }
+
+  int read_buffer(int buffer, const Shape& shape, const Point& p) {
+    const bool vector = p.vector > 1 && shape[p.inner] > 1;
+    const int width =
+        vector && p.limit[p.inner] == 0 ? access_width(plan_.buffers[buffer], p.inner, p.vector, p.shift) : 1;
+    return read({.kind = Kind::read_shared, .buffer = buffer}, shape, p, width, width);
+  }
+
+  /// Completes `item` as a read of the vector at `p` in a tile of this shape, and adds it. The item gets one
+  /// coordinate per `step` elements, and accesses at most `width` elements at a time.
+  int read(Item item, const Shape& shape, const Point& p, int step, int width) {
+    item.vector = p.vector > 1 && shape[p.inner] > 1 ? p.vector : 1;
+    item.width = width;
+    for (int v = 0; v < item.vector; v += step) {
+      std::vector<Place> at = p.at;
+      at[p.inner] = at[p.inner].moved(v);
+      for (std::size_t d = 0; d < shape.size(); ++d)
+        at[d] = shape[d] == 1 ? Place{} : p.limit[d] > 0 ? at[d].clamped(p.limit[d] - 1) : at[d];
+      item.pieces.push_back(std::move(at));
+    }
+    return add(std::move(item));
+  }
+
+  /// Identifies a computed value: its node, and the coordinates and vector for which it was requested.
+  struct Key {
+    int node;
+    std::vector<Place> at;
+    std::vector<std::int64_t> limit;
+    int vector;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  const KernelPlan& plan_;
+  const BlockProgram& p_;
+  const Context& c_;
+  const Task* task_ = nullptr;
+  std::vector<Item> items_;
+  std::map<Key, int> known_;                         // values computed in the open scopes, with their items
+  std::vector<std::map<Key, int>::iterator> order_;  // as computed; a scope that closes removes its values
+  Invariance invariance_;
+  int open_parts_ = 0;
+  std::vector<Guard> guards_;  // bounds checks that are open
+  std::vector<Within> within_;
+  bool within_end_ = false;  // an open bounds check excludes out-of-bounds elements
+  std::size_t guarded_ = 0;  // size of `order_` when they were opened
+};
+
+}  // namespace
+
+std::vector<Guard> guards(const KernelPlan& plan, const Task& t) {
+  const Context& c = plan.contexts[t.context];
+  const Shape& bound = written(plan, t);
+  const std::size_t rank = bound.size();
+  std::vector<Guard> result;
+  const auto need = [&](int axis, std::int64_t below) {
+    if (c.items(axis) > below) result.push_back({axis, below});
+  };
+  need(2, graph::size(Shape(c.domain.begin(), c.domain.end() - 2)));
+  need(1, bound[rank - 2]);
+  // Accumulators beyond the tile's columns may be stored in the padding between the buffer's rows.
+  bool room = false;
+  if (t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::matmul) {
+    const Buffer& b = plan.buffers[t.buffer];
+    room = b.inner == static_cast<int>(rank) - 1 && b.swizzle.B == 0 &&
+           b.padded[rank - 1] % c.vector() == 0 && b.strides[rank - 2] >= c.items(0);
+  }
+  if (!room) need(0, bound[rank - 1]);
+  return result;
+}
+
+std::vector<Item> evaluate(const KernelPlan& plan, const std::vector<int>& tasks) {
+  return Nest(plan, tasks).run(tasks);
+}
+
+}  // namespace zellige::plan

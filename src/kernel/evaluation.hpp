@@ -1,0 +1,125 @@
+// Lowers the work of one loop nest of a kernel to a linear list of instructions (`Item`): reads with their widths,
+// elementwise operators, branches, bounds checks and stores.
+//
+//   for (const Item& item : evaluate(plan, tasks)) ...   // all tasks have the same thread-value layout
+//
+// The nest is the loop in which each thread goes through its elements of that layout. The emitter prints the items
+// (expression.cpp, evaluate_text.cpp) and the prediction of counters counts them (shared_access.cpp), so that both
+// agree.
+//
+// A value is evaluated once for each coordinate at which it is needed. It is evaluated again within another bounds
+// check or another branch of a concatenation. A value that is constant along the loop, such as the mean of the row
+// along which the loop runs, is invariant: it is evaluated before the loop.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// A coordinate along one dimension as a function of the loop nest's coordinate `at`. With
+/// x = min(at[from] + offset, last) it is f(x) + added, where f(x) is x, x / 2 or x ^ 1.
+struct Place {
+  int from = -1;                                  // a dimension of the nest; -1: none, and at[from] is 0
+  std::int64_t offset = 0, last = -1, added = 0;  // last -1: no limit
+  // f: x, the number of x's pair (x / 2), or the other element of x's pair (x ^ 1).
+  enum class Of : std::uint8_t { itself, pair, other } what = Of::itself;
+  auto operator<=>(const Place&) const = default;
+  /// Returns the coordinate that this Place denotes when the loop nest is at coordinate `at`.
+  std::int64_t of(const Shape& at) const {
+    const std::int64_t here = (from < 0 ? 0 : at[static_cast<std::size_t>(from)]) + offset;
+    const std::int64_t bound = last >= 0 && here > last ? last : here;
+    return (what == Of::pair ? bound / 2 : what == Of::other ? bound ^ 1 : bound) + added;
+  }
+  /// Returns a Place that denotes a coordinate larger by `by`.
+  Place moved(std::int64_t by) const {
+    Place p = *this;
+    (last < 0 && what == Of::itself ? p.offset : p.added) += by;
+    return p;
+  }
+  /// Returns a Place in which the nest's coordinate plus `offset` is limited to at most `bound`.
+  Place clamped(std::int64_t bound) const {
+    Place p = *this;
+    if (from < 0) return {-1, std::min(offset, bound)};
+    p.last = bound;
+    return p;
+  }
+};
+
+/// A bounds check of accumulators whose instructions extend beyond what the task writes: only items below `below`
+/// along this axis (0: N, 1: M, 2: batch) are evaluated.
+struct Guard {
+  int axis;
+  std::int64_t below;
+  auto operator<=>(const Guard&) const = default;
+};
+
+/// Returns the bounds checks that a task on accumulators needs, by axis (N, M or batch). An axis needs none if the
+/// accumulators' instructions do not extend beyond what the task writes.
+std::vector<Guard> guards(const KernelPlan&, const Task&);
+
+/// A bounds check of a partial tile: only elements within the kernel-level tensor are evaluated.
+struct Within {
+  Split split;
+  bool far = false;  // its coordinates need 64 bits
+  Place at;          // in the tile
+  auto operator<=>(const Within&) const = default;
+};
+
+/// One operand of a concatenation, as a branch of an if-else chain: used if `at` is below `end` and no earlier
+/// branch was. The last branch has no condition.
+struct Part {
+  int alone = -1;  // the vector element that the branch is for; -1: all of the vector
+  Place at;
+  std::int64_t end = 0;
+  bool first = false, last = false;
+};
+
+/// One instruction of a loop nest. Most yield a value of `vector` adjacent elements per thread. The words before a
+/// colon in the field comments are the kinds that use the field.
+struct Item {
+  enum class Kind : std::uint8_t {
+    read_shared,   // reads `pieces` of `buffer`
+    read_global,   // reads `pieces` of the tile that the load `node` would copy
+    in_registers,  // the thread's registers of `node`, or with `other` those in the other matrix of its pair
+    in_lines,      // the thread's registers of `node` that hold one value per row of the accumulators
+    // An elementwise function of the values `in`. A rotate has in = {x, cos, sin} for a vector of complete pairs,
+    // otherwise in = {x, the other element of x's pair, cos, sin}.
+    apply,
+    choose,   // opens a concatenation, whose value is that of the branch taken
+    part,     // opens a branch
+    take,     // in = {the choose, the branch's value}; closes the branch
+    guard,    // a condition on the items up to `guarded`
+    guarded,  // closes the condition
+    leave,    // hands the values `in` to `task`, which stores, adds or keeps them
+  };
+  Kind kind{};
+  bool invariant = false;  // constant along axis 0: evaluated before the loop along that axis
+  int node = -1, buffer = -1, task = -1;
+  std::vector<int> in;  // operands: indices of earlier items
+  bool other = false;   // in_registers
+  int vector = 1;       // number of adjacent elements that the item yields
+  int width = 1;        // maximum number of elements per memory access
+  // Coordinates. read_shared: one per access; read_global: one per element; apply of a mask or rotate: that of
+  // the first element.
+  std::vector<std::vector<Place>> pieces;
+  Part part;                         // part, take
+  std::vector<Guard> guards;         // guard, of accumulators
+  std::vector<Within> within;        // guard, of partial tiles
+  bool zeros_out_of_bounds = false;  // read_global: yields 0 out of bounds; no guard prevents the access
+  // leave, to_shared: (dimension, extent) pairs; beyond the extent a zero is stored.
+  std::vector<std::pair<int, std::int64_t>> zeros;
+  std::int64_t edge = 0;  // leave, to_shared: end of what is stored along the inner dimension; 0: no limit
+};
+
+/// Returns the instructions of the loop nest that evaluates `tasks`, all of which have the same thread-value layout.
+/// The nest of a matmul by scalar dot products has K as an additional last dimension.
+std::vector<Item> evaluate(const KernelPlan&, const std::vector<int>& tasks);
+
+/// Returns how many of `vector` adjacent elements of a buffer, along dimension `inner`, one access of at most 16
+/// bytes can read or write. The coordinate of the first element is a multiple of `vector`, plus `shift`. Returns 1 if
+/// `inner` is not the buffer's contiguous dimension.
+int access_width(const Buffer&, int inner, int vector, std::int64_t shift = 0);
+
+}  // namespace zellige::plan

@@ -1,0 +1,90 @@
+// Builds the thread-value layouts of a block's MMA accumulators, A fragments and row statistics, by tiling an
+// instruction's layout over warps.
+//
+//   // mma: the descriptor of mma.m16n8k16; 4 warps along N
+//   EvaluatedLayout c(accumulators({16, 64}, {.n = 4}, mma));
+//   c.at(37, 2)            // (9, 18): value 2 of thread 37 is the element in row 9 and column 18 of C
+//
+// A thread's values are in the order of Fragment::d (block/fragment.hpp). The work items (context.hpp) have three
+// axes: axis 0 is N (K for A), axis 1 is M, axis 2 is the batch. If the accumulators of one matmul become A of the
+// next one, both layouts number a thread's values equally, so that accumulator i is rounded to element i of the A
+// fragment.
+#pragma once
+#include <algorithm>
+
+#include "kernel/context.hpp"
+
+namespace zellige::plan {
+
+/// Number of warps along batch, M, N and K of a matmul. With k > 1, warps that differ only along K sum different
+/// slices of K, and readers of the result add the k partial results.
+struct WarpLayout {
+  int b = 1, m = 1, n = 1, k = 1;
+  int count() const { return b * m * n * k; }
+  bool operator==(const WarpLayout&) const = default;
+};
+
+/// Number of adjacent instruction tiles along N that a warp gets as one unit: 2 for m16n8k16. A unit is as wide as
+/// the instruction's K. Hence a unit of rounded accumulators is one A operand of another matmul, and one ldmatrix
+/// loads the B fragments of a unit.
+inline int tiles_in_unit(const Instruction& mma) { return std::max(1, mma.k / mma.n); }
+
+/// Returns whether `mma` describes an outer product by ordinary FMAs of a warp's threads (target/outer_products.hpp).
+/// Returns false for nullptr.
+inline bool by_threads(const Instruction* mma) {
+  return mma && mma->issuers == 32 && mma->a.space == Instruction::Space::smem;
+}
+
+/// Number of warps that execute one instruction together, each on adjacent rows: 4 for wgmma, 1 for all others.
+inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }
+
+/// Number of elements per row of the square matrices that a matrix load (ldmatrix) reads.
+inline int matrix_side(const Instruction& load) { return load.a.layout.value_count() / load.a.bits; }
+
+/// Returns whether two MMA instructions have the same shape and the same layout of C. Their operand types may differ.
+inline bool equivalent(const Instruction& a, const Instruction& b) {
+  return a.m == b.m && a.n == b.n && a.k == b.k && a.c.layout == b.c.layout;
+}
+
+/// Returns the thread-value layout of a matmul's accumulators; `c` is the shape of its result. Warps that differ only
+/// along K have the same elements. If `slices` is more than 1, N is divided into slices, and each pass computes one
+/// slice.
+Context accumulators(const Shape& c, const WarpLayout&, const Instruction& mma, int slices = 1);
+
+/// Returns the thread-value layout of a matmul's A fragments, for A of shape `a`, if A consists of the rounded
+/// accumulators of another matmul. `producer` are the warps of that other matmul. `warps` are the warps of the matmul
+/// that reads A; warps.k of them divide K.
+Context a_fragments(const Shape& a, const WarpLayout& producer, const WarpLayout& warps,
+                    const Instruction& mma);
+
+/// Returns the arrangement of warps with which a layout of accumulators, or of their row statistics, was built.
+WarpLayout warps(const Context&);
+/// Returns whether the instructions of the accumulators cover a tile of shape `padded`. If so, the threads that have
+/// the accumulators can also write the zeros of the tile's padding.
+bool covers(const Context& accumulators, const Shape& padded);
+
+/// Returns the thread-value layout of row statistics: one value per row of the accumulators, replicated in every lane
+/// that has elements of the row. Row reductions return their results in this layout, and elementwise nodes over the
+/// accumulators read them in it.
+Context lines(const Context& accumulators);
+/// Returns the row to which the thread's accumulator number `value` belongs, as an index into the thread's values in
+/// the layout lines().
+int line_of(const Context& accumulators, int value);
+/// Returns whether each row of the accumulators is complete within one warp, so that shuffles alone can reduce it.
+bool whole_lines(const Context& accumulators);
+/// Returns whether `rows` is lines(accumulators), the layout of their row statistics, and whole_lines(accumulators)
+/// is true: each row is complete within one warp.
+bool lines_of(const Context& rows, const Context& accumulators);
+
+/// Returns whether each thread has the same rows and columns of the two matrices 2i and 2i + 1 of the last batch
+/// dimension, for every i. A rotary embedding of these pairs of matrices then stays in registers.
+bool whole_pairs(const Context& accumulators);
+/// Returns the index of the thread's accumulator that has the same row and column as its accumulator number `value`,
+/// in the other matrix of the pair (matrices 2i and 2i + 1).
+int other_of_pair(const Context& accumulators, int value);
+
+/// Returns the coordinate of warp number `warp` along batch, M, N and K. Warps are numbered along M first, then along
+/// batch, N and K.
+WarpLayout warp_coordinate(const WarpLayout&, int warp);
+
+}  // namespace zellige::plan

@@ -1,0 +1,57 @@
+#include "kernel/index_width.hpp"
+
+#include <algorithm>
+
+namespace zellige::plan {
+namespace {
+
+/// Returns the multiple to which the extents of the tile of node `n` are rounded up when its coordinates are
+/// computed: the elements per access of its copy or the largest extent of any matmul instruction of the kernel,
+/// whichever is more.
+std::int64_t step(const KernelPlan& plan, const Node& n) {
+  const auto copy = plan.copies.find(static_cast<int>(&n - plan.program.nodes.data()));
+  std::int64_t maximum = copy == plan.copies.end() ? 1 : copy->second.vector;
+  for (const auto& [node, m] : plan.matmuls)
+    if (m.row)
+      maximum = std::max({maximum, std::int64_t{m.row->m}, std::int64_t{m.row->n} * tiles_in_unit(*m.row),
+                          std::int64_t{m.row->k}});
+  return maximum;
+}
+
+}  // namespace
+
+bool Reach::far() const {
+  return std::any_of(coordinate.begin(), coordinate.end(), [](std::int64_t c) { return c > max_int32; });
+}
+
+Reach reach(const KernelPlan& plan, const Node& n, const graph::KernelTensor& tensor) {
+  const BlockProgram& p = plan.program;
+  const std::int64_t step = plan::step(plan, n);
+  Reach r;
+  for (std::size_t d = 0; d < n.splits.size(); ++d) {
+    const Split& s = n.splits[d];
+    std::int64_t tiles = s.axis < 0 ? 1 : (p.grid[s.axis] + s.div - 1) / s.div;
+    if (s.axis >= 0 && s.mod > 0) tiles = std::min(tiles, s.mod);
+    if (s.loop) tiles *= p.loop;
+    const std::int64_t padded = s.tile == 1 ? 1 : (s.tile + step - 1) / step * step;
+    r.coordinate.push_back(s.offset + (tiles - 1) * s.tile + padded - 1);
+    if (number_of(n) >= 0 && static_cast<int>(d) == n.dim)
+      r.coordinate.back() = std::max(r.coordinate.back(), tensor.shape[d] - 1);
+    r.offset += r.coordinate.back() * tensor.strides[d];
+  }
+  return r;
+}
+
+void index_width(KernelPlan& plan, const Program& program) {
+  for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
+    const Node& n = plan.program.nodes[i];
+    if (n.kind == NodeKind::map && !n.splits.empty())  // a mask's coordinates
+      if (reach(plan, n, {n.dtype, n.shape, Strides(n.splits.size(), 0), n.name}).far()) plan.far.insert(i);
+    if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
+    const Reach r = reach(plan, n, program.tensors[n.tensor]);
+    if (r.offset > max_int32 || r.far()) plan.wide.insert(n.tensor);
+    if (r.far()) plan.far.insert(i);
+  }
+}
+
+}  // namespace zellige::plan

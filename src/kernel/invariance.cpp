@@ -1,0 +1,37 @@
+#include "kernel/invariance.hpp"
+
+#include <algorithm>
+
+namespace zellige::plan {
+Invariance::Invariance(const KernelPlan& plan, const std::vector<int>& tasks) : program_(plan.program) {
+  const Context& c = plan.contexts[plan.tasks[tasks.front()].context];
+  loop_ = !c.row && !c.replicated() && c.steps(0) > 1;
+  moves_.assign(static_cast<std::size_t>(c.rank()), false);
+  for (const Mode& m : modes(values::View(c.tile)[0]))
+    if (m.extent > 1) moves_[static_cast<std::size_t>(m.basis)] = true;
+  for (int t : tasks) written_.insert(plan.tasks[t].buffer);
+}
+
+bool Invariance::fixed(const std::vector<Place>& at) const {
+  return std::ranges::all_of(
+      at, [&](const Place& p) { return p.from < 0 || !moves_[static_cast<std::size_t>(p.from)]; });
+}
+
+bool Invariance::operator()(const Item& item, const std::vector<Item>& before) const {
+  if (!loop_ || item.vector > 1) return false;
+  if (!std::ranges::all_of(item.pieces, [&](const std::vector<Place>& at) { return fixed(at); }))
+    return false;
+  const auto known = [&](int i) { return before[static_cast<std::size_t>(i)].invariant; };
+  switch (item.kind) {
+    case Item::Kind::read_shared:
+      return !written_.contains(item.buffer);
+    case Item::Kind::read_global:  // only a guard within the loop prevents out-of-bounds reads
+      return std::ranges::none_of(program_.nodes[item.node].splits, &Split::overhang);
+    case Item::Kind::apply:
+      return program_.nodes[item.node].kind == NodeKind::map && std::ranges::all_of(item.in, known);
+    default:
+      return false;
+  }
+}
+
+}  // namespace zellige::plan

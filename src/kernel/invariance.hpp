@@ -1,0 +1,37 @@
+// Detects values that are constant along the loop of a loop nest, so that they can be evaluated once before it.
+//
+//   Invariance invariant(plan, tasks);          // tasks with one thread-value layout, evaluated in one nest
+//   item.invariant = invariant(item, before);   // `before`: the nest's items so far, to which `item.in` refers
+//
+// The loop of a nest is along axis 0 of the thread-value layout. A coordinate is fixed if axis 0 does not move along
+// its dimension. Examples are the row number in a reduction along rows, and the coordinate in a dimension of extent
+// 1.
+//
+// - A read of a single element whose coordinates are all fixed is invariant, unless the nest itself writes the
+//   buffer.
+// - An elementwise operator of single invariant elements is invariant.
+// - A nest of one iteration, or over an instruction's accumulators, has no invariant values.
+#pragma once
+#include "kernel/evaluation.hpp"
+
+namespace zellige::plan {
+
+/// Decides for each instruction (Item) of one loop nest whether its value is constant along the nest's loop.
+class Invariance {
+ public:
+  Invariance(const KernelPlan&, const std::vector<int>& tasks);
+  /// Returns whether the value of an item is constant along the nest's loop. `before` are all items of the nest that
+  /// precede the item.
+  bool operator()(const Item&, const std::vector<Item>& before) const;
+
+ private:
+  /// Returns whether all of these coordinates are constant along the loop.
+  bool fixed(const std::vector<Place>&) const;
+
+  const BlockProgram& program_;
+  bool loop_;                // whether the nest has a loop of more than one iteration
+  std::vector<bool> moves_;  // by dimension: whether the loop moves along it
+  std::set<int> written_;    // the buffers that the nest writes
+};
+
+}  // namespace zellige::plan

@@ -1,0 +1,100 @@
+#include "kernel/launches.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "kernel/index_width.hpp"
+
+namespace zellige::plan {
+namespace {
+
+const BlockProgram& program_of(const BlockProgram& p) { return p; }
+const BlockProgram& program_of(const KernelPlan& k) { return k.program; }
+
+template <class Kernel>
+std::vector<Launch> launches_of(const std::vector<Kernel>& kernels) {
+  std::vector<Launch> result;
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    if (k > 0 && program_of(kernels[k]).same_launch)
+      ++result.back().last;
+    else
+      result.push_back({k, k + 1});
+  return result;
+}
+
+bool touches(const Node& n) { return n.kind == NodeKind::load || n.kind == NodeKind::store; }
+
+/// Returns whether two loads or stores access boxes of the same tensor that have no element in common. Returns false
+/// if they access different tensors, or if one of them is a gather or scatter by index.
+bool are_disjoint(const Node& a, const Node& b) {
+  if (a.tensor != b.tensor || number_of(a) >= 0 || number_of(b) >= 0) return false;
+  for (std::size_t d = 0; d < a.splits.size(); ++d) {
+    const Split &x = a.splits[d], &y = b.splits[d];
+    if (x.offset + x.extent <= y.offset || y.offset + y.extent <= x.offset) return true;
+  }
+  return false;
+}
+
+/// Throws Rejected if program `a` may write memory that `b` reads or writes, or the other way round.
+void verify_disjoint(const BlockProgram& a, const BlockProgram& b, const Program& program) {
+  for (const Node& n : a.nodes)
+    for (const Node& m : b.nodes) {
+      if (!touches(n) || !touches(m)) continue;
+      if (n.kind == NodeKind::load && m.kind == NodeKind::load) continue;
+      if (program.memory_of(n.tensor) != program.memory_of(m.tensor) || are_disjoint(n, m)) continue;
+      const bool both = n.kind == m.kind;
+      const auto& [writer, reader] = n.kind == NodeKind::store ? std::tie(a, b) : std::tie(b, a);
+      reject("{} {} elements of {} that {} writes in the same launch, whose blocks run in any order",
+             reader.name, both ? "writes" : "reads", program.tensors[n.tensor].name, writer.name);
+    }
+}
+
+/// Throws Rejected if kernel `k` cannot share a launch with kernel `first`: it uses clusters, warp specialisation,
+/// persistent blocks or TMA, or has another number of threads per block.
+void verify_one(const KernelPlan& k, const KernelPlan& first) {
+  const BlockProgram& p = k.program;
+  if (p.threads() != first.program.threads())
+    reject("{} has {} threads a block, expected {} as {} in the same launch", p.name, p.threads(),
+           first.program.threads(), first.program.name);
+  const char* what = k.schedule.ranks > 1            ? "clusters"
+                     : k.schedule.warp_specialized() ? "agents of several roles"
+                     : k.blocks > 0                  ? "blocks that take several tiles"
+                                                     : nullptr;
+  for (int i = 0; i < static_cast<int>(p.nodes.size()) && !what; ++i)
+    if (k.uses_tma(i)) what = "tensor maps";
+  if (what) reject("{} has {}: it must have a launch of its own", p.name, what);
+}
+
+}  // namespace
+
+std::vector<Launch> launches(const std::vector<KernelPlan>& kernels) { return launches_of(kernels); }
+std::vector<Launch> launches(const std::vector<BlockProgram>& kernels) { return launches_of(kernels); }
+
+void launch_together(std::vector<BlockProgram>& programs) {
+  std::int64_t threads = 1;
+  for (const BlockProgram& p : programs) threads = std::max(threads, p.block.count());
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    programs[i].same_launch = i % max_programs != 0;
+    if (programs[i].block.count() != threads) programs[i].block = {threads, 1, 1};
+  }
+}
+
+void set_part_begin(BlockProgram& p, NodeKind kind, int dim, std::int64_t begin) {
+  if (begin > max_int32) return;  // the parameter is an int
+  p.part_begin = begin;
+  for (Node& n : p.nodes)
+    if (n.kind == kind) n.splits[static_cast<std::size_t>(dim)].of_part = true;
+}
+
+void verify_launches(const std::vector<KernelPlan>& kernels, const Program& program) {
+  for (const Launch& l : launches(kernels)) {
+    if (l.count() == 1) continue;
+    for (std::size_t i = l.first; i < l.last; ++i) {
+      verify_one(kernels[i], kernels[l.first]);
+      for (std::size_t j = i + 1; j < l.last; ++j)
+        verify_disjoint(kernels[i].program, kernels[j].program, program);
+    }
+  }
+}
+
+}  // namespace zellige::plan

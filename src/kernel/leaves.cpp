@@ -1,0 +1,61 @@
+#include "kernel/leaves.hpp"
+
+#include <set>
+#include <utility>
+
+namespace zellige::plan {
+
+At narrowed(At at, const Shape& operand, const Shape& map) {
+  if (operand == map || at == At::elsewhere) return at;
+  Shape row = map;
+  if (!row.empty()) row.back() = 1;
+  return operand == row && at != At::pair ? At::row : At::elsewhere;
+}
+
+At rotated(At at, const Node& rotate, bool itself) {
+  if (rotate.dim + 3 != static_cast<int>(rotate.shape.size()) || (at != At::own && at != At::pair))
+    return At::elsewhere;
+  return itself == (at == At::own) ? At::own : At::pair;
+}
+
+namespace {
+
+/// Collects leaves in depth-first order. Visits each node once per place (`At`) at which it is read.
+struct Collection {
+  const BlockProgram& p;
+  const std::map<int, int>& evaluated;
+  std::set<std::pair<int, At>> seen{};
+  std::vector<Leaf> leaves{};
+
+  void visit(int root, At from) {
+    std::vector<std::pair<int, At>> open{{root, from}};
+    while (!open.empty()) {
+      const auto [id, at] = open.back();
+      open.pop_back();
+      const Node& n = p.nodes[id];
+      if (!seen.insert({id, at}).second) continue;
+      if (!inlined(n.kind) || (evaluated.count(id) > 0 && id != root))
+        leaves.push_back({id, at});
+      else
+        for (std::size_t i = n.in.size(); i-- > 0;) {
+          const int in = n.in[i];
+          const bool rotates = n.kind == NodeKind::rotate && i == 0;
+          if (rotates) open.push_back({in, rotated(at, n, false)});
+          open.push_back({in, rotates                   ? rotated(at, n, true)
+                              : n.kind == NodeKind::map ? narrowed(at, p.nodes[in].shape, n.shape)
+                                                        : At::elsewhere});
+        }
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<Leaf> leaves(const BlockProgram& program, int node, const Shape& domain,
+                         const std::map<int, int>& evaluated) {
+  Collection all{program, evaluated};
+  all.visit(node, narrowed(At::own, program.nodes[node].shape, domain));
+  return std::move(all.leaves);
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,36 @@
+// Finds the stored values (loads, accumulators, reductions) from which an elementwise expression is evaluated, and
+// the coordinates at which the expression reads each of them.
+#pragma once
+#include <vector>
+
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Where a value is read, relative to the coordinate that is being evaluated: at the same coordinate (own), at the
+/// same place of the other matrix of a batch's pair (pair), in the only column of the same row (row), or elsewhere.
+enum class At : std::uint8_t { own, pair, row, elsewhere };
+/// Returns at which coordinate an elementwise operator of shape `map` reads an operand of shape `operand`, which may
+/// broadcast. The first argument is the coordinate at which the operator itself is evaluated. Both coordinates (At)
+/// are relative to the element that is being computed.
+At narrowed(At, const Shape& operand, const Shape& map);
+/// Returns at which coordinate the rotary embedding `rotate` reads its first operand: at the same element of a pair
+/// (if `itself`) or at the other one. The first argument is the coordinate at which the embedding itself is
+/// evaluated. Both coordinates (At) are relative to the element that is being computed. Returns At::elsewhere unless
+/// pairs are along the last batch dimension.
+At rotated(At, const Node& rotate, bool itself);
+
+/// A value in memory or registers that an elementwise expression reads.
+struct Leaf {
+  int node;
+  At at;  // relative to the coordinate at which the expression is evaluated
+  /// Returns whether the leaf is read at the same coordinate at which the expression is evaluated.
+  bool identity() const { return at == At::own; }
+};
+/// Returns the leaves of the expression that node `node` computes: the values in memory or registers that it reads,
+/// and where. The expression is evaluated at coordinates of `domain`. Elementwise nodes are replaced by their
+/// operands, except those in `evaluated` (node -> thread-value layout), whose values are in registers.
+std::vector<Leaf> leaves(const BlockProgram&, int node, const Shape& domain,
+                         const std::map<int, int>& evaluated = {});
+
+}  // namespace zellige::plan

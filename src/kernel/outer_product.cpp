@@ -1,0 +1,108 @@
+#include "kernel/outer_product.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "target/outer_products.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr int row_of_banks = 128;  // bytes of the 32 shared-memory banks together
+
+/// The rows of A (side 0) or columns of B (side 1) that one lane of a warp reads: the first index within
+/// the warp's tile, and their number.
+struct Share {
+  int first, count;
+};
+Share share(const Instruction& row, int side, int lane) {
+  const int corner = row.c.layout(lane, 0);
+  return side == 0 ? Share{corner % row.m, target::thread_rows(row)}
+                   : Share{corner / row.m, target::thread_columns(row)};
+}
+
+/// Returns whether lanes l and l ^ 1 of a load have equal addresses for every l, or lanes l and l ^ 2 have.
+/// The hardware then serves two phases of the load as one (docs/reference/banks.md).
+bool in_pairs(const OuterLoad& load) {
+  for (std::size_t mask : {1, 2}) {
+    bool agree = true;
+    for (std::size_t lane = 0; agree && lane < load.lanes.size(); ++lane)
+      agree = load.lanes[lane] == load.lanes[lane ^ mask];
+    if (agree) return true;
+  }
+  return false;
+}
+
+/// Returns the number of consecutive lanes that the hardware serves in one wavefront if they have no bank
+/// conflict.
+int lanes_of_a_phase(const OuterLoad& load) {
+  const int phase = std::min(32, row_of_banks / load.bytes);
+  return phase < 32 && in_pairs(load) ? 2 * phase : phase;
+}
+
+/// Returns the wavefronts of a warp's loads of operand A (side 0) or B (side 1) in one step over K, if the
+/// operand is contiguous along K and has no bank conflicts.
+int wavefronts(const Instruction& row, int side) {
+  int all = 0;
+  for (const OuterLoad& load : outer_loads(row, side, true, 0, side == 0 ? row.m : row.n, 0))
+    all += 32 / lanes_of_a_phase(load);
+  return all;
+}
+
+}  // namespace
+
+std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
+                                   std::int64_t extent, std::int64_t k) {
+  constexpr int size = 4;  // bytes per element
+  const int count = share(row, side, 0).count;
+  const bool whole = extent % (side == 0 ? row.m : row.n) == 0;
+  std::vector<OuterLoad> loads(static_cast<std::size_t>(along_k ? count : row.k));
+  for (int i = 0; i < static_cast<int>(loads.size()); ++i) {
+    OuterLoad& load = loads[static_cast<std::size_t>(i)];
+    load.bytes = size * (along_k ? row.k : count);
+    for (int lane = 0; lane < 32; ++lane) {
+      const std::int64_t from = x + share(row, side, lane).first;
+      if (along_k)
+        load.lanes.push_back({whole ? from + i : std::min(from + i, extent - 1), k});
+      else
+        load.lanes.push_back({whole || from < extent ? from : 0, k + i});
+    }
+  }
+  return loads;
+}
+
+int outer_wavefronts(const Instruction& row, int side) {
+  static const std::vector<std::array<int, 2>> known = [] {
+    std::vector<std::array<int, 2>> each;
+    for (const Instruction& r : target::outer_products())
+      each.push_back({wavefronts(r, 0), wavefronts(r, 1)});
+    return each;
+  }();
+  const std::span<const Instruction> rows = target::outer_products();
+  // Index of the descriptor `row` in the table `rows`, of which it must be an element.
+  const std::ptrdiff_t at = &row - rows.data();
+  return known[static_cast<std::size_t>(at)][static_cast<std::size_t>(side)];
+}
+
+std::int64_t operand_registers(const MatmulChoice& c, const WarpLayout& w) {
+  const std::int64_t tiles = ceil_div(ceil_div(c.m, c.row->m), w.m);
+  return c.row->k * (tiles * target::thread_rows(*c.row) + target::thread_columns(*c.row));
+}
+
+std::vector<std::vector<OuterLoad::At>> together(const OuterLoad& load) {
+  const int phase = lanes_of_a_phase(load);
+  std::vector<std::vector<OuterLoad::At>> result;
+  for (int first = 0; first < 32; first += phase) {
+    std::vector<OuterLoad::At>& at = result.emplace_back();
+    for (int lane = first; lane < first + phase; ++lane)
+      if (std::ranges::find(at, load.lanes[static_cast<std::size_t>(lane)]) == at.end())
+        at.push_back(load.lanes[static_cast<std::size_t>(lane)]);
+  }
+  return result;
+}
+
+int operand_unit(const MatmulChoice& m) {
+  return m.by_threads() || m.by_warpgroup() ? m.row->k : matrix_side(*m.load);
+}
+
+}  // namespace zellige::plan

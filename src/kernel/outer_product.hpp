@@ -1,0 +1,50 @@
+// Lists what the threads of a warp read of the operands of a matmul on FMA units, load by load, as
+// block/multiply_outer.hpp executes it. The swizzle search and the prediction of bank conflicts use these
+// addresses. The descriptors of such matmuls are in target/outer_products.hpp.
+//
+//   // instruction: an FMA descriptor with m = 16 and k = 4. The loads of A[16..31][8..11]; A has 128 rows:
+//   for (const OuterLoad& l :
+//        outer_loads(instruction, /*side: A*/ 0, /*along_k=*/true, /*x=*/16, /*extent=*/128, /*k=*/8))
+//     l.bytes, l.lanes[5].x, l.lanes[5].k   // 16 bytes; the row of A that lane 5 reads; 8, the first k
+#pragma once
+#include <vector>
+
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// One load instruction of a warp: the bytes that each lane reads, and the first element that each of the
+/// 32 lanes reads. `x` is its coordinate along M (operand A) or N (operand B), and `k` is that along K.
+struct OuterLoad {
+  struct At {
+    std::int64_t x, k;
+    bool operator==(const At&) const = default;
+  };
+  int bytes = 16;
+  std::vector<At> lanes;
+};
+
+/// Returns the loads of operand A (side 0) or B (side 1) by one warp in one step over K, which starts at `k`.
+/// `x` is the first row or column of the warp's tile, and `extent` the number of rows or columns that the
+/// operand has. With `along_k` the operand is contiguous along K. Lanes whose row or column is beyond the
+/// extent read a valid element instead.
+std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
+                                   std::int64_t extent, std::int64_t k);
+
+/// Returns the wavefronts of the loads of operand A (side 0) or B (side 1) per warp and step over K, if the
+/// operand is contiguous along K and has no bank conflicts. Requires a descriptor of
+/// target::outer_products().
+int outer_wavefronts(const Instruction& row, int side);
+
+/// Returns the registers that a thread needs for the elements of A and B that it reads in one step over K.
+std::int64_t operand_registers(const MatmulChoice&, const WarpLayout&);
+
+/// Returns, per phase of the load (lanes that the hardware serves together), the distinct elements that its
+/// lanes read. The swizzle search counts bank conflicts within each phase.
+std::vector<std::vector<OuterLoad::At>> together(const OuterLoad&);
+
+/// Returns the number of elements of which the padded extents of a matmul operand's tile are multiples, along
+/// K and along the operand's contiguous dimension. The padding contains zeros.
+int operand_unit(const MatmulChoice&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,41 @@
+#include "kernel/registers.hpp"
+
+#include <algorithm>
+
+#include "kernel/outer_product.hpp"
+
+namespace zellige::plan {
+
+std::int64_t registers_of_thread(const KernelPlan& plan, const target::Target& target) {
+  // Registers for everything except accumulators and operands. With 8 x 8 accumulators per thread a limit
+  // of 128 registers is enough: ptxas (CUDA 13.0) then spills only addresses of copies, which are read once
+  // per 2048 FMAs.
+  constexpr std::int64_t others = 40, others_of_outer = 16;
+  std::int64_t registers = 0;
+  for (const Task& t : plan.tasks)
+    if (t.kind == TaskKind::mma || t.kind == TaskKind::accumulate || t.kind == TaskKind::reduce)
+      registers += plan.contexts[t.context].values();
+  std::int64_t operands = 0;
+  for (const auto& [node, m] : plan.matmuls)
+    if (m.by_threads()) operands = std::max(operands, operand_registers(m, m.warps));
+  registers += operands > 0 ? operands + others_of_outer : others;
+  return std::clamp<std::int64_t>(registers, 32, target.registers_per_thread);
+}
+
+int blocks_together(const KernelPlan& plan, const target::Target& target, std::int64_t threads) {
+  const std::int64_t by_registers =
+                         target.registers_per_multiprocessor / (registers_of_thread(plan, target) * threads),
+                     by_threads = target.threads_per_multiprocessor / threads,
+                     by_shared = target.shared_per_multiprocessor /
+                                 (plan.shared_bytes + target.shared_reserved_per_block);
+  return static_cast<int>(std::clamp<std::int64_t>(std::min({by_registers, by_threads, by_shared}), 1,
+                                                   target.blocks_per_multiprocessor));
+}
+
+void bound_registers(KernelPlan& plan, const target::Target& target) {
+  const bool outer = std::ranges::any_of(plan.matmuls, [](const auto& m) { return m.second.by_threads(); });
+  const int blocks = blocks_together(plan, target, plan.program.threads());
+  if (outer && !plan.schedule.warp_specialized() && blocks > 1) plan.together = blocks;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,21 @@
+// Estimates the registers that a plan's threads need and the number of blocks per multiprocessor that fit,
+// and sets the bound for __launch_bounds__ of kernels with FMA matmuls.
+#pragma once
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Returns the estimated registers per thread: accumulators, loop states, partial results and the operands of
+/// FMA matmuls, plus a constant; at least 32.
+std::int64_t registers_of_thread(const KernelPlan&, const target::Target&);
+
+/// Returns how many blocks of `threads` threads fit on a multiprocessor, as limited by registers, threads
+/// and shared memory; at least 1.
+int blocks_together(const KernelPlan&, const target::Target&, std::int64_t threads);
+
+/// Sets KernelPlan::together, the number of blocks per multiprocessor for which ptxas must limit registers,
+/// if the kernel has an FMA matmul and more than one block fits. Without the bound ptxas prefetches in the
+/// unrolled loop with all registers it may use. Requires shared memory to be placed.
+void bound_registers(KernelPlan&, const target::Target&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,49 @@
+#include "kernel/row_blocked_layout.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "kernel/leaves.hpp"
+
+namespace zellige::plan {
+
+std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int vector, int bytes,
+                                          int threads) {
+  constexpr int sector = 32, warp = 32;
+  Summation s;
+  s.domain = s.sums = domain;
+  s.sums[static_cast<std::size_t>(inner)] = 1;
+  s.dim = inner, s.length = domain[static_cast<std::size_t>(inner)], s.vector = vector;
+  // Number of rows of the tile, and of chunks of `vector` elements per row.
+  const std::int64_t lines = graph::size(s.sums), chunks = s.length / vector;
+  if (lines == 1 || s.length % vector != 0) return {};
+  using Steps = std::tuple<std::int64_t, std::int64_t>;  // in total, and from row to row
+  std::optional<Steps> best;
+  for (int along = 1; along <= threads; along *= 2) {  // threads per row
+    const bool scattered = along * vector * bytes < 2 * sector && along < chunks;
+    if (scattered || threads % along != 0) continue;
+    const std::int64_t rounds = ceil_div(lines, threads / along);
+    const Steps steps{ceil_div(chunks, along) * rounds, rounds};
+    if (best && *best <= steps) continue;
+    best = steps;
+    s.lanes = std::min(along, warp), s.splits = along / s.lanes, s.groups = threads / along;
+  }
+  const std::int64_t dealt = ceil_div(lines * chunks, threads);
+  if (!best || 8 * std::get<0>(*best) > 9 * dealt) return {};
+  return summands(s);
+}
+
+Context store_blocked_layout(const BlockProgram& p, const Node& store, int inner, int vector) {
+  const auto along = static_cast<std::size_t>(inner);
+  while (vector > 1 && store.shape[along] % vector != 0) vector /= 2;
+  const bool of_lines = std::ranges::any_of(leaves(p, store.in[0], store.shape), [&](const Leaf& leaf) {
+    const Shape& s = p.nodes[static_cast<std::size_t>(leaf.node)].shape;
+    return s.size() == store.shape.size() && s[along] == 1 && graph::size(s) > 1;
+  });
+  if (of_lines)
+    if (auto lines = row_blocked_layout(store.shape, inner, vector, graph::bytes(store.dtype), p.threads()))
+      return std::move(*lines);
+  return blocked_layout(store.shape, inner, vector, p.threads());
+}
+
+}  // namespace zellige::plan

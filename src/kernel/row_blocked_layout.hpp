@@ -1,0 +1,28 @@
+// Builds thread-value layouts in which each thread stays in one row while it steps along the row. Values
+// per row, such as a norm's scale, are then evaluated once, before that loop (kernel/invariance.hpp).
+//
+//   // 8 threads per row, each of which takes 4 chunks of 8 elements along its row:
+//   row_blocked_layout(/*domain=*/{16, 224}, /*inner=*/1, /*vector=*/8, /*bytes=*/2, /*threads=*/128)
+#pragma once
+#include <optional>
+
+#include "kernel/context.hpp"
+
+namespace zellige::plan {
+
+/// Returns a layout that distributes the tile `domain` over the threads, row by row, in chunks of `vector`
+/// elements along dimension `inner`. An element has `bytes` bytes. Returns nullopt in these cases:
+///
+/// - the tile is one row;
+/// - the length of a row is not a multiple of `vector`;
+/// - no power of two is possible as the number of threads per row: it must divide `threads`, and the threads
+///   of a row must together access at least two memory sectors (64 bytes) or the complete row;
+/// - a thread would take more than 9/8 of the steps that it takes in the ordinary blocked layout.
+std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int vector, int bytes, int threads);
+
+/// Returns the thread-value layout of a store's tile. This is the result of row_blocked_layout() if the
+/// stored value depends on values per row and there is such a layout; otherwise it is the ordinary blocked
+/// layout. `vector` is the desired number of elements per access, which is halved until it divides the row.
+Context store_blocked_layout(const BlockProgram&, const Node& store, int inner, int vector);
+
+}  // namespace zellige::plan

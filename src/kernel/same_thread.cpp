@@ -1,0 +1,43 @@
+#include "kernel/same_thread.hpp"
+
+#include <algorithm>
+
+#include "kernel/leaves.hpp"
+
+namespace zellige::plan {
+
+bool SameThread::operator()(int w, int r, int b) {
+  const Task &writer = plan_.tasks[w], &reader = plan_.tasks[r];
+  if (reader.kind == TaskKind::mma || reader.kind == TaskKind::finish || writer.kind == TaskKind::finish)
+    return false;
+  const Context &cw = plan_.contexts[writer.context], &cr = plan_.contexts[reader.context];
+  const Shape& shape = plan_.buffers[b].shape;
+  if (cw.row || cr.row || (cr.domain != shape && cr.domain != plan_.buffers[b].padded)) return false;
+  for (int operand : operands_of(reader))
+    for (const Leaf& leaf : leaves(plan_.program, operand, shape))
+      if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity())
+        return false;
+  const auto key = std::make_tuple(writer.context, reader.context, b);
+  if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
+  // The thread that writes each element. If the reader's coordinate is in the padding beyond the tile, it
+  // reads the tile's last element there.
+  const std::vector<int> owner = owners(cw, shape);
+  bool same = true;
+  for_each(EvaluatedLayout(cr), [&](int thread, int, const Shape& at) {
+    if (at.empty()) return;
+    Shape read = at;
+    for (std::size_t d = 0; d < shape.size(); ++d) read[d] = std::min(at[d], shape[d] - 1);
+    same = same && owner[static_cast<std::size_t>(linear(read, shape))] == thread;
+  });
+  return agreement_[key] = same;
+}
+
+/// Returns the nodes (operators of the kernel) that task t evaluates. A task that stores a node from
+/// registers to shared memory evaluates only this node; other tasks evaluate their node's operands.
+std::vector<int> SameThread::operands_of(const Task& t) const {
+  const Node& n = plan_.program.nodes[t.node];
+  const bool spills = t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
+  return spills || n.in.empty() ? std::vector<int>{t.node} : n.in;
+}
+
+}  // namespace zellige::plan

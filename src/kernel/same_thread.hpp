@@ -1,0 +1,30 @@
+// Decides whether two tasks need a barrier between them, by evaluating their thread-value layouts. No barrier
+// is needed if every thread reads from a buffer only elements that it wrote itself.
+//
+//   SameThread same_thread(plan);
+//   if (!same_thread(writer, reader, buffer)) ...   // a barrier is needed
+#pragma once
+#include <map>
+#include <tuple>
+
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// A function object that remembers its results by pair of thread-value layouts and buffer.
+class SameThread {
+ public:
+  explicit SameThread(const KernelPlan& plan) : plan_(plan) {}
+  /// Returns true if each thread of task r reads only elements of buffer b that the same thread wrote in task
+  /// w. Returns false without examining them if one of the tasks is a matmul, reduces over lanes or works on
+  /// accumulators.
+  bool operator()(int w, int r, int b);
+
+ private:
+  std::vector<int> operands_of(const Task&) const;
+
+  const KernelPlan& plan_;
+  std::map<std::tuple<int, int, int>, bool> agreement_;  // by both contexts and the buffer
+};
+
+}  // namespace zellige::plan

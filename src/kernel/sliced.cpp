@@ -1,0 +1,85 @@
+#include "kernel/sliced.hpp"
+
+#include <algorithm>
+
+namespace zellige::plan {
+namespace {
+
+/// Returns true if no block executes both stores, because their slices along a dimension do not overlap.
+bool never_both(const BlockProgram& p, const Node& a, const Node& b) {
+  for (const Slice& x : slices(p, a))
+    for (const Slice& y : slices(p, b)) {
+      const bool equivalent = x.dim == y.dim && x.tile == y.tile;
+      if (equivalent && (x.to <= y.from || y.to <= x.from)) return true;
+    }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Slice> slices(const BlockProgram& p, const Node& store) {
+  std::vector<Slice> found;
+  for (std::size_t d = 0; d < store.splits.size(); ++d) {
+    const Split& s = store.splits[d];
+    if (!s.overhang || s.axis < 0 || s.loop || s.offset > 0 || s.offset % s.tile != 0) continue;
+    const std::int64_t tiles = s.mod > 0 ? s.mod : ceil_div(p.grid[s.axis], s.div);
+    const Slice slice{.dim = static_cast<int>(d),
+                      .tile = {.axis = s.axis, .div = s.div, .mod = s.mod},
+                      .from = -s.offset / s.tile,
+                      .to = std::min(tiles, ceil_div(s.extent, s.tile)),
+                      .tiles = tiles};
+    if (slice.from > 0 || slice.to < tiles) found.push_back(slice);
+  }
+  return found;
+}
+
+std::vector<Slice> slices(const KernelPlan& plan, const Task& task) {
+  const BlockProgram& p = plan.program;
+  if (p.nodes[task.node].kind != NodeKind::store || task.buffer < 0) return {};
+  if (task.kind == TaskKind::to_global) return slices(p, p.nodes[task.node]);
+  std::vector<Slice> parts;
+  for (const Task& t : plan.tasks) {
+    if (t.kind != TaskKind::to_global || t.buffer != task.buffer ||
+        p.nodes[t.node].in != p.nodes[task.node].in)
+      continue;
+    const std::vector<Slice> of = slices(p, p.nodes[t.node]);
+    if (of.size() != 1) return {};
+    if (!parts.empty() && (of[0].dim != parts[0].dim || of[0].tile != parts[0].tile)) return {};
+    parts.push_back(of[0]);
+  }
+  std::ranges::sort(parts, {}, &Slice::from);
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].from > parts[0].to) return {};
+    parts[0].to = std::max(parts[0].to, parts[i].to);
+  }
+  parts.resize(std::min<std::size_t>(parts.size(), 1));
+  if (!parts.empty() && parts[0].from == 0 && parts[0].to == parts[0].tiles) parts.clear();
+  return parts;
+}
+
+std::pair<int, int> shared_way_out(const KernelPlan& plan, const std::vector<std::pair<int, int>>& stores,
+                                   int another, int inner) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  const Node& n = nodes[another];
+  const auto store = [&](const std::pair<int, int>& way) { return plan.tasks[way.first].node; };
+  for (const bool same : {true, false})
+    for (const std::pair<int, int>& way : stores) {
+      const Buffer& b = plan.buffers[way.second];
+      const bool equivalent = b.dtype == n.dtype && b.shape == n.shape && b.inner == inner &&
+                              plan.copies.at(store(way)).row == plan.copies.at(another).row;
+      const bool fits = std::ranges::all_of(stores, [&](const std::pair<int, int>& other) {
+        return other.second != way.second || nodes[store(other)].in == n.in ||
+               never_both(plan.program, nodes[store(other)], n);
+      });
+      if (equivalent && fits && same == (nodes[store(way)].in == n.in)) return {store(way), way.second};
+    }
+  return {-1, -1};
+}
+
+std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>& slices) {
+  std::int64_t in = 1, all = 1;
+  for (const Slice& s : slices) in *= s.to - s.from, all *= s.tiles;
+  return {in, all};
+}
+
+}  // namespace zellige::plan

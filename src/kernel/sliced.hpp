@@ -1,0 +1,42 @@
+// Finds output slices: the range of a value's tiles that a store writes. For example, the QKV matmul stores
+// Q, K and V from different columns, so only some blocks execute each store. The other blocks need not copy
+// their tile to shared memory for that store.
+//
+//   // A value has one tile per head; Q is heads 0 to 31 of 48, K is heads 32 to 39, V is heads 40 to 47:
+//   slices(plan, store task of K)                     // tiles [32, 40)
+//   slices(plan, task that copies to shared memory)   // tiles [0, 40), if only Q and K are stored from that copy
+#pragma once
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// The tiles [from, to), of `tiles` in all, along dimension `dim` of a value. `tile` describes how a block
+/// computes the number of its tile.
+struct Slice {
+  int dim = 0;
+  Split tile;
+  std::int64_t from = 0, to = 0, tiles = 0;
+  bool operator==(const Slice&) const = default;
+};
+
+/// Returns the slices of a store: one for each dimension along which the store writes only some of the
+/// blocks' tiles. A dimension along which it begins within a tile has no slice; it may end within a tile.
+std::vector<Slice> slices(const BlockProgram&, const Node& store);
+/// Returns which tiles of a task's result are needed (a task is the work of a step). For a task that stores a
+/// tile from shared to global memory, returns the slices of the store. For a task that copies a tile to
+/// shared memory for stores, returns one slice: the tiles of all these stores, if they form one range.
+/// Returns an empty list if all tiles are needed, and for other tasks.
+std::vector<Slice> slices(const KernelPlan&, const Task&);
+
+/// Looks for a buffer in shared memory that the store node `another` can share with one of `stores`, which
+/// are (task, buffer). Returns (store node, buffer), or {-1, -1} if there is none. The two tiles must have
+/// the same shape, contiguous dimension (`inner`) and store instruction. In addition, both stores must store
+/// the same value, or no block may execute both.
+std::pair<int, int> shared_way_out(const KernelPlan&, const std::vector<std::pair<int, int>>& stores,
+                                   int another, int inner);
+
+/// Returns, for a value with one tile per block, the number of tiles that are in all of the slices, and the
+/// number of all tiles.
+std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,81 @@
+#include "kernel/tensor_map.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t unit = 16;      // bytes: TMA's unit of strides, row lengths and start addresses
+constexpr std::int64_t max_box = 256;  // elements of a box along each dimension
+constexpr int max_dimensions = 5;
+
+}  // namespace
+
+std::vector<int> map_order(const Node& n, int inner) {
+  std::vector<int> order{inner};
+  for (int d = static_cast<int>(n.shape.size()) - 1; d >= 0; --d)
+    if (d != inner) order.push_back(d);
+  return order;
+}
+
+std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int inner) {
+  const int size = graph::bytes(tensor.dtype), rank = static_cast<int>(n.shape.size());
+  if (rank > max_dimensions)
+    return fmt::format("{} has {} dimensions, TMA knows {}", tensor.name, rank, max_dimensions);
+  if (tensor.strides[inner] != 1)
+    return fmt::format("{}'s stride along dimension {} is {}, TMA's lines are contiguous", tensor.name, inner,
+                       tensor.strides[inner]);
+  // If the tile is the only one along its contiguous dimension, the row may be shorter than a span: the map
+  // ends with the row, and TMA fills the rest of the box with zeros.
+  const bool only = n.splits[inner].axis < 0 && !n.splits[inner].loop && n.splits[inner].offset >= 0;
+  if (n.shape[inner] * size % (only ? unit : span_bytes) != 0)
+    return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name,
+                       n.shape[inner] * size, only ? unit : span_bytes);
+  if (number_of(n) >= 0) return fmt::format("a number says where {} begins", tensor.name);
+  for (int d = 0; d < rank; ++d) {
+    const Split& s = n.splits[d];
+    const std::int64_t bytes = tensor.strides[d] * size;
+    if (d != inner && tensor.shape[d] > 1 && (bytes <= 0 || bytes % unit != 0))
+      return fmt::format("{}'s stride along dimension {} is {} bytes, no multiple of {}", tensor.name, d,
+                         bytes, unit);
+    if (d != inner && n.shape[d] > max_box)
+      return fmt::format("{}'s tile has {} elements along dimension {}, a box of TMA at most {}", tensor.name,
+                         n.shape[d], d, max_box);
+    if (s.offset < 0 && s.offset % n.shape[d] != 0)
+      return fmt::format("{} is a slice of what blocks leave, which begins at {} of tiles of {}", tensor.name,
+                         -s.offset, n.shape[d]);
+    if (d == inner && s.offset * size % unit != 0)
+      return fmt::format("{}'s tiles start at {} bytes of a line, no multiple of {}", tensor.name,
+                         s.offset * size, unit);
+  }
+  return "";
+}
+
+std::int64_t boxes(const Buffer& b) { return b.span > 0 ? ceil_div(b.padded[b.inner], b.span) : 1; }
+
+std::int64_t boxes_of_rank(const KernelPlan& plan, int node, const Buffer& b) {
+  const auto part = plan.parts.find(node);
+  return part != plan.parts.end() && part->second == b.inner ? boxes(b) / plan.schedule.ranks : boxes(b);
+}
+
+TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
+  const Node& n = plan.program.nodes[id];
+  const graph::KernelTensor& tensor = program.tensors[n.tensor];
+  int buffer = -1;
+  for (const Task& t : plan.tasks)
+    if (t.node == id && t.buffer >= 0) buffer = t.buffer;
+  const Buffer& b = plan.buffers[buffer];
+  const int size = graph::bytes(tensor.dtype);
+  TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};
+  for (const int d : map_order(n, b.inner)) {
+    map.extent.push_back(n.splits[d].offset + n.splits[d].extent);
+    // TMA needs a valid stride for a dimension of one element as well, though it has no effect.
+    map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
+    const auto part = plan.parts.find(id);
+    const bool split = part != plan.parts.end() && part->second == d && d != b.inner;
+    map.box.push_back(d == b.inner && b.span > 0 ? b.span : n.shape[d] / (split ? plan.schedule.ranks : 1));
+  }
+  map.stride[0] = size;
+  map.swizzle_bytes = b.swizzle.B > 0 ? span_bytes : 0;
+  return map;
+}
+
+}  // namespace zellige::plan

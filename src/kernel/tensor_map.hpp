@@ -1,0 +1,49 @@
+// Decides whether TMA can copy a tile between a tensor in global memory and shared memory, and describes
+// the TMA descriptor (tensor map) for it. TMA copies a tile in one or more boxes.
+//
+//   if (const std::string why = no_tensor_map(node, tensor, inner); why.empty())
+//     TensorMap map = tensor_map(plan, program, id);     // {.box = {64, 128}, .swizzle_bytes = 128, ...}
+//
+// Dimensions are in TMA's order, which is that of a buffer in shared memory: the contiguous dimension
+// first, the others from last to first.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Bytes of a row that TMA swizzles and wgmma reads as a unit: the 128-byte swizzle.
+inline constexpr std::int64_t span_bytes = 128;
+
+/// The arguments of cuTensorMapEncodeTiled, by dimension in TMA's order.
+struct TensorMap {
+  int tensor = -1;  // index into Program::tensors
+  DType dtype{};
+  // In elements; reads beyond it return zero, writes beyond it are dropped.
+  std::vector<std::int64_t> extent;
+  std::vector<std::int64_t> stride;  // in bytes
+  std::vector<std::int64_t> box;     // in elements
+  int swizzle_bytes = 0;             // 128, or 0 for none
+  bool operator==(const TensorMap&) const = default;
+};
+
+/// Returns the dimensions of a load or store in TMA's order, if dimension `inner` is the contiguous one.
+std::vector<int> map_order(const Node&, int inner);
+
+/// Returns the reason why TMA cannot copy the tile of a load or store whose rows run along dimension
+/// `inner`; an empty string if it can.
+std::string no_tensor_map(const Node&, const graph::KernelTensor&, int inner);
+
+/// Returns the tensor map for the load or store `node`. Requires that the plan copies its tile by TMA.
+TensorMap tensor_map(const KernelPlan&, const Program&, int node);
+
+/// Returns the number of TMA boxes that cover the tile of a buffer. Boxes are adjacent along the contiguous
+/// dimension; the last one may extend beyond the tile.
+std::int64_t boxes(const Buffer&);
+/// Returns the number of boxes that one rank of a cluster copies: fewer than boxes() if the ranks share the
+/// load or store.
+std::int64_t boxes_of_rank(const KernelPlan&, int node, const Buffer&);
+
+}  // namespace zellige::plan

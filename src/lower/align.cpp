@@ -1,0 +1,205 @@
+#include "lower/align.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <numeric>
+
+#include "lower/views.hpp"
+#include "select/copies.hpp"
+#include "select/layouts.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t min_async_bytes = 4;  // the narrowest cp.async
+/// Minimum number of times an operand is read for a copy to pay if cp.async can read it 4 or 8 bytes at a time.
+constexpr std::int64_t often = 4;
+/// Minimum number of rounds of loads of an operand (8 loads in flight per thread) for a copy to pay in a custom
+/// operator. A round takes about 0.7 us, the copying kernel 2 to 3 us.
+constexpr std::int64_t min_rounds = 6;
+/// Elements that a block copies, over all operands: two accesses of 16 bytes per thread.
+constexpr std::int64_t elements_of_a_block = 4096;
+
+}  // namespace
+
+bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
+  const graph::KernelTensor& t = program.tensors[tensor];
+  if (t.strides.empty()) return true;
+  const Shape& shape = program.shape(tensor);
+  const Shape starts = program.starts(tensor);
+  const std::int64_t size = graph::bytes(t.dtype);
+  const int inner = innermost(shape, t.strides);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (starts[d] * t.strides[d] * size % bytes != 0) return false;
+    if (shape[d] == 1) continue;
+    if (static_cast<int>(d) == inner ? t.strides[d] != 1 : t.strides[d] * size % bytes != 0) return false;
+  }
+  return true;
+}
+
+namespace {
+
+/// Returns the split of a tensor of shape `whole` into tiles, one per block, and at most about `blocks` of them. A
+/// tile consists of complete rows, or of a part of one row if rows have more than elements_of_a_block elements. Rows
+/// run along the last dimension.
+std::vector<Split> cut_lines(const Shape& whole, std::int64_t blocks) {
+  constexpr std::int64_t chunk = 8;  // elements; divides every padded row
+  const auto last = whole.size() - 1;
+  const std::int64_t chunks = whole[last] / chunk, pieces = ceil_div(whole[last], elements_of_a_block);
+  Shape tile(whole.size(), 1);
+  tile[last] = chunk * ceil_div(chunks, pieces);
+  if (last > 0) {
+    const std::int64_t lines = std::max<std::int64_t>(1, ceil_div(graph::size(whole), blocks * tile[last]));
+    tile[last - 1] =
+        std::min<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lines)), whole[last - 1]);
+  }
+  std::vector<Split> to(whole.size());
+  std::int64_t div = 1;
+  for (std::size_t d = last + 1; d-- > 0;) {
+    const std::int64_t steps = ceil_div(whole[d], tile[d]);
+    to[d] = {.tile = tile[d], .extent = whole[d], .overhang = whole[d] % tile[d] != 0};
+    if (steps > 1) to[d].axis = 0, to[d].div = div, to[d].mod = steps;
+    div *= steps;
+  }
+  return to;
+}
+
+/// Number of tiles into which a tensor is split.
+std::int64_t tiles(const std::vector<Split>& splits) {
+  std::int64_t all = 1;
+  for (const Split& s : splits) all *= ceil_div(s.extent, s.tile);
+  return all;
+}
+
+/// Changes the splits for a grid that has more blocks than the tensor has tiles. The surplus blocks get tiles
+/// completely outside the tensor, and copy nothing. These tiles follow along the slowest dimension that is split, or
+/// along the first dimension if none is.
+void run_on(std::vector<Split>& splits) {
+  auto slowest = std::ranges::find_if(splits, [](const Split& s) { return s.axis >= 0; });
+  if (slowest == splits.end()) slowest = splits.begin();
+  slowest->axis = 0, slowest->mod = 0, slowest->overhang = true;
+}
+
+}  // namespace
+
+BlockProgram copy_lines(const Program& program, LineCopies copies, const std::string& name) {
+  // Constant inputs first: they may be copied before earlier kernels have ended.
+  std::stable_partition(copies.begin(), copies.end(),
+                        [&](const LineCopy& c) { return program.tensors[c.from].constant; });
+  std::int64_t all = 0, blocks = 1;
+  for (const LineCopy& c : copies) all += graph::size(program.shape(c.into));
+  std::vector<std::vector<Split>> cuts;
+  for (const LineCopy& c : copies) {
+    cuts.push_back(cut_lines(program.shape(c.into), ceil_div(all, elements_of_a_block)));
+    blocks = std::max(blocks, tiles(cuts.back()));
+  }
+  BlockProgram p;
+  p.name = name + "_copy";
+  p.block = {256, 1, 1};
+  p.grid = {blocks, 1, 1};
+  std::vector<Node> stores;
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    const auto [from, into] = copies[i];
+    const Shape shape = program.shape(from), starts = program.starts(from);
+    if (tiles(cuts[i]) < blocks) run_on(cuts[i]);
+    Node n;
+    n.kind = NodeKind::load;
+    n.dtype = program.tensors[from].dtype;
+    n.section = Section::after;
+    for (const Split& s : cuts[i]) n.shape.push_back(s.tile);
+    n.tensor = from;
+    n.name = program.tensors[from].name;
+    n.splits = cuts[i];
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      Split& s = n.splits[d];
+      s.overhang = s.overhang || ceil_div(s.extent, s.tile) * s.tile != shape[d];
+      s.offset = starts[d], s.extent = shape[d];
+    }
+    const int value = p.add(n);
+    n.kind = NodeKind::store;
+    n.in = {value};
+    n.tensor = into;
+    n.name = program.tensors[into].name;
+    n.splits = cuts[i];
+    stores.push_back(n);
+  }
+  for (Node& n : stores) p.add(std::move(n));
+  return p;
+}
+
+int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies& copies,
+                    const std::string& name, const target::Target& target) {
+  const graph::KernelTensor t = program.tensors[tensor];
+  if (lines_begin_at(program, tensor, target.access_bytes)) return tensor;
+  if (graph::bytes(t.dtype) > 2 || std::ranges::count(t.strides, 0) > 0) return tensor;
+  if (lines_begin_at(program, tensor, min_async_bytes) && times < often) return tensor;
+  if (const auto made = program.aligned.find(tensor); made != program.aligned.end()) return made->second;
+  const Shape shape = program.shape(tensor);
+  const std::int64_t line = target.access_bytes / graph::bytes(t.dtype);
+  std::vector<int> dims(shape.size());  // dimensions by stride, the contiguous one last
+  std::iota(dims.begin(), dims.end(), 0);
+  const int inner = innermost(shape, t.strides);
+  std::ranges::stable_sort(dims, std::greater{}, [&](int d) { return d == inner ? 0 : t.strides[d]; });
+  Shape padded;
+  for (int d : dims) padded.push_back(shape[d]);
+  padded.back() = ceil_div(padded.back(), line) * line;
+  const Strides dense = graph::row_major(padded);
+  Strides strides(shape.size());
+  for (std::size_t d = 0; d < dims.size(); ++d) strides[dims[d]] = dense[d];
+  const int from = std::ranges::is_sorted(dims) ? tensor : permuted_view(program, tensor, dims, target);
+  const int lines = add_tensor(program, t.dtype, padded, dense, t.name + "_lines");
+  const int to = add_tensor(program, t.dtype, shape, strides, t.name + "_aligned");
+  make_view(program, to, lines, shape, strides, Shape(shape.size(), 0));
+  program.aligned[tensor] = to;
+  program.notes.push_back(fmt::format(
+      "{}: {} has strides {}, so that its lines begin at no multiple of {} bytes: it is copied into "
+      "strides {}, and read from there",
+      name, t.name, to_string(t.strides), target.access_bytes, to_string(strides)));
+  copies.push_back({.from = from, .into = lines});
+  return to;
+}
+
+namespace {
+
+/// Returns whether load `n` of a custom operator should read a copy with aligned rows. It should if every tile of the
+/// copy starts at an aligned address, and if a block needs at least `min_rounds` rounds of loads for the tiles that
+/// it reads.
+bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
+                  const target::Target& target) {
+  const Strides& strides = program.tensors[n.tensor].strides;
+  if (strides.empty()) return false;
+  const Split& along = n.splits[static_cast<std::size_t>(innermost(program.shape(n.tensor), strides))];
+  const bool moves = along.axis >= 0 || along.loop;
+  const std::int64_t size = graph::bytes(n.dtype);
+  if (moves && along.tile * size % target.access_bytes != 0) return false;
+  const std::int64_t at_a_time = loads_at_a_time * p.threads() * target.access_bytes / size,
+                     rounds = ceil_div(graph::size(n.shape), at_a_time);
+  return rounds * (n.section == Section::inside ? p.loop : 1) >= min_rounds;
+}
+
+}  // namespace
+
+LineCopies align_operands(Program& program, BlockProgram& p, const target::Target& target) {
+  LineCopies copies;
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    const Node n = p.nodes[i];
+    if (n.kind != NodeKind::load || number_of(n) >= 0) continue;
+    const bool of_product = std::ranges::any_of(p.consumers(static_cast<int>(i)), [&](int reader) {
+      return p.nodes[reader].kind == NodeKind::matmul;
+    });
+    if (!of_product || !worth_a_copy(program, p, n, target)) continue;
+    const std::int64_t read =
+        p.grid.count() * (n.section == Section::inside ? p.loop : 1) * graph::size(n.shape);
+    const std::int64_t times = ceil_div(read, graph::size(program.shape(n.tensor)));
+    const Shape starts = program.starts(n.tensor);
+    const int to = aligned_operand(program, n.tensor, times, copies, p.name, target);
+    if (to == n.tensor) continue;
+    p.nodes[i].tensor = to;
+    p.nodes[i].name = program.tensors[to].name;
+    for (std::size_t d = 0; d < starts.size(); ++d) p.nodes[i].splits[d].offset -= starts[d];
+  }
+  return copies;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,228 @@
+#include "lower/by_parts.hpp"
+
+#include <algorithm>
+
+#include "graph/in_place.hpp"
+#include "kernel/index_width.hpp"
+#include "kernel/launches.hpp"
+#include "lower/lower.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Adds a cast of node `value` to the type that the load `reader` reads; returns the cast. Returns `value` if that
+/// type is float32.
+int rounded(BlockProgram& p, int value, const Node& reader) {
+  if (reader.dtype == DType::f32) return value;
+  return lower_operator(p, OpKind::cast, {.dtype = reader.dtype}, {value}, reader.section);
+}
+
+/// Adds the operators of `producer` to `p`, for the tile of the producer's result that the load `reader` would read.
+/// Returns the node of the result, rounded to the type in which it would have been stored.
+int made(BlockProgram& p, const BlockProgram& producer, const Node& reader) {
+  std::vector<int> at;
+  for (Node n : producer.nodes) {
+    for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
+    if (n.kind == NodeKind::store) return rounded(p, n.in[0], reader);
+    std::ranges::fill(n.shape, 1);
+    for (std::size_t d = 0; d < n.shape.size(); ++d) {
+      for (int in : n.in) n.shape[d] = std::max(n.shape[d], p.nodes[static_cast<std::size_t>(in)].shape[d]);
+      if (n.kind != NodeKind::load) continue;
+      const std::int64_t offset = n.splits[d].offset;
+      n.splits[d] = n.splits[d].extent > 1 ? reader.splits[d] : Split{};
+      n.splits[d].offset = offset;
+      n.shape[d] = n.splits[d].tile;
+    }
+    n.section = reader.section;
+    at.push_back(p.add(std::move(n)));
+  }
+  fail("{} stores nothing", producer.name);
+}
+
+/// Splits a kernel along the dimension of the concatenations that it reads; see by_parts().
+class ByParts {
+ public:
+  ByParts(const Program& program, const BlockProgram& kernel, const std::vector<Concatenation>& read)
+      : program_(program), kernel_(kernel), read_(read), dim_(static_cast<std::size_t>(read[0].dim)) {}
+
+  std::optional<std::vector<BlockProgram>> run() {
+    if (!same_cuts() || !find_split()) return std::nullopt;
+    for (const Node& n : kernel_.nodes)
+      if (!goes_by_parts(n)) return std::nullopt;
+    std::vector<BlockProgram> programs;
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < read_[0].operands.size(); begin += extent(i), ++i)
+      programs.push_back(part(i, begin));
+    launch_together(programs);
+    return programs;
+  }
+
+ private:
+  std::int64_t extent(std::size_t i) const { return program_.shape(read_[0].operands[i])[dim_]; }
+
+  /// Returns whether all concatenations are along the same dimension and have operands of the same extents along it.
+  bool same_cuts() const {
+    return std::ranges::all_of(read_, [&](const Concatenation& c) {
+      return c.dim == read_[0].dim && std::ranges::equal(c.operands, read_[0].operands, [&](int x, int y) {
+               return program_.shape(x)[dim_] == program_.shape(y)[dim_];
+             });
+    });
+  }
+
+  /// Returns the concatenation whose result node `n` loads, or nullptr if `n` loads none.
+  const Concatenation* read(const Node& n) const {
+    if (n.kind != NodeKind::load) return nullptr;
+    const auto at = std::ranges::find(read_, n.tensor, &Concatenation::result);
+    return at == read_.end() ? nullptr : &*at;
+  }
+
+  /// Sets `split_` to the split of the concatenated dimension into tiles. Returns false if two loads of
+  /// concatenations split it differently, or if the tile's number is not simply the index of the block along one grid
+  /// axis.
+  bool find_split() {
+    for (const Node& n : kernel_.nodes) {
+      if (!read(n)) continue;
+      const Split& s = n.splits[dim_];
+      if (s.loop || s.mod != 0 || s.div != 1 || (split_ && *split_ != s)) return false;
+      split_ = s, rank_ = n.shape.size();
+    }
+    return split_.has_value();
+  }
+
+  /// Returns whether the dimension that is split as `s` corresponds to the concatenated dimension: the same grid axis
+  /// splits both dimensions, or no grid axis splits the concatenated dimension or this one, and their extents are
+  /// equal.
+  bool is_along(const Split& s) const {
+    return split_->axis >= 0 ? s.axis == split_->axis
+                             : s.axis < 0 && s.extent == split_->extent && s.extent > 1;
+  }
+
+  /// Returns whether node `n` can be restricted to one operand of the concatenation. It must have the concatenation's
+  /// rank. It must be an elementwise operator, a load or store that is split into tiles like the concatenation, or a
+  /// load of a single element along the concatenated dimension.
+  bool goes_by_parts(const Node& n) const {
+    const bool moves = n.kind == NodeKind::load || n.kind == NodeKind::store;
+    if (n.shape.size() != rank_ || number_of(n) >= 0) return false;
+    if (!moves) return n.kind == NodeKind::map && n.op != OpKind::mask;
+    if (n.kind == NodeKind::load && !read(n) &&
+        std::ranges::count(read_, program_.memory_of(n.tensor), &Concatenation::result) > 0)
+      return false;  // a view of a concatenation, which has no memory
+    for (std::size_t d = 0; d < rank_; ++d)
+      if (d != dim_ && split_->axis >= 0 && n.splits[d].axis == split_->axis) return false;
+    const Split& s = n.splits[dim_];
+    if (is_along(s))  // the complete dimension; a slice of an output would begin elsewhere
+      return !s.loop && s.div == 1 && s.mod == 0 && s.tile == split_->tile && s.extent == split_->extent;
+    return n.kind == NodeKind::load && s.extent == 1 && s.axis < 0;
+  }
+
+  /// Returns the tile size for an operand of this extent. The maximum is the kernel's tile size or the extent,
+  /// whichever is less. Returns the largest divisor of the extent that is at most the maximum and more than half of
+  /// it, if there is one. Otherwise returns the size with which all tiles are equal but the last, which is shorter.
+  std::int64_t tile_of(std::int64_t extent) const {
+    const std::int64_t maximum = std::min(split_->tile, extent);
+    for (std::int64_t t = maximum; 2 * t > maximum; --t)
+      if (extent % t == 0) return t;
+    return ceil_div(extent, ceil_div(extent, maximum));
+  }
+
+  /// Returns the kernel's program with the concatenation replaced by its operand number `i`. This operand starts at
+  /// index `begin` of the concatenated dimension.
+  BlockProgram part(std::size_t i, std::int64_t begin) const {
+    BlockProgram p = kernel_;
+    p.nodes.clear();
+    if (i > 0) p.name += fmt::format("_{}", i);
+    const std::int64_t extent = this->extent(i), tile = tile_of(extent), tiles = ceil_div(extent, tile);
+    if (split_->axis >= 0) (split_->axis == 0 ? p.grid.x : split_->axis == 1 ? p.grid.y : p.grid.z) = tiles;
+    const bool named = begin <= max_int32;  // it fits an int
+    if (named) p.part_begin = begin;
+    std::vector<int> at;  // by the kernel's node
+    for (Node n : kernel_.nodes) {
+      for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
+      if (n.shape[dim_] > 1) n.shape[dim_] = tile;
+      const bool along = !n.splits.empty() && is_along(n.splits[dim_]);
+      if (along) {
+        Split& s = n.splits[dim_];
+        s.tile = tile, s.extent = extent, s.overhang = extent % tile != 0;
+      }
+      const Concatenation* c = read(n);
+      if (!c && along) n.splits[dim_].offset += begin, n.splits[dim_].of_part = named;
+      at.push_back(c ? operand(p, *c, i, std::move(n)) : p.add(std::move(n)));
+    }
+    return p;
+  }
+
+  /// Adds a load of operand number `i` of the concatenation, in place of `n`, the load of the concatenation. If the
+  /// operand's kernel is to be inlined, adds that kernel's operators instead. Returns the node of the operand.
+  int operand(BlockProgram& p, const Concatenation& c, std::size_t i, Node n) const {
+    n.tensor = c.operands[i];
+    n.name = program_.tensors[n.tensor].name;
+    const Shape starts = program_.starts(n.tensor);
+    for (std::size_t d = 0; d < rank_; ++d) n.splits[d].offset = starts[d];
+    return c.producers[i] ? made(p, *c.producers[i], n) : p.add(std::move(n));
+  }
+
+  const Program& program_;
+  const BlockProgram& kernel_;
+  const std::vector<Concatenation>& read_;
+  std::size_t dim_, rank_ = 0;
+  std::optional<Split> split_;
+};
+
+}  // namespace
+
+bool may_be_read_by_parts(const graph::KernelGraph& g, int op) {
+  const graph::KernelOp& concat = g.ops[static_cast<std::size_t>(op)];
+  const int y = concat.outputs[0];
+  if (concat.kind != OpKind::concat || std::ranges::count(g.outputs, y) > 0 || !g.tensors[y].strides.empty())
+    return false;
+  if (graph::writes_in_place(g)) return false;
+  bool any = false;
+  for (const graph::KernelOp& reader : g.ops) {
+    if (std::ranges::count(reader.inputs, y) == 0) continue;
+    if (reader.kind != OpKind::custom) return false;
+    any = true;
+  }
+  return any;
+}
+
+bool is_elementwise(const Program& program, const BlockProgram& kernel, int tensor) {
+  const Shape& shape = program.shape(tensor);
+  // Each dimension is accessed completely, or, by a load, at one element.
+  const auto whole = [&](const Node& n) {
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const Split& s = n.splits[d];
+      if (s.extent != shape[d] && (n.kind == NodeKind::store || s.extent != 1)) return false;
+      if (s.offset < 0) return false;
+    }
+    return true;
+  };
+  const bool last = kernel.nodes.back().kind == NodeKind::store && kernel.nodes.back().tensor == tensor;
+  const DType dtype = program.tensors[tensor].dtype;
+  return kernel.loop == 1 && last && (dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16) &&
+         std::ranges::count(kernel.nodes, NodeKind::store, &Node::kind) == 1 &&
+         std::ranges::all_of(kernel.nodes, [&](const Node& n) {
+           const bool moves = n.kind == NodeKind::load || n.kind == NodeKind::store;
+           return n.shape.size() == shape.size() && number_of(n) < 0 &&
+                  (moves ? whole(n) : (n.kind == NodeKind::map && n.op != OpKind::mask));
+         });
+}
+
+BlockProgram with_producer(const BlockProgram& reader, const BlockProgram& producer, int tensor) {
+  BlockProgram p = reader;
+  p.nodes.clear();
+  std::vector<int> at;
+  for (Node n : reader.nodes) {
+    for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
+    const bool is_made = n.kind == NodeKind::load && n.tensor == tensor;
+    at.push_back(is_made ? made(p, producer, n) : p.add(std::move(n)));
+  }
+  return p;
+}
+
+std::optional<std::vector<BlockProgram>> by_parts(const Program& program, const BlockProgram& kernel,
+                                                  const std::vector<Concatenation>& read) {
+  if (read.empty() || kernel.loop > 1) return std::nullopt;
+  return ByParts(program, kernel, read).run();
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,505 @@
+#include <algorithm>
+#include <limits>
+
+#include "graph/compose.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/matrices.hpp"
+#include "lower/lower.hpp"
+#include "lower/lower_permute.hpp"
+#include "lower/repeats.hpp"
+#include "lower/views.hpp"
+
+namespace zellige::plan {
+namespace {
+
+// The lowest finite float32, the initial value of a running maximum.
+constexpr double lowest = -3.4028234663852886e38;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Lowers one block graph to a block program; see lower_block(). `value_[t]` is the node that computes tensor t.
+class BlockLowering {
+ public:
+  BlockLowering(Program& whole, const graph::KernelOp& op, const std::string& name,
+                const target::Target& target)
+      : whole_(whole),
+        target_(target),
+        op_(op),
+        block_(*op.block),
+        value_(block_.tensors.size(), -1),
+        order_(block_.tensors.size()),
+        flat_(block_.grid.y > target.grid_y || block_.grid.z > target.grid_z) {
+    program_.name = name;
+    program_.grid = flat_ ? graph::Dim3{block_.grid.count(), 1, 1} : block_.grid;
+    program_.block = block_.block;
+    if (block_.block.z > target.block_z)
+      program_.block = {block_.block.count(), 1, 1};  // threads are only identified by their index
+    program_.loop = block_.loop;
+    for (const graph::BlockTensor& t : block_.tensors) rank_ = std::max(rank_, t.shape.size());
+    for (int t : op.outputs)
+      // A view that starts at a run-time index has an additional first dimension.
+      rank_ = std::max(rank_, whole.shape(t).size());
+    for (const graph::BlockOp& inner : block_.ops)
+      // A matmul of vectors has one, too.
+      if (inner.kind == OpKind::matmul) rank_ = std::max<std::size_t>(rank_, 2);
+  }
+
+  BlockProgram run() {
+    for (const graph::BlockOp& op : block_.ops) lower(op);
+    if (read_otherwise_) drop_unread(program_);
+    carry_matmuls();
+    return std::move(program_);
+  }
+
+ private:
+  /// Returns the shape of a block tensor's tile, with leading extents of 1 up to the highest rank in the block graph.
+  /// All nodes have this rank, so that vectors and matrices can be combined.
+  Shape tile_shape(int tensor) const { return padded_rank(block_.tensors[tensor].shape, rank_); }
+  int dim(int tensor, int d) const {
+    return d < 0 ? d : d + static_cast<int>(rank_ - block_.tensors[tensor].shape.size());
+  }
+  std::array<int, 3> map_of(const graph::BlockOp& op, int tensor) const {
+    return {dim(tensor, op.map[0]), dim(tensor, op.map[1]), dim(tensor, op.map[2])};
+  }
+  int seen(int tensor) { return seen_as(whole_, tensor, padded_rank(whole_.shape(tensor), rank_), target_); }
+
+  bool looped() const { return block_.loop > 1; }
+
+  Section section_of(int tensor) const {
+    return looped() && !block_.tensors[tensor].after_loop ? Section::inside : Section::after;
+  }
+
+  int add(NodeKind kind, std::vector<int> in, Shape shape, Section section) {
+    Node n;
+    n.kind = kind;
+    n.in = std::move(in);
+    n.shape = std::move(shape);
+    n.section = section;
+    if (!n.in.empty() && graph::is_integer(node(n.in[0]).dtype)) n.dtype = node(n.in[0]).dtype;
+    return program_.add(std::move(n));
+  }
+  const Node& node(int i) const { return program_.nodes[i]; }
+
+  int map(OpKind op, std::vector<int> in, Shape shape, Section section, double scalar = 1, double lo = 0,
+          double hi = 0) {
+    const int id = add(NodeKind::map, std::move(in), std::move(shape), section);
+    Node& n = program_.nodes[id];
+    n.op = op, n.scalar = scalar, n.lo = lo, n.hi = hi;
+    return id;
+  }
+
+  int reduce(OpKind op, int x, int dim, std::int64_t to, Section section, bool carried) {
+    Shape shape = node(x).shape;
+    shape[dim] = to;
+    const int id = add(NodeKind::reduce, {x}, shape, section);
+    Node& n = program_.nodes[id];
+    n.op = op, n.dim = dim, n.to = to, n.carried = carried;
+    if (op == OpKind::reduction) n.dtype = kept_in(n.dtype);
+    return id;
+  }
+
+  int accumulate(OpKind op, std::vector<int> in) {
+    const Shape shape = node(in[0]).shape;
+    const int id = add(NodeKind::accumulate, std::move(in), shape, Section::inside);
+    Node& n = program_.nodes[id];
+    n.op = op;
+    if (op == OpKind::accum) n.dtype = kept_in(n.dtype);
+    return id;
+  }
+
+  std::vector<Split> splits(const Shape& tile, const Shape& whole, const std::array<int, 3>& axes,
+                            int loop_dim) const {
+    std::vector<Split> result(tile.size());
+    for (std::size_t d = 0; d < tile.size(); ++d) {
+      result[d].tile = tile[d];
+      result[d].extent = whole[d];
+      result[d].loop = looped() && loop_dim == static_cast<int>(d);
+    }
+    const auto parts = [&](std::size_t d) {
+      std::int64_t n = result[d].loop ? block_.loop : 1;
+      for (int axis = 0; axis < 3; ++axis)
+        if (axes[axis] == static_cast<int>(d)) n *= block_.grid[axis];
+      return n;
+    };
+    for (std::size_t d = 0; d < tile.size(); ++d) result[d].overhang = tile[d] * parts(d) > whole[d];
+    std::int64_t before = 1;  // number of blocks per step along this axis
+    for (int axis = 0; axis < 3; before *= block_.grid[axis], ++axis) {
+      if (axes[axis] < 0 || block_.grid[axis] == 1) continue;
+      Split& s = result[axes[axis]];
+      s.axis = flat_ ? 0 : axis;
+      if (flat_) s.div = before, s.mod = block_.grid[axis];
+    }
+    return result;
+  }
+
+  void lower(const graph::BlockOp& op) {
+    const int out = op.outputs.empty() ? -1 : op.outputs[0];
+    if (op.kind == OpKind::permute || op.kind == OpKind::reshape) {
+      value_[out] = value_[op.inputs[0]];
+      order_[out] = joined(order_[op.inputs[0]], op.kind == OpKind::permute ? whole_order(op) : squeezed(op));
+      if (std::ranges::is_sorted(order_[out])) order_[out].clear();
+      return;
+    }
+    std::vector<int> in;
+    const bool as_it_is = op.kind == OpKind::output || keeps_order(op);
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+      in.push_back(!as_it_is ? in_order(op.inputs[i])
+                   : i == 0  ? value_[op.inputs[0]]
+                             : permuted(in_order(op.inputs[i]), back_from(order_[op.inputs[0]])));
+    const Shape shape = out < 0 ? Shape{} : as_it_is ? node(in[0]).shape : tile_shape(out);
+    const Section section = out < 0 ? Section::after : section_of(out);
+    const int result = lower(op, in, shape, section);
+    if (out >= 0 && result >= 0) {
+      value_[out] = result;
+      if (program_.nodes[result].name.empty()) program_.nodes[result].name = block_.tensors[out].name;
+      if (as_it_is) order_[out] = order_[op.inputs[0]];
+      if (op.kind == OpKind::matmul || (graph::reduces(op.kind) && !op.attributes.keepdim))
+        order_[out] = moved(node(result).shape, shape);
+      if (std::ranges::is_sorted(order_[out])) order_[out].clear();
+    }
+  }
+
+  /// Returns a node with the dimensions of block tensor `tile` in the tensor's own order. If the node that computes
+  /// the tensor has them in another order, adds nodes that permute it.
+  int in_order(int tile) {
+    if (order_[tile].empty()) return value_[tile];
+    value_[tile] = permuted(value_[tile], order_[tile]);
+    order_[tile].clear();
+    return value_[tile];
+  }
+  int permuted(int value, const std::vector<int>& order) {
+    const int y = lower_permute(whole_, program_, value, order, target_);
+    read_otherwise_ = read_otherwise_ || y != value;
+    return y;
+  }
+
+  /// Returns whether the operator can be computed before the permutation of its first operand, instead of after it.
+  /// The operand must be permuted, and the operator must work element by element.
+  bool keeps_order(const graph::BlockOp& op) const {
+    const bool alone =
+        op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);
+    const bool rotates = op.kind == OpKind::rotary_interleaved;
+    return ((op.inputs.size() == 1 && alone) || rotates) && !order_[op.inputs[0]].empty();
+  }
+
+  /// Returns the inverse of the permutation `order`.
+  static std::vector<int> back_from(const std::vector<int>& order) {
+    std::vector<int> back(order.size());
+    for (std::size_t d = 0; d < order.size(); ++d)
+      back[static_cast<std::size_t>(order[d])] = static_cast<int>(d);
+    return back;
+  }
+
+  /// Returns the composition of two permutations, first `first`, then `then`. An empty `first` is the identity.
+  static std::vector<int> joined(const std::vector<int>& first, std::vector<int> then) {
+    if (!first.empty())
+      for (int& d : then) d = first[static_cast<std::size_t>(d)];
+    return then;
+  }
+
+  std::vector<int> whole_order(const graph::BlockOp& op) const {
+    std::vector<int> dims;
+    const std::size_t front = rank_ - op.attributes.sizes.size();
+    for (std::size_t d = 0; d < front; ++d) dims.push_back(static_cast<int>(d));
+    for (std::int64_t d : op.attributes.sizes) dims.push_back(static_cast<int>(front) + static_cast<int>(d));
+    return dims;
+  }
+
+  /// Returns, for each dimension of shape `to`, the dimension of shape `from` that becomes it. The shapes may differ
+  /// only in the positions of extents of 1; returns an empty list if they differ otherwise.
+  static std::vector<int> moved(const Shape& from, const Shape& to) {
+    std::vector<int> ones, others, dims;
+    for (std::size_t d = 0; d < from.size(); ++d)
+      (from[d] == 1 ? ones : others).push_back(static_cast<int>(d));
+    std::size_t one = 0, other = 0;
+    for (std::int64_t extent : to) {
+      const bool small = extent == 1;
+      if (small ? one == ones.size() : other == others.size()) return {};
+      dims.push_back(small ? ones[one++] : others[other++]);
+      if (from[static_cast<std::size_t>(dims.back())] != extent) return {};
+    }
+    return dims;
+  }
+
+  std::vector<int> squeezed(const graph::BlockOp& op) const {
+    const Shape from = tile_shape(op.inputs[0]), to = tile_shape(op.outputs[0]);
+    std::vector<int> dims = moved(from, to);
+    if (dims.empty())
+      fail(
+          "{}: inside a block a reshape may add and take dimensions of 1 alone, found {} {} to {}: reshape "
+          "the tensor outside",
+          program_.name, block_.tensors[op.inputs[0]].name, to_string(block_.tensors[op.inputs[0]].shape),
+          to_string(block_.tensors[op.outputs[0]].shape));
+    return dims;
+  }
+
+  /// Adds a load of the start index of a view that starts at a run-time index (an integer in a tensor). Returns the
+  /// load's node, or -1 if `tensor` is no such view.
+  int number_of_view(int tensor) {
+    const auto view = whole_.views.find(tensor);
+    if (view == whole_.views.end() || view->second.number < 0) return -1;
+    Node n;
+    n.kind = NodeKind::load;
+    n.tensor = seen_as(whole_, view->second.number, Shape(rank_, 1), target_);
+    n.dtype = whole_.tensors[n.tensor].dtype;
+    n.shape = Shape(rank_, 1);
+    n.splits = std::vector<Split>(rank_);
+    n.section = Section::after;
+    n.name = whole_.tensors[n.tensor].name;
+    return program_.add(std::move(n));
+  }
+
+  int lower(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
+    const int last = in.empty() ? 0 : static_cast<int>(node(in[0]).shape.size()) - 1;
+    graph::Attributes a = op.attributes;
+    if (!op.inputs.empty()) a.dim = dim(op.inputs[0], a.dim);
+    if (graph::reduces(op.kind))
+      for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
+    switch (op.kind) {
+      case OpKind::input: {
+        const int given = op_.inputs[op.kernel_tensor];
+        const Shape times = padded_rank(repeats(whole_, given), rank_);
+        const int tensor = seen(repeated(whole_, given));
+        const bool invariant = looped() && op.loop_dim < 0;
+        const int id = add(NodeKind::load, {}, shape, invariant ? Section::before : section);
+        Node& n = program_.nodes[id];
+        n.tensor = tensor;
+        n.dtype = whole_.tensors[tensor].dtype;
+        Shape whole = whole_.shape(tensor);
+        for (std::size_t d = 0; d < rank_; ++d) whole[d] *= times[d];
+        n.splits = splits(shape, whole, map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
+        const Shape starts = whole_.starts(tensor);
+        for (std::size_t d = 0; d < starts.size(); ++d) {
+          n.splits[d] = of_repeated(n.splits[d], times[d]);
+          n.splits[d].offset = starts[d];
+        }
+        n.name = whole_.tensors[tensor].name;
+        return id;
+      }
+      case OpKind::output: {
+        const int given = op_.outputs[op.kernel_tensor];
+        int tensor = seen(given);
+        const Shape tile = tile_shape(op.inputs[0]);
+        std::vector<Split> parts = splits(tile, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
+        if (const int d = dim(op.inputs[0], op.attributes.dim); d >= 0) {  // an output slice
+          Split& s = parts[static_cast<std::size_t>(d)];
+          s.offset = -op.attributes.start, s.extent -= s.offset;  // elements before the slice are not written
+          s.overhang = true;
+        }
+        const Shape starts = whole_.starts(tensor);
+        for (std::size_t d = 0; d < starts.size(); ++d) parts[d].offset += starts[d];
+        if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty()) {  // in the value's order
+          const std::vector<int> back = back_from(order);
+          tensor = permuted_view(whole_, tensor, back, target_);
+          std::vector<Split> of = parts;
+          for (std::size_t d = 0; d < back.size(); ++d) parts[d] = of[static_cast<std::size_t>(back[d])];
+        }
+        const int number = number_of_view(given);
+        const int id = add(NodeKind::store, {in[0]}, node(in[0]).shape, Section::after);
+        Node& n = program_.nodes[id];
+        if (number >= 0) {  // the store adds the index along the view's first dimension
+          const std::size_t first = rank_ - whole_.shape(given).size();
+          const std::vector<int>& order = order_[op.inputs[0]];
+          n.in.push_back(number);
+          n.dim = order.empty() ? static_cast<int>(first) : order[first];
+        }
+        n.tensor = tensor;
+        n.dtype = whole_.tensors[tensor].dtype;
+        n.splits = std::move(parts);
+        n.name = whole_.tensors[tensor].name;
+        return -1;
+      }
+      case OpKind::matmul:
+        return matmul(op, in, section);
+      case OpKind::reduction_max: {
+        const int max = reduce(OpKind::reduction_max, in[0], a.dim, a.to, section, false);
+        int running, diff;
+        if (section == Section::inside) {
+          running = add(NodeKind::running_max, {max}, shape, section);
+          diff = add(NodeKind::running_diff, {running}, shape, section);
+        } else {
+          running = map(OpKind::clamp, {max}, shape, section, 1, lowest, infinity);
+          diff = map(OpKind::clamp, {max}, shape, section, 1, 0, 0);
+        }
+        value_[op.outputs[1]] = diff;
+        return running;
+      }
+      case OpKind::concat: {
+        const int id = add(NodeKind::concat, in, shape, section);
+        program_.nodes[id].dim = a.dim;
+        return id;
+      }
+      case OpKind::split: {
+        std::int64_t start = 0;
+        for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+          const Shape part = tile_shape(op.outputs[i]);
+          const int id = add(NodeKind::slice, {in[0]}, part, section);
+          program_.nodes[id].dim = a.dim;
+          program_.nodes[id].start = start;
+          start += part[a.dim];
+          value_[op.outputs[i]] = id;
+        }
+        return value_[op.outputs[0]];
+      }
+      case OpKind::accum:
+        if (looped()) return accumulate(OpKind::accum, {in[0]});
+        return node(in[0]).dtype == DType::int8
+                   ? reduce(OpKind::reduction, in[0], 0, node(in[0]).shape[0], section, false)
+                   : in[0];
+      case OpKind::accum_max:
+        return looped() ? accumulate(OpKind::accum_max, {in[0]})
+                        : map(OpKind::clamp, {in[0]}, shape, section, 1, lowest, infinity);
+      case OpKind::accum_rescale:
+        return looped() ? accumulate(OpKind::accum_rescale, {in[0], in[1]}) : in[0];
+      case OpKind::accum_red_sum_rescale: {
+        if (!looped()) return reduce(OpKind::reduction, in[0], last, 1, Section::after, false);
+        if (node(in[1]).shape[last] == 1)
+          return accumulate(OpKind::accum_rescale,
+                            {reduce(OpKind::reduction, in[0], last, 1, Section::inside, false), in[1]});
+        return reduce(OpKind::reduction, accumulate(OpKind::accum_rescale, {in[0], in[1]}), last, 1,
+                      Section::after, false);
+      }
+      case OpKind::accum_red_sum:
+        return carried_sum(in[0], last, 1);
+      case OpKind::accum_redtox_sum:
+        return carried_sum(in[0], last, a.to);
+      case OpKind::accum_red_mean: {
+        const double n = static_cast<double>(node(in[0]).shape[last]) * static_cast<double>(block_.loop);
+        return map(OpKind::mul_scalar, {carried_sum(in[0], last, 1)}, shape, Section::after, 1 / n);
+      }
+      case OpKind::accum_red_rms: {
+        const Section here = looped() ? Section::inside : Section::after;
+        const int square = map(OpKind::square, {in[0]}, node(in[0]).shape, here);
+        return root_mean(carried_sum(square, last, 1), node(in[0]).shape[last] * block_.loop, Section::after);
+      }
+      case OpKind::custom:
+        fail("{}: a custom operator inside a block graph", program_.name);
+      case OpKind::mask: {
+        for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
+        const int id = lower_operator(program_, op.kind, a, in, section);
+        const auto axes = map_of(op, op.inputs[0]);
+        const int along = dim(op.inputs[0], op.loop_dim);
+        Shape whole = shape;
+        for (int axis = 0; axis < 3; ++axis)
+          if (axes[axis] >= 0) whole[axes[axis]] *= block_.grid[axis];
+        if (along >= 0) whole[along] *= block_.loop;
+        program_.nodes[id].splits = splits(shape, whole, axes, along);
+        return id;
+      }
+      case OpKind::rotary_interleaved: {
+        const int id = lower_operator(program_, op.kind, a, in, section, shape);
+        if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty())
+          program_.nodes[id].dim = order.back();
+        return id;
+      }
+      case OpKind::gather:
+        return gather(op, in, shape, section);
+      case OpKind::slice:
+      case OpKind::expand:
+        return lower_operator(program_, op.kind, a, in, section, shape);
+      default:
+        return lower_operator(program_, op.kind, a, in, section);
+    }
+  }
+
+  /// Adds a matmul and, if it has a third operand, the addition of this operand. Returns the node of the result. A
+  /// vector counts as a row if it is the left operand, and as a column if it is the right one.
+  int matmul(const graph::BlockOp& op, const std::vector<int>& in, Section section) {
+    const graph::BlockTensor &a = block_.tensors[op.inputs[0]], &b = block_.tensors[op.inputs[1]];
+    const Shape shape = product_shape(op);
+    int right = in[1];
+    if (b.shape.size() == 1) {
+      std::vector<int> column;
+      for (int d = 0; d < static_cast<int>(rank_); ++d) column.push_back(d);
+      std::swap(column[rank_ - 2], column[rank_ - 1]);
+      right = permuted(right, column);
+    }
+    const int x = lower_operand(program_, in[0], a.dtype);  // with 1 where only the result has batches
+    const int y = lower_operand(program_, right, b.dtype);
+    const int product = add(NodeKind::matmul, {x, y}, shape, section);
+    program_.nodes[product].tf32 = op.attributes.tf32;
+    program_.nodes[product].dtype = kept_in(block_.tensors[op.outputs[0]].dtype);
+    if (in.size() < 3) return product;
+    const std::vector<int> back = back_from(moved(shape, tile_shape(op.outputs[0])));
+    return map(OpKind::add, {product, permuted(in[2], back)}, shape, section);
+  }
+  Shape product_shape(const graph::BlockOp& op) const {
+    const Shape &a = block_.tensors[op.inputs[0]].shape, &b = block_.tensors[op.inputs[1]].shape;
+    return padded_rank(graph::matrices(a, b).product, rank_);
+  }
+
+  /// Lowers a gather of rows of a loaded tile to a load that reads only these rows, by index, from the tensor.
+  /// Returns the node of the gathered rows.
+  int gather(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
+    const graph::BlockTensor &table = block_.tensors[op.inputs[0]], &numbers = block_.tensors[op.inputs[1]];
+    const bool loads =
+        node(in[0]).kind == NodeKind::load && node(in[1]).kind == NodeKind::load && node(in[0]).in.empty();
+    if (!loads || numbers.shape.size() != 1)
+      fail(
+          "{}: inside a block gather reads rows of what is loaded by one dimension of numbers that are "
+          "loaded, found {} {} "
+          "and {} {}: gather outside",
+          program_.name, table.name, to_string(table.shape), numbers.name, to_string(numbers.shape));
+    const std::size_t dim = rank_ - table.shape.size();
+    Node number = node(in[1]), rows = node(in[0]);
+    Shape one(rank_, 1);
+    one[dim] = whole_.shape(number.tensor).back();
+    std::swap(number.splits[dim], number.splits.back());
+    number.tensor = seen_as(whole_, number.tensor, one, target_);
+    one[dim] = numbers.shape[0];
+    number.shape = one, number.section = section;
+    rows.in = {program_.add(std::move(number))};
+    rows.dim = static_cast<int>(dim), rows.to = 1;
+    rows.shape = shape, rows.section = section;
+    const int loaded = program_.add(std::move(rows));
+    read_otherwise_ = true;
+    return map(OpKind::mul_scalar, {loaded}, shape, section);
+  }
+
+  int carried_sum(int x, int dim, std::int64_t to) {
+    return reduce(OpKind::reduction, x, dim, to, looped() ? Section::inside : Section::after, looped());
+  }
+
+  int root_mean(int sum, std::int64_t count, Section section) {
+    const Shape shape = node(sum).shape;
+    const int mean = map(OpKind::mul_scalar, {sum}, shape, section, 1 / static_cast<double>(count));
+    return map(OpKind::sqrt, {mean}, shape, section);
+  }
+
+  /// Replaces each accumulate node that adds up a matmul over the loop by the matmul itself, which then accumulates
+  /// over the loop (Node::carried). Does so only if the matmul has no other reader.
+  void carry_matmuls() {
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+      const Node& sum = program_.nodes[i];
+      if (sum.kind != NodeKind::accumulate || sum.op != OpKind::accum) continue;
+      const int product = sum.in[0];
+      Node& matmul = program_.nodes[product];
+      if (matmul.kind != NodeKind::matmul || program_.consumers(product).size() != 1) continue;
+      matmul.carried = true;
+      for (Node& n : program_.nodes)
+        for (int& in : n.in)
+          if (in == static_cast<int>(i)) in = product;
+      program_.nodes[i].in.clear();  // dead: it has no users
+    }
+  }
+
+  Program& whole_;
+  const target::Target& target_;
+  const graph::KernelOp& op_;
+  const graph::BlockGraph& block_;
+  std::vector<int> value_;
+  // By block tensor: for each of its dimensions that of `value_`, if the tensor is permuted; empty otherwise.
+  std::vector<std::vector<int>> order_;
+  bool read_otherwise_ = false;  // a permuted or indexed copy was added: nodes may have lost their readers
+  std::size_t rank_ = 1;
+  bool flat_;  // the grid exceeds CUDA's limits along y or z: all blocks are along x
+  BlockProgram program_;
+};
+
+}  // namespace
+
+BlockProgram lower_block(Program& whole, const graph::KernelOp& op, const std::string& name,
+                         const target::Target& target) {
+  return BlockLowering(whole, op, name, target).run();
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,454 @@
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "graph/compose.hpp"
+#include "graph/matrices.hpp"
+#include "graph/view.hpp"
+#include "kernel/launches.hpp"
+#include "lower/align.hpp"
+#include "lower/lower.hpp"
+#include "lower/product_tiles.hpp"
+#include "lower/views.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using graph::KernelOp;
+
+/// Lowers one operator that is not custom to block programs; see lower_kernel(). Their grids are one-dimensional, so
+/// that CUDA's limits of grid.y and grid.z do not apply: Split's div and mod compute the tile index per dimension.
+class KernelLowering {
+ public:
+  KernelLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target,
+                 const retile::ProductTile* declared = nullptr)
+      : program_(program), op_(op), name_(name), target_(target), declared_(declared) {}
+
+  std::optional<retile::ProductTile> tile;  // the tile that run() used for a matmul
+
+  BlockProgram copy(int from, int to) const { return elementwise({from}, to, 0, {0, 0}, shape(to)); }
+
+  /// Returns the operator's block programs in launch order.
+  std::vector<BlockProgram> run() {
+    switch (op_.kind) {
+      case OpKind::matmul:
+        return matmul();
+      case OpKind::reduction:
+        return {rows({op_.attributes.dim})};
+      case OpKind::rotary_interleaved:
+        return {rows({static_cast<int>(shape(op_.outputs[0]).size()) - 1})};
+      case OpKind::concat:
+      case OpKind::split:
+        return pieces();
+      case OpKind::gather:
+        return gather();
+      case OpKind::scatter:
+        return scatter();
+      case OpKind::slice_scatter:
+        return slice_scatter();
+      case OpKind::custom:
+      case OpKind::input:
+      case OpKind::output:
+        fail("{}: {} is not a pre-defined operator", name_, graph::name(op_.kind));
+      default:
+        if (graph::is_composed(op_.kind))
+          return {rows(graph::composed_dims(op_.kind, op_.attributes, shape(op_.inputs[0])))};
+        return {elementwise(op_.inputs, op_.outputs[0], 0, {}, {})};
+    }
+  }
+
+ private:
+  const Shape& shape(int tensor) const { return program_.shape(tensor); }
+
+  /// Returns the split of a tensor of shape `extent` into tiles of shape `tile`. The grid is over the tiles of the
+  /// operator's output: steps[d] along dimension d, the last dimension varying fastest. If the tensor has extent 1 in
+  /// a dimension in which the output is larger (broadcast), all blocks along it read the same element.
+  std::vector<Split> cut(const Shape& extent, const Shape& tile, const Shape& steps) const {
+    std::vector<Split> result(extent.size());
+    std::int64_t div = 1;
+    for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
+      Split& s = result[d];
+      s.tile = extent[d] > 1 && steps[d] == 1 ? tile[d] : std::min(tile[d], extent[d]);
+      s.extent = extent[d];
+      s.overhang = s.tile > extent[d];
+      if (steps[d] > 1) {
+        if (extent[d] > 1) s.axis = 0, s.div = div, s.mod = steps[d];
+        div *= steps[d];
+        s.overhang = extent[d] > 1 && extent[d] % s.tile != 0;
+      }
+    }
+    return result;
+  }
+
+  /// Adds a load of a tile of `tensor` to `p`; returns the load's node.
+  int load(BlockProgram& p, int tensor, std::vector<Split> splits, Section section) const {
+    Node n;
+    n.kind = NodeKind::load;
+    n.tensor = tensor;
+    n.dtype = program_.tensors[tensor].dtype;
+    const Shape starts = program_.starts(tensor);
+    for (std::size_t d = 0; d < splits.size(); ++d)
+      n.shape.push_back(splits[d].tile), splits[d].offset += starts[d];
+    n.splits = std::move(splits);
+    n.section = section;
+    n.name = program_.tensors[tensor].name;
+    return p.add(std::move(n));
+  }
+
+  void store(BlockProgram& p, int value, int tensor, std::vector<Split> splits) const {
+    Node n;
+    n.kind = NodeKind::store;
+    n.in = {value};
+    n.tensor = tensor;
+    n.dtype = program_.tensors[tensor].dtype;
+    n.shape = p.nodes[value].shape;
+    n.splits = std::move(splits);
+    n.section = Section::after;
+    n.name = program_.tensors[tensor].name;
+    p.add(std::move(n));
+  }
+
+  /// Returns a view of `tensor` with the last two dimensions swapped.
+  int transposed(int tensor) const {
+    std::vector<int> dims(shape(tensor).size());
+    std::iota(dims.begin(), dims.end(), 0);
+    std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+    return permuted_view(program_, tensor, dims, target_);
+  }
+
+  /// Returns the program of a matmul, preceded by a program that copies operands to aligned rows if that pays. Sets
+  /// the member `tile` to the matmul's tile.
+  std::vector<BlockProgram> matmul() {
+    const graph::Matrices of = graph::matrices(shape(op_.inputs[0]), shape(op_.inputs[1]));
+    Shape out = of.product;
+    const int rank = static_cast<int>(out.size());
+    int left = seen_as(program_, op_.inputs[0], padded_rank(of.a, out.size()), target_),
+        right = seen_as(program_, op_.inputs[1], padded_rank(of.b, out.size()), target_);
+    std::int64_t batch = 1;
+    for (int d = 0; d < rank - 2; ++d) batch *= out[d];
+    const DType dtype = program_.tensors[op_.inputs[0]].dtype;
+    std::vector<BlockProgram> kernels;
+    const std::int64_t length = shape(left)[rank - 1];
+    if (length > 192) {  // several iterations
+      constexpr int wide = 128;
+      LineCopies copies;
+      left = aligned_operand(program_, left, ceil_div(out[rank - 1], wide), copies, name_, target_);
+      right = aligned_operand(program_, right, ceil_div(out[rank - 2], wide), copies, name_, target_);
+      if (!copies.empty()) kernels.push_back(copy_lines(program_, copies, name_));
+    }
+    const bool lines = lines_begin_at(program_, left, target_.access_bytes) &&
+                       lines_begin_at(program_, right, target_.access_bytes);
+    const retile::ProductTile t =
+        declared_
+            ? *declared_
+            : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines}, target_).front();
+    tile = t;
+    const Shape given = out;  // the result's shape before A and B are swapped
+    if (t.swap_ab) {
+      std::swap(left, right);
+      left = transposed(left), right = transposed(right);
+      std::swap(out[rank - 2], out[rank - 1]);
+    }
+    const Shape a = shape(left), b = shape(right);
+    const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
+    // With A and B swapped the original rows are wgmma's N, which is a multiple of 8: the tile is padded.
+    const std::int64_t tm = std::min<std::int64_t>(t.m, m),
+                       tn = t.swap_ab ? t.n : std::min<std::int64_t>(t.n, n);
+    const std::int64_t tk = std::min<std::int64_t>(t.k, k);
+    BlockProgram p;
+    p.name = name_;
+    p.block = {t.threads, 1, 1};
+    p.loop = ceil_div(k, tk);
+    Shape tile(rank, 1), steps(rank, 1);
+    for (int d = 0; d < rank - 2; ++d) steps[d] = out[d];
+    tile[rank - 2] = tm, tile[rank - 1] = tn;
+    steps[rank - 2] = ceil_div(m, tm), steps[rank - 1] = ceil_div(n, tn);
+    p.grid = {std::accumulate(steps.begin(), steps.end(), std::int64_t{1}, std::multiplies<>()), 1, 1};
+
+    const auto looped = [&](int d, std::vector<Split> s) {  // the loop is along dimension d of an operand
+      s[d] = {.axis = -1, .loop = p.loop > 1, .tile = tk, .extent = k, .overhang = k % tk != 0};
+      return s;
+    };
+    const Section section = p.loop > 1 ? Section::inside : Section::after;
+    std::vector<Split> c = cut(out, tile, steps);
+    Shape ea = a, eb = b;  // batches of 1 are broadcast
+    ea[rank - 1] = n, eb[rank - 2] = m;
+    const int x = load(p, left, looped(rank - 1, cut(ea, tile, steps)), section);
+    const int y = load(p, right, looped(rank - 2, cut(eb, tile, steps)), section);
+    Node product;
+    product.kind = NodeKind::matmul;
+    product.in = {lower_operand(p, x, dtype), lower_operand(p, y, dtype)};
+    product.shape = tile;
+    product.section = section;
+    product.carried = p.loop > 1;
+    product.tf32 = op_.attributes.tf32;
+    product.dtype = kept_in(dtype);
+    int z = p.add(std::move(product));
+    if (op_.inputs.size() > 2) {
+      // The bias has the result's shape, from which operands that are vectors have removed dimensions.
+      Shape bias = padded_rank(shape(op_.inputs[2]), shape(op_.outputs[0]).size());
+      if (shape(op_.inputs[1]).size() == 1) bias.push_back(1);
+      if (bias.size() < out.size()) bias.insert(bias.end() - 1, 1);
+      int seen = seen_as(program_, op_.inputs[2], bias, target_);
+      if (t.swap_ab) seen = transposed(seen);
+      const int added = load(p, seen, cut(shape(seen), tile, steps), p.loop > 1 ? Section::before : section);
+      z = lower_operator(p, OpKind::add, {}, {z, added}, Section::after);
+    }
+    const int to = seen_as(program_, op_.outputs[0], given, target_);
+    store(p, z, t.swap_ab ? transposed(to) : to, c);
+    kernels.push_back(std::move(p));
+    return kernels;
+  }
+
+  /// Returns the shape of tiles of at most `elements` elements for a tensor of shape `extent`. A tile is filled from
+  /// the last dimension on. Its extents divide those of the tensor, or leave a last tile that is almost full.
+  Shape tile_of(const Shape& extent, std::int64_t elements) const {
+    Shape tile(extent.size(), 1);
+    for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
+      tile[d] = std::min(extent[d], elements);
+      // The smallest tile for the same number of tiles, so that the last one is not short.
+      const std::int64_t even = ceil_div(extent[d], ceil_div(extent[d], tile[d]));
+      // A divisor is preferred, if there is one of more than half the size.
+      for (std::int64_t t = tile[d]; t * 2 > tile[d]; --t)
+        if (extent[d] % t == 0) {
+          tile[d] = t;
+          break;
+        }
+      if (extent[d] % tile[d] != 0) tile[d] = even;
+      elements = std::max<std::int64_t>(1, elements / tile[d]);
+    }
+    return tile;
+  }
+
+  /// Returns the number of tiles along each dimension.
+  static Shape steps_of(const Shape& extent, const Shape& tile) {
+    Shape steps(extent.size());
+    for (std::size_t d = 0; d < extent.size(); ++d) steps[d] = ceil_div(extent[d], tile[d]);
+    return steps;
+  }
+
+  /// Returns one of two programs. If `extent` is empty: the elementwise operator over the complete output. Otherwise:
+  /// a copy of a box of shape `extent`, which starts along dimension `dim` at from.first in the only input and at
+  /// from.second in the output.
+  BlockProgram elementwise(const std::vector<int>& inputs, int output, int dim,
+                           std::pair<std::int64_t, std::int64_t> from, Shape extent) const {
+    const bool copy = !extent.empty();
+    if (!copy) extent = shape(output);
+    const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
+    BlockProgram p;
+    p.name = name_;
+    p.block = {256, 1, 1};
+    if (graph::size(tile) <= 1024) p.block = {128, 1, 1};
+    p.grid = {graph::size(steps), 1, 1};
+    std::vector<int> in;
+    for (int t : inputs) {
+      const int seen = copy ? t : seen_as(program_, t, padded_rank(shape(t), extent.size()), target_);
+      std::vector<Split> s = cut(copy ? extent : shape(seen), tile, steps);
+      if (copy) s[dim].offset = from.first;
+      in.push_back(load(p, seen, std::move(s), Section::after));
+    }
+    std::vector<Split> s = cut(extent, tile, steps);
+    if (copy) s[dim].offset = from.second;
+    const int value = copy ? in[0] : lower_operator(p, op_.kind, op_.attributes, in, Section::after);
+    if (op_.kind == OpKind::mask) p.nodes[value].splits = s;
+    store(p, value, output, std::move(s));
+    return p;
+  }
+
+  /// Returns the programs of a concat or split, all in one launch. A concat has one program per operand and a split
+  /// one per result; the program copies this operand or result.
+  std::vector<BlockProgram> pieces() const {
+    std::vector<BlockProgram> kernels;
+    std::int64_t start = 0;
+    const int dim = op_.attributes.dim;
+    const bool split = op_.kind == OpKind::split;
+    const auto& parts = split ? op_.outputs : op_.inputs;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const Shape extent = shape(parts[i]);
+      kernels.push_back(split ? elementwise({op_.inputs[0]}, parts[i], dim, {start, 0}, extent)
+                              : elementwise({parts[i]}, op_.outputs[0], dim, {0, start}, extent));
+      if (i > 0) kernels.back().name += fmt::format("_{}", i);
+      set_part_begin(kernels.back(), split ? NodeKind::load : NodeKind::store, dim, start);
+      start += extent[dim];
+    }
+    launch_together(kernels);
+    return kernels;
+  }
+
+  /// Returns a view of `tensor` with the shape `as`. If no strides of the tensor's memory express this shape, returns
+  /// a view of a new dense tensor, and adds a copying program to `kernels`. It copies `tensor` to the dense tensor if
+  /// `read`, and the dense tensor to `tensor` otherwise.
+  int flat(int tensor, const Shape& as, std::vector<BlockProgram>& kernels, bool read) const {
+    if (shape(tensor) == as) return tensor;
+    settle_strides(program_, tensor, true, target_);
+    int from = tensor;
+    auto v = graph::viewed(OpKind::reshape, {}, shape(from), program_.tensors[from].strides, as,
+                           program_.starts(from));
+    if (!v) {
+      const Shape whole = shape(tensor);
+      from = add_tensor(program_, program_.tensors[tensor].dtype, whole, graph::row_major(whole),
+                        program_.tensors[tensor].name + "_dense");
+      kernels.push_back(read ? copy(tensor, from) : copy(from, tensor));
+      v = graph::viewed(OpKind::reshape, {}, whole, graph::row_major(whole), as);
+    }
+    const int view = add_tensor(program_, program_.tensors[from].dtype, as, v->steps,
+                                program_.tensors[tensor].name + "_rows");
+    make_view(program_, view, from, as, v->steps, v->starts);
+    return view;
+  }
+
+  /// Returns the program of a gather or scatter: copies a box of shape `extent` from tensor `from` to tensor `to`.
+  /// `table` is the one of the two that is accessed by index along dimension `dim`. The tensor `numbers` has the
+  /// indices: one per row, or only that of the first row.
+  BlockProgram by_number(int from, int to, int table, int numbers, int dim, const Shape& extent) const {
+    const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
+    const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != Shape{1};
+    BlockProgram p;
+    p.name = name_;
+    p.block = {graph::size(tile) <= 1024 ? 128 : 256, 1, 1};
+    p.grid = {graph::size(steps), 1, 1};
+    Shape one(extent.size(), 1);
+    if (rows) one[0] = extent[0];
+    const int seen = seen_as(program_, numbers, one, target_);
+    const int number = load(p, seen, cut(one, tile, steps), Section::after);
+    const std::vector<Split> s = cut(extent, tile, steps);
+    std::vector<Split> in_table = s;
+    if (rows) in_table[0] = {.tile = shape(table)[0], .extent = shape(table)[0]};
+    const int value = load(p, from, from == table ? in_table : s, Section::after);
+    store(p, value, to, to == table ? in_table : s);
+    Node& numbered = from == table ? p.nodes[value] : p.nodes.back();
+    numbered.in.push_back(number);
+    numbered.dim = dim, numbered.to = rows ? 1 : extent[dim];
+    p.nodes[value].shape = p.nodes.back().shape = tile;
+    const Shape starts = program_.starts(table);
+    if (to == table)
+      for (std::size_t d = 0; d < starts.size(); ++d) numbered.splits[d].offset += starts[d];
+    return p;
+  }
+
+  /// Returns the programs of a gather: result = table[indices], along dimension 0 of the table.
+  std::vector<BlockProgram> gather() const {
+    const int table = op_.inputs[0];
+    Shape extent = shape(table);
+    extent[0] = graph::size(shape(op_.inputs[1]));
+    std::vector<BlockProgram> kernels, following;
+    const int numbers = flat(op_.inputs[1], {extent[0]}, kernels, true);
+    const int rows = flat(op_.outputs[0], extent, following, false);
+    kernels.push_back(by_number(table, rows, table, numbers, 0, extent));
+    for (BlockProgram& k : following) kernels.push_back(std::move(k));
+    return named(std::move(kernels));
+  }
+
+  /// Returns the result tensor of an operator that overwrites a part of its first operand. If the result has memory
+  /// of its own, adds a program to `kernels` that copies the operand to it. Otherwise makes the result a view of the
+  /// operand, which is then overwritten.
+  int changed(std::vector<BlockProgram>& kernels) const {
+    const int old = op_.inputs[0], y = op_.outputs[0];
+    if (program_.tensors[y].memory < 0) {
+      kernels.push_back(copy(old, y));
+      return y;
+    }
+    make_view(program_, y, old, shape(old), program_.tensors[old].strides, program_.starts(old));
+    program_.views[y].value = y;
+    return y;
+  }
+
+  /// Returns the programs of a scatter, which overwrites the rows of a table that are given by indices.
+  std::vector<BlockProgram> scatter() const {
+    std::vector<BlockProgram> kernels;
+    const int table = changed(kernels);
+    Shape extent = shape(table);
+    extent[0] = graph::size(shape(op_.inputs[1]));
+    const int numbers = flat(op_.inputs[1], {extent[0]}, kernels, true);
+    const int rows = flat(op_.inputs[2], extent, kernels, true);
+    kernels.push_back(by_number(rows, table, table, numbers, 0, extent));
+    return named(std::move(kernels));
+  }
+
+  /// Returns the programs of a slice_scatter, which overwrites a slice of a table. The slice starts at a constant, or
+  /// at an index that is read from a tensor.
+  std::vector<BlockProgram> slice_scatter() const {
+    std::vector<BlockProgram> kernels;
+    const int table = changed(kernels), part = op_.inputs[1], dim = op_.attributes.dim;
+    const Shape extent = shape(part);
+    if (op_.inputs.size() > 2)
+      kernels.push_back(by_number(part, table, table, op_.inputs[2], dim, extent));
+    else
+      kernels.push_back(elementwise({part}, table, dim, {0, op_.attributes.start}, extent));
+    return named(std::move(kernels));
+  }
+
+  /// Returns the programs with _1, _2 ... appended to the names of all but the first.
+  static std::vector<BlockProgram> named(std::vector<BlockProgram> kernels) {
+    for (std::size_t i = 1; i < kernels.size(); ++i) kernels[i].name += fmt::format("_{}", i);
+    return kernels;
+  }
+
+  /// Returns the number of threads per block for rows of `line` elements, between 128 and 1024. It is 128 for up to
+  /// 4096 elements. For longer rows a thread gets about 32 elements, or about 8 if the grid has fewer blocks than the
+  /// GPU has multiprocessors.
+  std::int64_t threads_along(std::int64_t line, std::int64_t blocks) const {
+    std::int64_t threads = 128;
+    if (line <= 4096) return threads;
+    const std::int64_t each = blocks < target_.multiprocessors ? 8 : 32;
+    while (threads < 1024 && threads * each < line) threads *= 2;
+    return threads;
+  }
+
+  /// Returns the program of a reduction, softmax or similar operator along `dims`. Each block has complete rows along
+  /// these dimensions.
+  BlockProgram rows(const std::vector<int>& dims) const {
+    const Shape x = shape(op_.inputs[0]);  // a copy: views reallocate the tensors
+    Shape extent = x;
+    std::int64_t line = 1;
+    for (int d : dims) line *= std::exchange(extent[d], 1);  // only the other dimensions are split into tiles
+    const std::int64_t lines = std::max<std::int64_t>(1, 4096 / line);
+    const Shape tile = tile_of(extent, lines), steps = steps_of(extent, tile);
+    BlockProgram p;
+    p.name = name_;
+    p.grid = {graph::size(steps), 1, 1};
+    p.block = {threads_along(line, p.grid.count()), 1, 1};
+    const auto whole = [&](Shape size) {
+      const Shape of = size;
+      for (int d : dims) size[d] = 1;
+      std::vector<Split> s = cut(size, tile, steps);
+      for (int d : dims) s[d] = {.tile = of[d], .extent = of[d]};
+      return s;
+    };
+    std::vector<int> in;
+    for (int t : op_.inputs) {
+      const int seen = seen_as(program_, t, padded_rank(shape(t), extent.size()), target_);
+      in.push_back(load(p, seen, whole(shape(seen)), Section::after));
+    }
+    const int value = lower_operator(p, op_.kind, op_.attributes, in, Section::after);
+    Shape result = x;  // the tile keeps reduced dimensions that the operator drops
+    for (int d : dims) result[d] = p.nodes[value].shape[d];
+    store(p, value, seen_as(program_, op_.outputs[0], result, target_), whole(result));
+    return p;
+  }
+
+  Program& program_;
+  const KernelOp& op_;
+  std::string name_;
+  const target::Target& target_;
+  const retile::ProductTile* declared_;
+};
+
+}  // namespace
+
+BlockProgram lower_copy(Program& program, int from, int to, const std::string& name,
+                        const target::Target& target) {
+  const KernelOp none;
+  return KernelLowering(program, none, name, target).copy(from, to);
+}
+
+std::vector<BlockProgram> lower_kernel(Program& program, const KernelOp& op, const std::string& name,
+                                       const target::Target& target,
+                                       std::optional<retile::ProductTile>& product) {
+  KernelLowering lowering(program, op, name, target, product ? &*product : nullptr);
+  std::vector<BlockProgram> kernels = lowering.run();
+  product = lowering.tile;
+  return kernels;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,74 @@
+#include "graph/compose.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/infer.hpp"
+#include "graph/kept.hpp"
+#include "lower/lower.hpp"
+
+namespace zellige::plan {
+
+int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& a,
+                   const std::vector<int>& operands, Section section, const Shape& shape) {
+  std::vector<Shape> shapes;
+  for (int i : operands) shapes.push_back(program.nodes[i].shape);
+  if (graph::is_composed(kind) && !graph::is_greatest(kind, a)) {
+    std::vector<int> values = operands;
+    for (const graph::Step& step : graph::compose(kind, a, shapes)) {
+      std::vector<int> in;
+      for (int i : step.inputs) in.push_back(values[static_cast<std::size_t>(i)]);
+      values.push_back(lower_operator(program, step.kind, step.attributes, in, section));
+    }
+    return values.back();
+  }
+  if (kind == OpKind::expand)  // an identity map, which broadcasts
+    return lower_operator(program, OpKind::mul_scalar, {.scalar = 1}, operands, section, shape);
+  graph::Attributes kept = a;
+  kept.keepdim = true;
+  Node n;
+  n.in = operands;
+  n.shape = shape.empty() ? graph::infer_shapes({program.name}, kind, kept, shapes).at(0) : shape;
+  n.section = section;
+  if (const DType from = program.nodes[operands[0]].dtype; graph::is_integer(from)) n.dtype = from;
+  if (kind == OpKind::cast) n.dtype = graph::is_integer(a.dtype) ? a.dtype : DType::f32;
+  if (graph::is_elementwise(kind)) {
+    n.kind = NodeKind::map, n.op = kind;
+    n.to_dtype = a.dtype, n.saturate = a.saturate, n.scalar = a.scalar, n.lo = a.lo, n.hi = a.hi;
+  } else if (kind == OpKind::reduction || kind == OpKind::amax) {
+    n.kind = NodeKind::reduce, n.op = kind == OpKind::amax ? OpKind::reduction_max : kind;
+    n.dim = a.dim, n.to = n.shape[a.dim];
+    if (kind == OpKind::reduction) n.dtype = kept_in(n.dtype);
+  } else if (kind == OpKind::concat) {
+    n.kind = NodeKind::concat;
+    n.dim = a.dim;
+  } else if (kind == OpKind::rotary_interleaved) {
+    n.kind = NodeKind::rotate;
+    n.dim = static_cast<int>(n.shape.size()) - 1;
+  } else if (kind == OpKind::mask) {
+    n.kind = NodeKind::map, n.op = kind;
+    const auto [i, j] = graph::mask_dims(a, n.shape.size());
+    n.dim = static_cast<int>(i), n.key = static_cast<int>(j);
+    n.kept = a.kept, n.scalar = a.value;
+  } else if (kind == OpKind::slice) {
+    n.kind = NodeKind::slice;
+    n.dim = a.dim, n.start = a.start;
+  } else {
+    fail("{}: {} has no lowering", program.name, graph::name(kind));
+  }
+  return program.add(std::move(n));
+}
+
+int lower_operand(BlockProgram& program, int value, DType dtype) {
+  const Node& from = program.nodes[value];
+  const bool loaded = from.kind == NodeKind::load && from.dtype == dtype;
+  const bool narrow = dtype == DType::e4m3 || dtype == DType::e5m2;
+  if (!narrow && loaded) return value;
+  Node n;
+  n.kind = NodeKind::round;
+  n.in = {value};
+  n.shape = from.shape;
+  n.section = from.carried || from.kind == NodeKind::accumulate ? Section::after : from.section;
+  n.dtype = narrow ? DType::f16 : dtype;
+  if (narrow && !loaded) n.in = {lower_operator(program, OpKind::cast, {.dtype = dtype}, {value}, n.section)};
+  return program.add(std::move(n));
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,129 @@
+#include "lower/lower_permute.hpp"
+
+#include <algorithm>
+
+#include "lower/views.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Permutes a value and the operators that it is computed from by one permutation; see lower_permute().
+class Permuting {
+ public:
+  Permuting(Program& whole, BlockProgram& p, const std::vector<int>& dims, const target::Target& target)
+      : whole_(whole), p_(p), dims_(dims), target_(target) {}
+
+  int run(int value) {
+    if (unmoved(value)) return value;
+    if (const auto found = made_.find(value); found != made_.end()) return found->second;
+    Node n = p_.nodes[value];
+    n.shape = permuted(n.shape);
+    if (n.kind == NodeKind::permute) {
+      n.order = permuted(n.order);
+      return made_[value] = p_.add(std::move(n));
+    }
+    if (stored(value)) {
+      Node read;
+      read.kind = NodeKind::permute;
+      read.in = {value}, read.shape = n.shape, read.dtype = n.dtype, read.order = dims_;
+      read.section = n.carried || n.kind == NodeKind::accumulate ? Section::after : n.section;
+      return made_[value] = p_.add(std::move(read));
+    }
+    if (!n.splits.empty()) n.splits = permuted(n.splits);
+    if (n.kind == NodeKind::load) n.tensor = permuted_view(whole_, n.tensor, dims_, target_);
+    if (n.kind == NodeKind::matmul) {
+      if (swaps()) std::swap(n.in[0], n.in[1]);  // in addition to permuting each operand
+    } else {
+      n.dim = to(n.dim), n.key = to(n.key);
+    }
+    for (int& in : n.in) in = run(in);
+    return made_[value] = p_.add(std::move(n));
+  }
+
+ private:
+  /// Returns whether a matmul's operands A and B change places: C^T = B^T A^T. They do if the permutation makes the
+  /// rows of the result its last dimension.
+  bool swaps() const { return dims_.back() + 2 == static_cast<int>(dims_.size()); }
+  /// Returns whether the permuted result of a matmul is a matmul of permuted operands. This holds unless the
+  /// permutation moves the rows or columns to a batch dimension.
+  bool multiplies() const {
+    const std::size_t row = dims_.size() - 2;
+    return std::min(dims_[row], dims_[row + 1]) == static_cast<int>(row);
+  }
+
+  /// Returns whether node `value` is stored unpermuted and read by a `permute` node. This is so for a reduction, a
+  /// running maximum or difference, a matmul that cannot be permuted, and an accumulate node that depends on one of
+  /// these.
+  bool stored(int value) const {
+    const Node& n = p_.nodes[value];
+    switch (n.kind) {
+      case NodeKind::reduce:
+      case NodeKind::running_max:
+      case NodeKind::running_diff:
+        return true;
+      case NodeKind::matmul:
+        return !multiplies();
+      case NodeKind::accumulate:
+        return std::ranges::any_of(n.in, [&](int in) { return reaches_stored(in); });
+      default:
+        return false;
+    }
+  }
+  /// Returns whether node `value`, or a node from which it is computed, is stored unpermuted.
+  bool reaches_stored(int value) const {
+    if (unmoved(value)) return false;
+    const Node& n = p_.nodes[value];
+    return stored(value) || std::ranges::any_of(n.in, [&](int in) { return reaches_stored(in); });
+  }
+
+  /// Returns whether the permutation only moves dimensions of extent 1 of node `value`.
+  bool unmoved(int value) const {
+    const Shape& s = p_.nodes[value].shape;
+    for (std::size_t d = 0; d < dims_.size(); ++d)
+      if (dims_[d] != static_cast<int>(d) && (s[d] != 1 || s[static_cast<std::size_t>(dims_[d])] != 1))
+        return false;
+    return true;
+  }
+
+  template <class T>
+  std::vector<T> permuted(const std::vector<T>& x) const {
+    std::vector<T> y;
+    for (int d : dims_) y.push_back(x[static_cast<std::size_t>(d)]);
+    return y;
+  }
+  /// Returns the dimension of the permuted value that was dimension `dim` of the original one.
+  int to(int dim) const { return static_cast<int>(std::ranges::find(dims_, dim) - dims_.begin()); }
+
+  Program& whole_;
+  BlockProgram& p_;
+  const std::vector<int>& dims_;
+  const target::Target& target_;
+  std::map<int, int> made_;  // by node: its permuted copy
+};
+
+}  // namespace
+
+int lower_permute(Program& whole, BlockProgram& p, int value, const std::vector<int>& dims,
+                  const target::Target& target) {
+  return Permuting(whole, p, dims, target).run(value);
+}
+
+void drop_unread(BlockProgram& p) {
+  std::vector<bool> needed(p.nodes.size(), false);
+  for (std::size_t i = p.nodes.size(); i-- > 0;) {
+    needed[i] = needed[i] || p.nodes[i].kind == NodeKind::store;
+    if (needed[i])
+      for (int in : p.nodes[i].in) needed[static_cast<std::size_t>(in)] = true;
+  }
+  std::vector<int> now(p.nodes.size(), -1);
+  std::vector<Node> left;
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    if (!needed[i]) continue;
+    now[i] = static_cast<int>(left.size());
+    left.push_back(std::move(p.nodes[i]));
+    for (int& in : left.back().in) in = now[static_cast<std::size_t>(in)];
+  }
+  p.nodes = std::move(left);
+}
+
+}  // namespace zellige::plan

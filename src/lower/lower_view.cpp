@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include "graph/view.hpp"
+#include "lower/lower.hpp"
+#include "lower/views.hpp"
+#include "select/layouts.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Adds a tensor called `name` to the program, in the given shape: the view `v` of tensor `from`. Returns the
+/// tensor's index.
+int seen_so(Program& program, int from, const graph::Viewed& v, const Shape& shape, const std::string& name) {
+  const int view = add_tensor(program, program.tensors[from].dtype, shape, v.steps, name);
+  make_view(program, view, from, shape, v.steps, v.starts);
+  return view;
+}
+
+/// Returns whether the operator is a reshape that is a view only if its operand has no padding between rows. Returns
+/// false if the operand's strides are already chosen.
+bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape& shape,
+                 const target::Target& target) {
+  const graph::KernelTensor& t = program.tensors[op.inputs[0]];
+  if (op.kind != OpKind::reshape || !t.strides.empty()) return false;
+  const Strides padded = padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1,
+                                        target.access_bytes / graph::bytes(t.dtype));
+  return !graph::viewed(op.kind, op.attributes, t.shape, padded, shape);
+}
+
+}  // namespace
+
+std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op, const std::string& name,
+                                     const target::Target& target) {
+  const int from = op.inputs[0], to = op.outputs[0];
+  if (program.memory_of(from) == to) return {};  // the operand was computed in the result's memory
+  const Shape shape = program.tensors[to].shape, operand = program.shape(from);
+  const std::string label = program.tensors[to].name;
+  settle_strides(program, from, needs_dense(program, op, shape, target), target);
+  const auto seen = graph::viewed(op.kind, op.attributes, operand, program.tensors[from].strides, shape,
+                                  program.starts(from));
+  // Whether the result has prescribed strides. It then needs memory of its own, as outputs of the program do.
+  const bool declared = !program.tensors[to].strides.empty();
+  const bool own = declared || std::ranges::count(program.outputs, to) > 0;
+  if (seen && !own) {
+    make_view(program, to, from, shape, seen->steps, seen->starts);
+    return {};
+  }
+  if (seen)
+    return {lower_copy(program, seen_so(program, from, *seen, shape, label + "_view"), to, name, target)};
+  program.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no layout of its memory: it is copied",
+                                      label, graph::name(op.kind), program.tensors[from].name,
+                                      to_string(operand), to_string(shape)));
+  if (op.kind == OpKind::reshape && !declared && own) {  // one copy, into a view of the result
+    settle_strides(program, to, true, target);
+    const graph::Viewed v{graph::row_major(operand), Shape(operand.size(), 0)};
+    return {lower_copy(program, from, seen_so(program, to, v, operand, label + "_view"), name, target)};
+  }
+  const int dense =
+      add_tensor(program, program.tensors[from].dtype, operand, graph::row_major(operand), label + "_dense");
+  std::vector<BlockProgram> kernels{lower_copy(program, from, dense, name, target)};
+  const graph::Viewed v = *graph::viewed(op.kind, op.attributes, operand, graph::row_major(operand), shape);
+  if (own)
+    kernels.push_back(
+        lower_copy(program, seen_so(program, dense, v, shape, label + "_view"), to, name + "_1", target));
+  else
+    make_view(program, to, dense, shape, v.steps, v.starts);
+  return kernels;
+}
+
+}  // namespace zellige::plan

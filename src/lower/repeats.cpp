@@ -1,0 +1,87 @@
+#include "lower/repeats.hpp"
+
+#include <algorithm>
+
+#include "lower/views.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Returns d if a reshape from `operand` to `result` merges dimensions d and d + 1 and changes nothing else,
+/// or -1 if it is another reshape.
+int merged(const Shape& operand, const Shape& result) {
+  if (operand.size() != result.size() + 1) return -1;
+  const auto at = std::ranges::mismatch(operand, result).in1 - operand.begin();
+  const auto d = std::min<std::ptrdiff_t>(at, static_cast<std::ptrdiff_t>(result.size()) - 1);
+  const bool same = std::equal(operand.begin() + d + 2, operand.end(), result.begin() + d + 1, result.end());
+  const auto i = static_cast<std::size_t>(d);
+  return same && operand[i] * operand[i + 1] == result[i] ? static_cast<int>(d) : -1;
+}
+
+/// Returns whether each block of custom operator `op` reads one index of dimension `dim` of its operand
+/// `tensor`, in order. Grid axes must divide the dimension among `extent` blocks, and the loop must not
+/// divide it. Returns false if `op` is no custom operator.
+bool takes_one(const graph::KernelOp& op, int tensor, int dim, std::int64_t extent) {
+  if (!op.block) return false;
+  return std::ranges::all_of(op.block->ops, [&](const graph::BlockOp& o) {
+    if (o.kind != OpKind::input || op.inputs[static_cast<std::size_t>(o.kernel_tensor)] != tensor)
+      return true;
+    std::int64_t blocks = 1;
+    for (int axis = 0; axis < 3; ++axis)
+      if (o.map[static_cast<std::size_t>(axis)] == dim) blocks *= op.block->grid[axis];
+    return blocks == extent && o.loop_dim != dim;
+  });
+}
+
+}  // namespace
+
+bool see_repeated(Program& program, const graph::KernelGraph& graph, const graph::KernelOp& reshape) {
+  if (reshape.kind != OpKind::reshape) return false;
+  const int from = reshape.inputs[0], to = reshape.outputs[0];
+  const Shape operand = program.shape(from), result = program.tensors[to].shape;
+  const int dim = merged(operand, result);
+  if (dim < 0 || program.views.count(from) == 0 || program.views.count(to) > 0) return false;
+  const auto d = static_cast<std::size_t>(dim);
+  Strides strides = program.tensors[from].strides;
+  Shape starts = program.starts(from), narrow = result;
+  if (strides.empty() || strides[d + 1] != 0 || operand[d + 1] < 2 || starts[d + 1] != 0) return false;
+  if (!program.tensors[to].strides.empty() || std::ranges::count(graph.outputs, to) > 0) return false;
+  for (const graph::KernelOp& op : graph.ops)
+    if (std::ranges::count(op.inputs, to) > 0 && !takes_one(op, to, dim, result[d])) return false;
+  strides.erase(strides.begin() + dim + 1), starts.erase(starts.begin() + dim + 1);
+  narrow[d] = operand[d];
+  make_view(program, to, from, narrow, strides, starts);
+  program.views.at(to).shape = result;
+  return true;
+}
+
+Shape repeats(const Program& program, int tensor) {
+  const Shape seen = program.shape(tensor), starts = program.starts(tensor);
+  Shape times(seen.size(), 1);
+  if (program.views.count(tensor) > 0)
+    for (std::size_t d = 0; d < seen.size(); ++d)
+      times[d] = std::max<std::int64_t>(1, seen[d] / (program.tensors[tensor].shape[d] - starts[d]));
+  return times;
+}
+
+int repeated(Program& program, int tensor) {
+  const Shape times = repeats(program, tensor);
+  if (std::ranges::count(times, 1) == static_cast<std::ptrdiff_t>(times.size())) return tensor;
+  Shape narrow = program.shape(tensor);
+  for (std::size_t d = 0; d < narrow.size(); ++d) narrow[d] /= times[d];
+  const Strides strides = program.tensors[tensor].strides;  // a copy: the tensors are reallocated
+  return view_of(program, tensor, narrow, strides, program.starts(tensor));
+}
+
+Split of_repeated(Split s, std::int64_t times) {
+  if (times == 1) return s;
+  s.extent /= times;
+  if (s.extent == 1) {
+    s.axis = -1, s.div = 1, s.mod = 0;
+  } else {
+    s.div *= times, s.mod /= times;
+  }
+  return s;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,33 @@
+// Represents expand + reshape as a view without a copy, if each block reads one index of the repeated
+// dimension. This is grouped-query attention: several query heads share the keys of one head.
+//
+//   // The custom operator has one block per head; block h reads head h / 8 of k.
+//   k (b, 4, n, d) -> expand (b, 4, 8, n, d) -> reshape (b, 32, n, d) -> custom
+//
+// The view's entry among the program's tensors has the extents and strides of the memory; its users see a
+// larger extent along the repeated dimension. Strides cannot express this, so only loads of custom
+// operators read such a view (lower_block.cpp).
+#pragma once
+#include "tile/program.hpp"
+
+namespace zellige::plan {
+
+/// Makes the result of a reshape a view that repeats its operand, and returns true. Returns false, and
+/// changes nothing, in these cases:
+///
+/// - the reshape merges no dimension that an expand repeats;
+/// - its result is an output of the graph;
+/// - a user is not a custom operator whose blocks read one index of the merged dimension each.
+bool see_repeated(Program&, const graph::KernelGraph&, const graph::KernelOp& reshape);
+
+/// Returns, for each dimension of the tensor, how many consecutive indices denote the same element. This is 1
+/// except for views made by see_repeated().
+Shape repeats(const Program&, int tensor);
+/// Returns `tensor`, unless it is a view made by see_repeated(). For such a view, adds another view of the
+/// same memory without the repetition to the program, and returns its index.
+int repeated(Program&, int tensor);
+/// Returns how a load's blocks divide a dimension of the tensor without repetition, given how they divide the
+/// repeated dimension (one index per block). `times` is the number of repetitions.
+Split of_repeated(Split, std::int64_t times);
+
+}  // namespace zellige::plan

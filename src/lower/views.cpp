@@ -1,0 +1,86 @@
+#include "lower/views.hpp"
+
+#include <algorithm>
+
+#include "select/layouts.hpp"
+
+namespace zellige::plan {
+
+Shape padded_rank(Shape shape, std::size_t rank) {
+  if (shape.size() < rank) shape.insert(shape.begin(), rank - shape.size(), 1);
+  return shape;
+}
+
+void settle_strides(Program& program, int tensor, bool dense, const target::Target& target) {
+  graph::KernelTensor& t = program.tensors[program.memory_of(tensor)];
+  if (!t.strides.empty()) return;
+  const int last = static_cast<int>(t.shape.size()) - 1;
+  t.strides = dense ? graph::row_major(t.shape)
+                    : padded_strides(t.shape, last, target.access_bytes / graph::bytes(t.dtype));
+}
+
+int add_tensor(Program& program, DType dtype, const Shape& shape, const Strides& strides,
+               const std::string& name) {
+  std::string unique = name;
+  const auto taken = [&] {
+    return std::ranges::any_of(program.tensors, [&](const auto& t) { return t.name == unique; });
+  };
+  while (taken()) unique += '_';
+  program.tensors.push_back({dtype, shape, strides, unique});
+  return static_cast<int>(program.tensors.size()) - 1;
+}
+
+void make_view(Program& program, int tensor, int from, const Shape& shape, const Strides& strides,
+               const Shape& starts) {
+  graph::KernelTensor& t = program.tensors[tensor];
+  t.strides = strides;
+  t.shape = shape;
+  for (std::size_t d = 0; d < shape.size(); ++d) t.shape[d] += starts[d];
+  program.views[tensor] = {program.memory_of(from), shape, starts, program.value_of(from)};
+}
+
+int view_of(Program& program, int tensor, const Shape& shape, const Strides& strides, const Shape& starts) {
+  const int base = program.memory_of(tensor), value = program.value_of(tensor);
+  for (const auto& [view, v] : program.views)
+    if (v.base == base && v.value == value && v.shape == shape && v.starts == starts &&
+        program.tensors[view].strides == strides)
+      return view;
+  const int view = add_tensor(program, program.tensors[base].dtype, shape, strides,
+                              fmt::format("{}_{}", program.tensors[tensor].name, fmt::join(shape, "x")));
+  make_view(program, view, tensor, shape, strides, starts);
+  return view;
+}
+
+int seen_as(Program& program, int tensor, const Shape& shape, const target::Target& target) {
+  const Shape from = program.shape(tensor), first = program.starts(tensor);
+  if (from == shape) return tensor;
+  settle_strides(program, tensor, false, target);
+  const Strides of = program.tensors[tensor].strides;
+  Strides strides(shape.size(), 1);
+  Shape starts(shape.size(), 0);
+  std::size_t left = from.size();
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    while (left > 0 && from[left - 1] == 1 && first[left - 1] == 0 && shape[d] != 1) --left;
+    if (left > 0 && from[left - 1] == shape[d]) {
+      --left;
+      strides[d] = of[left], starts[d] = first[left];
+    } else if (d + 1 < shape.size()) {
+      strides[d] = strides[d + 1] * shape[d + 1];
+    }
+  }
+  return view_of(program, tensor, shape, strides, starts);
+}
+
+int permuted_view(Program& program, int tensor, const std::vector<int>& dims, const target::Target& target) {
+  settle_strides(program, tensor, false, target);
+  Shape shape, starts;
+  Strides strides;
+  for (int d : dims) {
+    shape.push_back(program.shape(tensor)[static_cast<std::size_t>(d)]);
+    starts.push_back(program.starts(tensor)[static_cast<std::size_t>(d)]);
+    strides.push_back(program.tensors[tensor].strides[static_cast<std::size_t>(d)]);
+  }
+  return view_of(program, tensor, shape, strides, starts);
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,37 @@
+// Creates views: tensors of a program that are in another tensor's memory with another shape. No data is
+// copied; kernels only index the memory differently.
+//
+//   const int row = seen_as(program, weight, {1, 4096}, target);   // a vector as a matrix of one row
+#pragma once
+#include "target/target.hpp"
+#include "tile/program.hpp"
+
+namespace zellige::plan {
+
+/// Returns a view of `tensor` with the given shape, which may differ from the tensor's shape only by extents
+/// of 1. A tensor without strides gets row-major strides first (settle_strides).
+int seen_as(Program&, int tensor, const Shape&, const target::Target&);
+
+/// Returns a view of `tensor` whose dimension d is dimension dims[d] of the tensor. A tensor without strides
+/// gets row-major strides first.
+int permuted_view(Program&, int tensor, const std::vector<int>& dims, const target::Target&);
+
+/// Sets row-major strides if the tensor has no strides, because views of the tensor need them. Rows are
+/// padded to the target's access size, unless `dense`.
+void settle_strides(Program&, int tensor, bool dense, const target::Target&);
+
+/// Makes the existing tensor `tensor` a view of tensor `from` with the given shape and strides, which begins
+/// at coordinate `starts`. If `from` is a view itself, the base of `tensor` is the base of `from`.
+void make_view(Program&, int tensor, int from, const Shape&, const Strides&, const Shape& starts);
+
+/// Returns the index of a view of the tensor's memory with the given shape, strides and start. Adds a tensor
+/// to the program if there is no such view.
+int view_of(Program&, int tensor, const Shape&, const Strides&, const Shape& starts);
+
+/// Adds a tensor and returns its index. Its name is `name`, with underscores appended until it is unique.
+int add_tensor(Program&, DType, const Shape&, const Strides&, const std::string& name);
+
+/// Returns the shape with extents of 1 prepended, so that it has at least `rank` dimensions.
+Shape padded_rank(Shape shape, std::size_t rank);
+
+}  // namespace zellige::plan

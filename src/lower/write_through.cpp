@@ -1,0 +1,202 @@
+#include "lower/write_through.hpp"
+
+#include <algorithm>
+
+#include "graph/view.hpp"
+#include "lower/views.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using graph::KernelOp;
+
+/// A tensor, and the strides that it would have in the memory of the final tensor.
+struct Lying {
+  int tensor = -1;
+  Strides strides;
+};
+
+/// A tensor (first entry of `way`), and the chain of reshapes and permutes back to the operator `producer`
+/// that computes it.
+struct Made {
+  std::vector<Lying> way;  // the tensors of the chain, from the last one to the computed one
+  std::vector<int> views;  // operators of the chain
+  int producer = -1;
+  /// Returns the first tensor of the chain, which the operator `producer` computes.
+  const Lying& first() const { return way.back(); }
+};
+
+bool is_output(const graph::KernelGraph& g, int t) { return std::ranges::count(g.outputs, t) > 0; }
+
+/// Returns the operator that computes tensor t, or -1 if t is an input of the graph.
+int producer(const graph::KernelGraph& g, int t) {
+  for (std::size_t i = 0; i < g.ops.size(); ++i)
+    if (std::ranges::count(g.ops[i].outputs, t) > 0) return static_cast<int>(i);
+  return -1;
+}
+
+/// Returns whether the operator is a reshape or a permute.
+bool is_moved(const KernelOp& op) { return op.kind == OpKind::reshape || op.kind == OpKind::permute; }
+
+/// Returns the chain of reshapes and permutes from `tensor`, which shall have the given strides, back to the
+/// operator that computes it. The chain ends earlier at a reshape that strides cannot express.
+Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
+  Made m{{{tensor, std::move(strides)}}, {}, producer(g, tensor)};
+  while (m.producer >= 0 && is_moved(g.ops[m.producer])) {
+    const KernelOp& view = g.ops[m.producer];
+    const int from = view.inputs[0];
+    const auto seen = graph::operand_strides(view, g.tensors[from].shape, g.tensors[m.first().tensor].shape,
+                                             m.first().strides);
+    if (!seen) break;
+    m.views.push_back(m.producer);
+    m.way.push_back({from, *seen});
+    m.producer = producer(g, from);
+  }
+  return m;
+}
+
+class WriteThrough {
+ public:
+  WriteThrough(Program& program, const graph::KernelGraph& g, const std::vector<int>& order,
+               const target::Target& target)
+      : program_(program), g_(g), place_(g.ops.size()), target_(target) {
+    for (std::size_t i = 0; i < order.size(); ++i) place_[static_cast<std::size_t>(order[i])] = i;
+  }
+
+  std::set<int> run() {
+    for (const WrittenAs& w : written_as(g_)) as_the_caller_gets_it(w);
+    for (int i = 0; i < size(); ++i)
+      if (g_.ops[i].kind == OpKind::slice_scatter) into_memory(i);
+    return std::move(done_);
+  }
+
+ private:
+  int size() const { return static_cast<int>(g_.ops.size()); }
+  std::vector<int> readers(int t) const {
+    std::vector<int> result;
+    for (int i = 0; i < size(); ++i)
+      if (std::ranges::count(g_.ops[i].inputs, t) > 0) result.push_back(i);
+    return result;
+  }
+
+  /// Returns whether the first tensor of the chain may be stored elsewhere: a custom operator computes it,
+  /// and it is neither an output of the graph nor a view.
+  bool is_free(const Made& m) const {
+    const int t = m.first().tensor;
+    return m.producer >= 0 && g_.ops[m.producer].kind == OpKind::custom && !is_output(g_, t) &&
+           program_.views.count(t) == 0;
+  }
+
+  /// Makes tensor w.tensor a view of the memory of the output that is a reshape or permute of it.
+  void as_the_caller_gets_it(const WrittenAs& w) {
+    const int to = g_.ops[w.view].outputs[0];
+    const Shape& shape = g_.tensors[w.tensor].shape;
+    settle_strides(program_, to, true, target_);
+    make_view(program_, w.tensor, to, shape, w.strides, Shape(shape.size(), 0));
+  }
+
+  /// Lets the operator whose result the in-place slice_scatter `op` stores write directly into the memory
+  /// that slice_scatter updates. Does nothing if another operator needs the result, or reads the memory's old
+  /// contents later.
+  void into_memory(int op) {
+    const KernelOp& scatter = g_.ops[op];
+    const int y = scatter.outputs[0], old = scatter.inputs[0];
+    if (g_.tensors[y].memory < 0 || g_.tensors[y].memory != old) return;
+    const Strides strides = program_.tensors[old].strides;
+    const Made m = made(g_, scatter.inputs[1], strides);
+    if (!is_free(m) || !is_alone(m) || !read_before(old, m.producer, op)) return;
+    if (scatter.inputs.size() > 2 && !comes_before(scatter.inputs[2], m.producer)) return;
+    make_view(program_, y, old, g_.tensors[old].shape, strides, program_.starts(old));
+    program_.views[y].value = y;
+    for (const Lying& l : m.way) put(scatter, l);
+    done_.insert(op), done_.insert(m.views.begin(), m.views.end());
+  }
+
+  /// Returns whether every tensor of the chain has exactly one reader and is no output, so that no other
+  /// operator depends on where it is stored.
+  bool is_alone(const Made& m) const {
+    return std::ranges::all_of(
+        m.way, [&](const Lying& l) { return readers(l.tensor).size() == 1 && !is_output(g_, l.tensor); });
+  }
+
+  /// Makes tensor `l` of the chain a view of the part of an input's memory that `scatter`, a slice_scatter,
+  /// overwrites. The view has an additional first dimension, along which it starts at the index where the
+  /// part begins.
+  void put(const KernelOp& scatter, const Lying& l) {
+    const int memory = scatter.inputs[0];
+    const auto dim = static_cast<std::size_t>(scatter.attributes.dim);
+    const bool named = scatter.inputs.size() > 2;
+    Shape shape = g_.tensors[l.tensor].shape;
+    Strides strides = l.strides;
+    const std::int64_t length = g_.tensors[scatter.inputs[1]].shape[dim];
+    shape.insert(shape.begin(), named ? g_.tensors[memory].shape[dim] - length + 1 : 1);
+    strides.insert(strides.begin(), program_.tensors[memory].strides[dim]);
+    Shape starts(shape.size(), 0);
+    starts[0] = scatter.attributes.start;
+    make_view(program_, l.tensor, memory, shape, strides, starts);
+    TensorView& view = program_.views[l.tensor];
+    view.value = scatter.outputs[0];
+    if (named) view.number = scatter.inputs[2];
+  }
+
+  /// Returns whether tensor t is an input of the graph, or is computed before operator `op` in the execution
+  /// order.
+  bool comes_before(int t, int op) const {
+    int by = producer(g_, t);
+    while (by >= 0 && graph::is_view(g_.ops[by].kind)) by = producer(g_, g_.ops[by].inputs[0]);
+    return by < 0 || place_[static_cast<std::size_t>(by)] < place_[static_cast<std::size_t>(op)];
+  }
+
+  /// Returns whether all operators that read tensor `old` or a view of it, except `scatter`, run before
+  /// operator `producer`. Returns false if `producer` reads it, or if it is an output.
+  bool read_before(int old, int producer, int scatter) const {
+    if (is_output(g_, old)) return false;
+    std::set<int> seen{old};
+    for (int i = 0; i < size(); ++i)
+      if (graph::is_view(g_.ops[i].kind) && seen.count(g_.ops[i].inputs[0])) {
+        seen.insert(g_.ops[i].outputs[0]);
+        if (is_output(g_, g_.ops[i].outputs[0])) return false;
+      }
+    for (int i = 0; i < size(); ++i) {
+      const KernelOp& op = g_.ops[i];
+      if (i == scatter || graph::is_view(op.kind)) continue;
+      const bool reads = std::ranges::any_of(op.inputs, [&](int t) { return seen.count(t) > 0; });
+      if (reads && place_[static_cast<std::size_t>(i)] >= place_[static_cast<std::size_t>(producer)])
+        return false;
+    }
+    return true;
+  }
+
+  Program& program_;
+  const graph::KernelGraph& g_;
+  std::vector<std::size_t> place_;  // by operator: its position in the execution order
+  const target::Target& target_;
+  std::set<int> done_;
+};
+
+}  // namespace
+
+std::vector<WrittenAs> written_as(const graph::KernelGraph& g) {
+  std::vector<WrittenAs> result;
+  std::set<int> taken;
+  for (std::size_t i = 0; i < g.ops.size(); ++i) {
+    const int to = g.ops[i].outputs[0];
+    if (!is_moved(g.ops[i]) || !is_output(g, to) || g.tensors[to].memory >= 0) continue;
+    const graph::KernelTensor& got = g.tensors[to];
+    const Made m = made(g, to, got.strides.empty() ? graph::row_major(got.shape) : got.strides);
+    const auto& [tensor, strides] = m.first();
+    if (tensor == to || m.producer < 0 || graph::is_view(g.ops[m.producer].kind) || is_output(g, tensor))
+      continue;
+    const graph::KernelTensor& t = g.tensors[tensor];
+    if (t.memory >= 0 || !(t.strides.empty() || t.strides == strides)) continue;
+    if (taken.insert(tensor).second) result.push_back({tensor, strides, static_cast<int>(i)});
+  }
+  return result;
+}
+
+std::set<int> write_through(Program& program, const graph::KernelGraph& g, const std::vector<int>& order,
+                            const target::Target& target) {
+  return WriteThrough(program, g, order, target).run();
+}
+
+}  // namespace zellige::plan

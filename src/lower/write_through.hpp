@@ -1,0 +1,34 @@
+// Output aliasing: lets an operator write its result directly where it is needed, so that no kernel copies
+// it. There are two cases. An output of the graph is a reshape or permute of the result: the operator writes
+// into the output's memory. An in-place slice_scatter stores the result in an input: the operator writes into
+// that part of the input.
+//
+//   // t becomes a view of the overwritten part of the cache; only the custom operator needs a kernel:
+//   custom -> t -> reshape -> slice_scatter of cache, in place
+#pragma once
+#include <set>
+#include <vector>
+
+#include "target/target.hpp"
+#include "tile/program.hpp"
+
+namespace zellige::plan {
+
+/// A tensor that is stored in the memory of an output of the graph; the output is a reshape or permute of
+/// it.
+struct WrittenAs {
+  int tensor = -1;
+  graph::Strides strides;  // of the tensor within the output's memory
+  int view = -1;           // index of the operator whose result is the output
+};
+/// Returns the tensors that can be stored in the memory of an output of the graph, each at most once. If
+/// several outputs are reshapes or permutes of the same tensor, the others are copied.
+std::vector<WrittenAs> written_as(const graph::KernelGraph&);
+
+/// Makes the tensors of written_as(), and the values that in-place slice_scatter operators store, views of
+/// the memory in which they are needed. `order` is the execution order of the operators. Returns the
+/// operators that need no kernel because of this.
+std::set<int> write_through(Program&, const graph::KernelGraph&, const std::vector<int>& order,
+                            const target::Target&);
+
+}  // namespace zellige::plan

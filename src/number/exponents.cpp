@@ -1,0 +1,136 @@
+#include "number/exponents.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "number/modular.hpp"
+
+namespace zellige::search {
+namespace {
+
+using Factors = std::map<std::int64_t, int>;  // prime to exponent
+
+/// Returns the prime factors of n, with their exponents.
+Factors factors(std::int64_t n) {
+  Factors f;
+  for (std::int64_t d = 2; d * d <= n; ++d)
+    for (; n % d == 0; n /= d) ++f[d];
+  if (n > 1) ++f[n];
+  return f;
+}
+
+/// Returns the exponent of the prime, or 0 if the prime is no factor.
+int exponent(const Factors& f, std::int64_t prime) {
+  const auto at = f.find(prime);
+  return at == f.end() ? 0 : at->second;
+}
+
+/// Finds small exponents of one prime with which all products hold. They rise from the least allowed ones
+/// until that is so. None exceeds its given exponent, because the given exponents are a solution.
+class OnePrime {
+ public:
+  OnePrime(const Products& system, std::vector<int> minimum, const std::vector<int>& given,
+           const std::vector<Products::Order>& orders, std::uint64_t seed)
+      : system_(system), x_(std::move(minimum)), given_(given), orders_(orders), preference_(x_.size()) {
+    for (const Products::Product& p : system.products)
+      for (int f : p.factors) preference_[f] += 16;  // prefer values in few products
+    for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
+  }
+
+  /// Returns, for each value, the exponent of the prime in it.
+  std::vector<int> run() {
+    while (step()) continue;
+    return x_;
+  }
+
+ private:
+  /// Raises the exponents that violate an order (which requires one exponent to be greater than another), or
+  /// one exponent of a product that does not hold. Returns false if all orders and products hold.
+  bool step() {
+    bool risen = false;
+    for (const Products::Order& o : orders_)
+      if (x_[o.more] <= x_[o.less]) x_[o.more] = x_[o.less] + 1, risen = true;
+    if (risen) return true;
+    for (const Products::Product& p : system_.products) {
+      int sum = 0;
+      for (int f : p.factors) sum += x_[f];
+      if (sum > x_[p.whole]) return x_[p.whole] = sum, true;
+    }
+    for (const Products::Product& p : system_.products) {
+      int sum = 0, best = -1;
+      for (int f : p.factors) sum += x_[f];
+      if (sum == x_[p.whole]) continue;
+      for (int f : p.factors)
+        if (x_[f] < given_[f] && (best < 0 || preference_[f] < preference_[best])) best = f;
+      if (best < 0) return false;  // cannot happen: the given exponents are a solution
+      ++x_[best];
+      return true;
+    }
+    return false;
+  }
+
+  const Products& system_;
+  std::vector<int> x_;
+  const std::vector<int>& given_;
+  const std::vector<Products::Order>& orders_;
+  std::vector<std::uint64_t> preference_;
+};
+
+/// Returns, for each prime, the prime that replaces it: 2, 3 and 5 in turn. Primes that divide a fixed value
+/// are not replaced.
+std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes,
+                                               const std::set<std::int64_t>& kept_primes) {
+  constexpr std::int64_t small[] = {2, 3, 5};
+  std::map<std::int64_t, std::int64_t> result;
+  int next = 0;
+  for (std::int64_t prime : primes) {
+    result[prime] = kept_primes.count(prime) ? prime : std::min(prime, small[next % 3]);
+    ++next;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> shrink_values(const Products& system) {
+  const std::size_t n = system.values.size();
+  std::vector<Factors> all;
+  std::set<std::int64_t> primes, kept_primes;
+  for (std::size_t i = 0; i < n; ++i) {
+    all.push_back(factors(system.values[i]));
+    for (const auto& [prime, e] : all[i]) {
+      primes.insert(prime);
+      if (system.fixed[i]) kept_primes.insert(prime);
+    }
+  }
+  std::vector<std::int64_t> result(n, 1);
+  const auto names = stand_ins(primes, kept_primes);
+  for (std::int64_t prime : primes) {
+    std::vector<int> given(n), minimum(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      given[i] = exponent(all[i], prime);
+      minimum[i] = system.fixed[i] ? given[i] : !all[i].empty() && all[i].begin()->first == prime ? 1 : 0;
+    }
+    std::vector<Products::Order> orders;
+    for (const Products::Order& o : system.orders) {
+      const auto differs = std::ranges::find_if(
+          primes, [&](std::int64_t p) { return exponent(all[o.less], p) != exponent(all[o.more], p); });
+      if (differs == primes.end() || *differs != prime) continue;
+      orders.push_back(given[o.less] < given[o.more] ? o : Products::Order{o.more, o.less});
+    }
+    std::vector<int> best;
+    int min_sum = 0;
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      std::vector<int> x = OnePrime(system, minimum, given, orders, seed).run();
+      const int sum = std::accumulate(x.begin(), x.end(), 0);
+      if (best.empty() || sum < min_sum) best = std::move(x), min_sum = sum;
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      for (int e = 0; e < best[i]; ++e) result[i] *= names.at(prime);
+  }
+  return result;
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,309 @@
+// Arithmetic in random finite fields, to test whether two graphs are equal (field_trials.hpp). Values that
+// are equal over the real numbers are equal in every field. Different values are equal in a random field only
+// with a small probability. Each number carries what bounds this probability, such as its degree as a
+// rational function of the inputs.
+//
+// A number is a pair of residues, one modulo p and one modulo q, two primes of which q divides p - 1.
+// Exponentials are e^x = w^(x mod q) modulo p, where w has order q, so that e^x e^y = e^(x+y) holds. The
+// result of an exponential has no residue modulo q; if it is used as an exponent itself, a random number
+// replaces that residue. A logarithm remembers its argument, so that ln e^x = x, e^(ln x) = x and ln(x e^y) =
+// y + ln x hold.
+//
+// Residues have no order. `Order` says how maxima, comparisons and roots are evaluated nevertheless:
+//
+//   unknown  A maximum is the normal form of lattice.hpp. If all its members are shifted, so is the maximum.
+//            Comparisons, roots, casts to integers and selections are uninterpreted functions: equal arguments give
+//            equal random numbers. Graphs that are equal in these fields are equal whatever these functions are.
+//   scaled   As unknown; in addition, if all members of a maximum are scaled, so is the maximum. p = 3 mod 4, and small
+//            primes are squares. So the squares can represent the positive numbers: products of squares are squares,
+//            and either x or -x is one. A root is the one that is a square itself.
+//   ordered  A comparison is decided by whether the difference is a square, so that relu(x) + relu(-x) = |x|. This
+//            order is not transitive, but each outcome of a comparison occurs with some probability, and
+//            `decisions` counts the comparisons.
+//   ties     As ordered, and some of the numbers that are compared count as equal.
+//
+// NaN and infinities exist besides numbers, as in IEEE 754. Two more kinds of values exist: `unclear` is
+// unknown, and `missing` cannot occur over the real numbers, such as a sum of squares that is no square.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "number/lattice.hpp"
+#include "number/modular.hpp"
+#include "number/sets.hpp"
+#include "number/values.hpp"
+
+namespace zellige::search {
+
+/// A value in a finite field, with what is known of the real number that it represents.
+struct FieldNumber {
+  enum class Kind : std::uint8_t { number, nan, plus, minus, unclear, missing };
+  // Value of q for the result of an exponential, which has no residue modulo q.
+  static constexpr std::uint64_t absent = ~std::uint64_t{0};
+  static constexpr std::uint64_t rootless = absent - 1;  // value of q if a root does not exist modulo q
+  static constexpr std::uint8_t below = 1, zero = 2, above = 4, anything = 7;  // possible signs, as bits
+
+  std::uint64_t p = 0, q = 0;             // residues modulo the two primes
+  float numerator = 0, denominator = 0;   // upper bounds of the degrees of the value as a rational function
+  float signs = 0, sign_denominator = 0;  // the same, in the outcomes of comparisons
+  Sets::Index domain = Sets::empty;       // set of conditions under which it is not NaN
+  Sets::Index decisions = Sets::empty;    // set of comparisons and drawn integers that it depends on
+  // Index of the sum of logarithms that it contains (log_sums_); 0: none.
+  std::uint32_t logs = 0;
+  Kind kind = Kind::number;
+  std::uint8_t may = anything;  // its possible signs
+  bool constant = false;        // a constant, whose real value is known
+  bool piecewise = false;       // depends on a comparison: may be 0 on more than a few points
+  bool fragile = false;         // may be infinite: equal only to what was computed in the same way
+  bool boolean = false;         // its value is 0 or 1
+  bool whole = false;           // its value is an integer
+  bool graded = false;          // depends on an exponential
+  bool hashed = false;          // its residue modulo q is made of random numbers
+  bool rooted = false;          // depends on a root, whose sign may differ between the two residues
+};
+
+/// One random finite field, with the arithmetic that evaluate_graph uses (values.hpp).
+class Field {
+ public:
+  using Number = FieldNumber;
+  using Kind = FieldNumber::Kind;
+  enum class Order : std::uint8_t { unknown, scaled, ordered, ties };
+
+  /// Draws the primes p and q: q has 54 bits, p has 55 to 62 bits.
+  explicit Field(std::uint64_t seed, Order = Order::unknown);
+
+  FieldNumber random(std::uint64_t draw) const;  // an input of a graph, the n-th draw
+  /// Returns the integer n, the value of an input element that was drawn from 0 to range - 1. `place`
+  /// identifies the element. A value that depends on the element has `range` cases.
+  FieldNumber drawn(std::int64_t n, std::int64_t range, std::uint64_t place);
+  /// Returns the integer n as a field number.
+  FieldNumber integer(std::int64_t n);
+  /// Returns a scalar of a graph as a field number: the fraction that the scalar represents (fraction.hpp).
+  FieldNumber constant(double c);
+  /// Makes constant(scalar) return `meaning`, such as the product of two other scalars.
+  void alias(double scalar, const FieldNumber& meaning) { constants_[scalar] = meaning; }
+
+  FieldNumber add(const FieldNumber&, const FieldNumber&);
+  FieldNumber sub(const FieldNumber& x, const FieldNumber& y) { return add(x, neg(y)); }
+  FieldNumber neg(const FieldNumber&);
+  FieldNumber mul(const FieldNumber&, const FieldNumber&);
+  FieldNumber div(const FieldNumber&, const FieldNumber&);
+  FieldNumber sqrt(const FieldNumber&);
+  FieldNumber exp(const FieldNumber&);
+  FieldNumber log(const FieldNumber&);
+  FieldNumber pow(const FieldNumber&, const FieldNumber&);
+  FieldNumber sin(const FieldNumber&);
+  FieldNumber cos(const FieldNumber&);
+  FieldNumber tanh(const FieldNumber&);  // 1 - 2 / (e^2x + 1)
+  FieldNumber abs(const FieldNumber&);
+  FieldNumber normal(const FieldNumber&);  // the normal cumulative distribution function
+  FieldNumber converted(const FieldNumber&, const graph::Attributes&);  // a cast
+  FieldNumber max(const FieldNumber&, const FieldNumber&);
+  FieldNumber min(const FieldNumber& x, const FieldNumber& y) { return neg(max(neg(x), neg(y))); }
+  FieldNumber max_of(std::vector<FieldNumber>);
+  FieldNumber less(const FieldNumber&, const FieldNumber&);
+  FieldNumber less_equal(const FieldNumber&, const FieldNumber&);
+  FieldNumber same(const FieldNumber& x, const FieldNumber& y) {
+    return mul(less_equal(x, y), less_equal(y, x));
+  }
+  FieldNumber choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y);
+  /// Returns the number as an integer, or nullopt if it is not a known integer.
+  std::optional<std::int64_t> whole(const FieldNumber&) const;
+  // Returns x, marked as depending on the integer `by`, which selected x.
+  FieldNumber marked(FieldNumber x, const FieldNumber& by);
+  // Returns x, marked as depending on the input element `place`, which has one of `range` values.
+  FieldNumber one_of(FieldNumber x, std::int64_t range, std::uint64_t place);
+
+  /// A dot product, for which many products are reduced modulo p and q at once.
+  class Dot;
+
+  std::uint64_t p() const { return p_; }
+  std::uint64_t q() const { return q_; }
+  /// The number of cases that a set of decisions distinguishes.
+  struct Cases {
+    double decisions = 0;   // comparisons, of two outcomes each
+    double whole = 1;       // product of the ranges of the integers
+    int whole_numbers = 0;  // number of integers
+    bool many = false;      // more than a set can hold: the counts are too small
+  };
+  /// Returns the number of cases that a set of decisions (comparisons and drawn integers) distinguishes.
+  Cases cases(Sets::Index decisions) const;
+  /// Returns the union of two sets of decisions (comparisons and drawn integers).
+  Sets::Index both(Sets::Index a, Sets::Index b) { return sets_.join(a, b); }
+
+  /// Whether laws of logarithms, of the order and of roots are kept track of. False for graphs without such
+  /// operators, to save time.
+  bool tells_logs = true, tells_order = true, tells_roots = true;
+  /// How the result of an exponential is used as an exponent. True: it is replaced by a random number, which
+  /// sums and multiples preserve. False: the exponential of an exponent with such a result is an unknown
+  /// function. Both are correct, but find different graphs equal.
+  bool keeps_sums = false;
+  bool took_nested = false;  // an exponential of an exponential's result occurred
+  /// Index (0 or 1) of the graph that is being evaluated, for ties_clash().
+  int graph = 0;
+  /// Returns whether the two graphs decide some comparison of equal numbers differently, as < and <= do.
+  bool ties_clash() const;
+
+  bool took_exp = false, took_unknown = false, took_order = false;  // operators of these kinds occurred
+  double steps = 0;  // number of operations so far; those of a matmul count less
+  // Largest degree of the arguments of exp and unknown functions; number of such calls.
+  double argument_degree = 0, calls = 0;
+
+ private:
+  enum class Unknown : std::uint8_t { exp, log, sqrt, sin, normal, pow, max, less, choose, cast, opaque };
+  /// A number as a sum of exponentials: how many, modulo p and q, and the sum of their exponents.
+  struct Grade {
+    std::uint64_t count_p = 1, count_q = 1;
+    FieldNumber sum;  // of the exponents
+  };
+
+  /// Returns whether x is a constant that depends on no comparison, drawn integer or condition.
+  bool is_exact(const FieldNumber& x) const {
+    return x.constant && x.decisions == Sets::empty && x.domain == Sets::empty && !x.fragile;
+  }
+  /// Returns whether the number is exactly the integer n.
+  bool is(const FieldNumber& x, std::uint64_t n) const { return is_exact(x) && x.p == n && x.q == n; }
+  /// Returns the real value of x, which must be a constant.
+  double real(const FieldNumber& x) const;
+  /// Returns a value of this kind, which is no number, such as NaN.
+  FieldNumber special(Kind) const;
+  /// Returns a random number that is determined by the hash.
+  FieldNumber residue(std::uint64_t hash) const;
+  void follow(FieldNumber& z, const FieldNumber& x) const;  // records that z is a function of x
+  /// Returns the value at x of an uninterpreted function: equal arguments give equal random values, and
+  /// nothing else is known. The first argument is the kind of function; `key` distinguishes functions of one
+  /// kind.
+  FieldNumber unknown(Unknown, const FieldNumber& x, std::uint64_t key = 0);
+  enum class Op : std::uint8_t { add, mul, div, max, less, choose, exp, function };
+  /// Returns a result of which it is unknown whether it is a number, an infinity or NaN. It is equal only to
+  /// results of the same operation on equal operands.
+  FieldNumber opaque(Op, const FieldNumber& x, const FieldNumber& y);
+  /// Returns a number with the properties that a result of x and y inherits from x and y, such as the
+  /// comparisons on which it depends. Its residues are not set.
+  FieldNumber merged(Op, const FieldNumber& x, const FieldNumber& y);
+  /// Returns z, marked as a constant whose real value is `value`.
+  FieldNumber known(FieldNumber z, double value);
+  /// Returns a hash of the number and of the conditions under which the number is not NaN.
+  static std::uint64_t key(const FieldNumber& x);
+  /// Returns the number of decisions (comparisons and drawn integers) in a set, or infinity if the set is
+  /// `many`.
+  double count(Sets::Index decisions) const;
+  /// Returns whether this field decides comparisons, by whether the difference is a square (Order::ordered
+  /// and Order::ties).
+  bool sides() const { return order_ == Order::ordered || order_ == Order::ties; }
+  /// Returns whether two numbers with this difference count as equal, as some pairs do with Order::ties.
+  bool tied(const FieldNumber& difference) const;
+  int sign(const FieldNumber& x);  // returns 1 or -1 by squareness; 0: no real number has this sign
+  /// Records that z depends on the sign of `by`.
+  void decide(FieldNumber& z, const FieldNumber& by);
+  void require(FieldNumber& z, Unknown, const FieldNumber& x);  // z is NaN unless x is at least 0
+  FieldNumber add_special(const FieldNumber&, const FieldNumber&);
+  FieldNumber mul_special(const FieldNumber&, const FieldNumber&);
+  FieldNumber div_special(const FieldNumber&, const FieldNumber&);
+  /// Returns x to the power n.
+  FieldNumber power(FieldNumber x, int n);
+  /// Returns whether x <= y for all inputs for which both are numbers.
+  bool certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const;
+  /// Returns whether x < y, or nullopt if that is not certain.
+  std::optional<bool> certainly_less(const FieldNumber& x, const FieldNumber& y) const;
+  FieldNumber greater(const FieldNumber& x, const FieldNumber& y);  // ordered: returns the larger
+  /// Returns the maximum with this normal form. Its other properties, such as the conditions under which it
+  /// is not NaN, are those of `like`.
+  FieldNumber greatest(const Lattice&, FieldNumber like);
+  /// Returns the normal form of a number that is a maximum. For any other number, returns the normal form
+  /// whose only member is that number.
+  Lattice lattice(const FieldNumber&);
+  /// Sets the normal form of z, which is the maximum x shifted or scaled by a constant: the normal form of x
+  /// with move(m) in place of each member m.
+  template <class Move>
+  void move_members(const FieldNumber& z, const FieldNumber& x, const Move& move) {
+    constexpr std::size_t capacity = 64;
+    const auto at = lattices_.find(x.p);
+    if (at == lattices_.end() || lattices_.count(z.p)) return;
+    Lattice l = at->second;
+    std::size_t count = 0;
+    for (const Lattice::Clause& c : l.clauses) count += c.size();
+    if (count > capacity) return;
+    for (Lattice::Clause& c : l.clauses) {
+      for (std::uint64_t& m : c) {
+        const FieldNumber y = move(FieldNumber(members_.at(m)));
+        members_.try_emplace(y.p, y);
+        m = y.p;
+      }
+      std::sort(c.begin(), c.end());
+    }
+    std::sort(l.clauses.begin(), l.clauses.end());
+    lattices_.emplace(z.p, std::move(l));
+  }
+  /// Returns what is known of the order of the members (values x, y, ...) of maxima.
+  KnownOrder order();
+  /// Returns the index of the sum of two sums of logarithms, which have the indices `a` and `b` in log_sums_.
+  std::uint32_t log_terms(std::uint32_t a, std::uint32_t b);
+  /// Returns the index of n times a sum of logarithms, which has the index `a` in log_sums_.
+  std::uint32_t log_times(std::uint32_t a, std::int64_t n);
+  /// Returns the number written as a sum of exponentials: how many there are, and the sum of their exponents.
+  Grade grade(const FieldNumber&);
+  /// Returns how many exponentials a sum of exponentials has, as a field number.
+  FieldNumber count_of(const Grade&);
+
+  /// If x = e^a and y = e^b are exponentials, records that z is one, too: z = x y = e^(a+b) if times is 1, z
+  /// = x / y = e^(a-b) if times is -1.
+  void power_law(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times);
+  std::uint64_t exponent(const FieldNumber& x) const;  // its residue modulo q, or what replaces that
+  /// Records how the graph that is being evaluated decides a comparison if the two numbers with this
+  /// difference are equal: as if the difference were positive (sides = 1), negative (2), or neither (3).
+  void tie(const FieldNumber& difference, int sides);
+
+  // By difference: how each graph decides its comparison with 0.
+  std::map<std::uint64_t, std::array<int, 2>> ties_;
+  std::uint64_t seed_, p_ = 0, q_ = 0, w_ = 0;
+  Order order_;
+  // Powers of w, by six bits of the exponent: w^(d 64^place) at 64 place + d.
+  std::vector<std::uint64_t> powers_;
+  Sets sets_;
+  std::unordered_map<double, FieldNumber> constants_;
+  // By residue modulo p: the real value of a constant.
+  std::unordered_map<std::uint64_t, double> reals_;
+  // By decision that is a drawn integer: its range.
+  std::unordered_map<std::uint64_t, double> ranges_;
+  std::unordered_map<std::uint64_t, FieldNumber> members_;  // by residue modulo p: members of maxima
+  // By residue modulo p of a maximum: its normal form.
+  std::unordered_map<std::uint64_t, Lattice> lattices_;
+  std::unordered_map<std::uint64_t, FieldNumber> squares_;  // by residue modulo p of x^2: x
+  // By residue modulo p of |x| or a root: its square.
+  std::unordered_map<std::uint64_t, FieldNumber> roots_;
+  std::unordered_map<std::uint64_t, FieldNumber> exponents_;  // by residue modulo p of e^x: x
+  // By residue modulo p of a quotient of positive numbers: the dividend and divisor.
+  std::unordered_map<std::uint64_t, std::pair<FieldNumber, FieldNumber>> quotients_;
+  std::unordered_map<std::uint64_t, Grade> grades_;  // by residue modulo p
+  std::vector<std::uint64_t> logged_;                // by logarithm: the residue modulo p of its argument
+  std::unordered_map<std::uint64_t, std::uint32_t> logged_at_;
+  // Sums of logarithms, each as (logarithm, multiple).
+  std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> log_sums_{{}};
+  std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::uint32_t> log_sum_at_;
+};
+
+/// Sums products of numbers and reduces the sum modulo p and q once every few terms. Products of numbers with
+/// special properties, such as a domain, are added one by one.
+class Field::Dot {
+ public:
+  explicit Dot(Field& field) : f_(field) {}
+  /// Adds the product x y to the sum.
+  void add(const FieldNumber& x, const FieldNumber& y);
+  /// Returns the sum of the products added so far.
+  FieldNumber value();
+
+ private:
+  Field& f_;
+  Wide p_ = 0, q_ = 0;
+  int terms_ = 0;
+  bool fast_ = false, slow_ = false;
+  FieldNumber sum_, rest_;  // properties of sum of the fast terms; sum of the others
+};
+
+}  // namespace zellige::search

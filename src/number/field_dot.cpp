@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include "number/field.hpp"
+#include "number/signs.hpp"
+
+namespace zellige::search {
+namespace {
+
+constexpr std::uint64_t rootless = FieldNumber::rootless;
+
+/// Returns whether products of x may be added up before they are reduced modulo p and q. That requires a
+/// finite number which is never NaN, and has no logarithms or sum of exponentials to keep track of.
+bool is_simple_number(const FieldNumber& x) {
+  return x.kind == FieldNumber::Kind::number && x.domain == Sets::empty && !x.fragile && !x.graded &&
+         x.logs == 0;
+}
+
+}  // namespace
+
+void Field::Dot::add(const FieldNumber& x, const FieldNumber& y) {
+  if (!is_simple_number(x) || !is_simple_number(y)) {
+    rest_ = slow_ ? f_.add(rest_, f_.mul(x, y)) : f_.mul(x, y);
+    slow_ = true;
+    return;
+  }
+  f_.steps += 0.05;
+  p_ += static_cast<Wide>(x.p) * y.p;
+  const bool has_q = x.q != rootless && y.q != rootless && (!fast_ || sum_.q != rootless);
+  if (x.hashed || y.hashed || x.q == FieldNumber::absent || y.q == FieldNumber::absent) {
+    sum_.hashed = true;
+    if (has_q && f_.keeps_sums) q_ += f_.exponent(f_.mul(x, y));
+  } else if (has_q) {
+    q_ += static_cast<Wide>(x.q) * y.q;
+  }
+  if (++terms_ == 14) terms_ = 1, p_ %= f_.p_, q_ %= f_.q_;
+  const bool same = x.p == y.p && x.q == y.q;
+  const std::uint8_t may = same ? square_signs(x.may) : product_signs(x.may, y.may);
+  const float n = x.numerator + y.numerator, d = x.denominator + y.denominator;
+  const float s = x.signs + y.signs, t = x.sign_denominator + y.sign_denominator;
+  if (!fast_) {
+    fast_ = true;
+    sum_.numerator = n, sum_.denominator = d, sum_.signs = s, sum_.sign_denominator = t;
+    sum_.may = may, sum_.whole = x.whole && y.whole;
+    sum_.q = has_q ? 0 : rootless;
+  } else {
+    sum_.numerator = std::max(sum_.numerator + d, n + sum_.denominator), sum_.denominator += d;
+    sum_.signs = std::max(sum_.signs + t, s + sum_.sign_denominator), sum_.sign_denominator += t;
+    sum_.may = sum_signs(sum_.may, may), sum_.whole = sum_.whole && x.whole && y.whole;
+    if (!has_q) sum_.q = rootless;
+  }
+  for (const FieldNumber* v : {&x, &y}) {
+    if (v->decisions != Sets::empty) sum_.decisions = f_.sets_.join(sum_.decisions, v->decisions);
+    sum_.piecewise = sum_.piecewise || v->piecewise, sum_.rooted = sum_.rooted || v->rooted;
+  }
+}
+
+FieldNumber Field::Dot::value() {
+  if (!fast_) return slow_ ? rest_ : f_.integer(0);
+  sum_.p = static_cast<std::uint64_t>(p_ % f_.p_);
+  if (sum_.hashed && !f_.keeps_sums && sum_.q != rootless) {
+    sum_.hashed = false, sum_.q = FieldNumber::absent;
+  } else if (sum_.q != rootless) {
+    sum_.q = static_cast<std::uint64_t>(q_ % f_.q_);
+  }
+  if (sum_.p == 0 && (sum_.q == 0 || sum_.hashed || sum_.q == FieldNumber::absent))
+    sum_.may = FieldNumber::zero;
+  return slow_ ? f_.add(sum_, rest_) : sum_;
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,296 @@
+// Defines roots, exponentials, logarithms and other functions over a random finite field (field.hpp).
+#include <cmath>
+
+#include "number/field.hpp"
+#include "number/signs.hpp"
+
+namespace zellige::search {
+namespace {
+
+using Kind = FieldNumber::Kind;
+constexpr std::uint64_t absent = FieldNumber::absent;
+constexpr std::uint64_t rootless = FieldNumber::rootless;
+constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
+
+}  // namespace
+
+/// Makes z NaN if x is negative, for a function `which` that is undefined there. Does nothing if x cannot be
+/// negative. With Order::unknown, x >= 0 becomes a condition under which z is not NaN; otherwise the sign of
+/// x is decided.
+void Field::require(FieldNumber& z, Unknown which, const FieldNumber& x) {
+  if (!(x.may & below)) return;
+  if (order_ == Order::unknown) {
+    if (z.fragile) return;
+    z.domain = sets_.join(z.domain, sets_.single(draw(draw(x.p, static_cast<std::uint64_t>(which)), 9)));
+    return;
+  }
+  const int s = sign(x);
+  decide(z, x);
+  z.signs = static_cast<float>(count(z.decisions));
+  if (s <= 0) z.kind = s == 0 ? Kind::missing : Kind::nan;
+}
+
+FieldNumber Field::sqrt(const FieldNumber& x) {
+  if (x.kind != Kind::number) {
+    FieldNumber z = x;
+    if (x.kind == Kind::minus) z.kind = Kind::nan;
+    return z;
+  }
+  if (x.p == 0) return x;
+  if (within(x.may, below)) return marked(special(Kind::nan), x);
+  if (const auto u = squares_.find(x.p); u != squares_.end()) {
+    FieldNumber v = u->second;
+    v.domain = x.domain, v.fragile = x.fragile, v.decisions = x.decisions, v.piecewise = x.piecewise;
+    v.signs = std::max(v.signs, x.signs);
+    return abs(v);
+  }
+  const auto may = static_cast<std::uint8_t>((x.may & zero) | above);
+  if (order_ == Order::unknown || x.fragile) {
+    FieldNumber z = unknown(Unknown::sqrt, x);
+    z.may = may;
+    require(z, Unknown::sqrt, x);
+    if (x.constant && x.domain == Sets::empty) return known(z, std::sqrt(real(x)));
+    roots_.try_emplace(z.p, x);
+    return z;
+  }
+  FieldNumber z;
+  follow(z, x);
+  ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
+  z.numerator = 1, z.may = may;
+  z.p = pow_mod(x.p, (p_ + 1) / 4, p_);
+  if (mul_mod(z.p, z.p, p_) != x.p) {  // no square: negative, or no value of real numbers
+    decide(z, x);
+    z.kind = (x.may & below) && !x.constant ? Kind::nan : Kind::missing;
+    return z;
+  }
+  z.q = x.hashed ? absent : x.q >= rootless ? x.q : pow_mod(x.q, (q_ + 1) / 4, q_);
+  if (z.q < rootless && mul_mod(z.q, z.q, q_) != x.q) z.q = rootless;
+  z.rooted = true;
+  if (x.constant) return known(z, std::sqrt(real(x)));
+  decide(z, x);
+  z.signs = static_cast<float>(count(x.decisions) + 1);
+  return z;
+}
+
+FieldNumber Field::exp(const FieldNumber& x) {
+  if (x.kind == Kind::minus) {
+    FieldNumber z;
+    z.domain = x.domain, z.decisions = x.decisions, z.may = zero, z.piecewise = true;
+    return z;
+  }
+  if (x.kind != Kind::number) return x;
+  if (is(x, 0)) return integer(1);
+  took_exp = true, ++steps;
+  FieldNumber z;
+  took_nested = took_nested || x.q == absent || x.hashed;
+  if (x.fragile || exponent(x) >= rootless) {
+    if (x.q == rootless && !x.fragile) return marked(special(Kind::missing), x);
+    z = unknown(Unknown::exp, x);
+    z.q = absent;
+  } else {
+    ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
+    follow(z, x);
+    z.numerator = 1;
+    z.p = 1, z.q = absent;
+    std::uint64_t rest = exponent(x);
+    for (std::size_t place = 0; rest > 0; ++place, rest /= 64)
+      if (rest % 64) z.p = mul_mod(z.p, powers_[place * 64 + rest % 64], p_);
+    if (x.rooted)
+      for (std::uint64_t element : std::vector(sets_.elements(x.decisions)))
+        z.decisions = sets_.join(z.decisions, sets_.single(draw(element, 3)));
+    if (x.rooted) z.signs = static_cast<float>(count(z.decisions));
+    for (const auto& [log, times] : log_sums_[x.logs]) {
+      const std::uint64_t v = pow_mod(logged_[log], static_cast<std::uint64_t>(std::abs(times)), p_);
+      z.p = mul_mod(z.p, times < 0 ? inverse_mod(v, p_) : v, p_);
+      z.numerator += static_cast<float>(std::abs(times));
+    }
+  }
+  z.may = above;
+  if (x.constant && x.domain == Sets::empty) return known(z, std::exp(real(x)));
+  if (tells_logs || tells_order) exponents_.try_emplace(z.p, x);
+  if (tells_logs) z.graded = true, grades_[z.p] = {1, 1, x};
+  return z;
+}
+
+Field::Grade Field::grade(const FieldNumber& x) {
+  if (x.p == 0) return {0, 0, integer(0)};
+  if (!x.graded) return {1, 1, integer(0)};
+  return grades_.at(x.p);
+}
+
+FieldNumber Field::count_of(const Grade& g) {
+  FieldNumber n;
+  n.p = g.count_p, n.q = g.count_q;
+  return known(n, static_cast<double>(g.count_p));
+}
+
+FieldNumber Field::log(const FieldNumber& x) {
+  if (x.kind != Kind::number) {
+    FieldNumber z = x;
+    if (x.kind == Kind::minus) z.kind = Kind::nan;
+    return z;
+  }
+  if (x.p == 0) {
+    FieldNumber z = x;
+    z.kind = x.fragile ? Kind::unclear : Kind::minus;
+    return z;
+  }
+  if (within(x.may, below)) return marked(special(Kind::nan), x);
+  if (is(x, 1)) return integer(0);
+  if (!x.fragile) {
+    if (const auto u = exponents_.find(x.p); u != exponents_.end()) {
+      FieldNumber z = u->second;
+      z.domain = sets_.join(z.domain, x.domain), z.decisions = sets_.join(z.decisions, x.decisions);
+      return z;
+    }
+    if (const auto u = quotients_.find(x.p); u != quotients_.end()) {
+      const auto of = u->second;
+      FieldNumber z = sub(log(of.first), log(of.second));
+      z.domain = sets_.join(z.domain, x.domain), z.decisions = sets_.join(z.decisions, x.decisions);
+      return z;
+    }
+    if (const auto u = roots_.find(x.p); u != roots_.end()) {
+      const FieldNumber of = u->second;
+      FieldNumber z = div(log(of), integer(2));
+      z.domain = sets_.join(z.domain, x.domain), z.decisions = sets_.join(z.decisions, x.decisions);
+      return z;
+    }
+  }
+  // If x is a sum of exponentials: x = e^a y, where `a` is the mean of the exponents, so ln x = a + ln y.
+  // `shift` is a, `rest` the residue of y modulo p.
+  FieldNumber shift = integer(0);
+  std::uint64_t rest = x.p;
+  if (x.graded && !x.fragile) {
+    const Grade g = grade(x);
+    if (g.count_p != 0 && g.count_q != 0) {
+      shift = g.count_p == 1 && g.count_q == 1 ? g.sum : div(g.sum, count_of(g));
+      if (shift.kind == Kind::number && shift.q != rootless && shift.logs == 0)
+        rest = mul_mod(x.p, inverse_mod(exp(shift).p, p_), p_);
+      else
+        shift = integer(0);
+    }
+  }
+  FieldNumber of = x;
+  of.p = rest;
+  FieldNumber z = unknown(Unknown::log, of);
+  if (x.fragile) return z;
+  const auto [at, fresh] = logged_at_.try_emplace(rest, static_cast<std::uint32_t>(logged_.size()));
+  if (fresh) logged_.push_back(rest);
+  z.q = 0;
+  z.logs =
+      log_sum_at_.try_emplace({{at->second, 1}}, static_cast<std::uint32_t>(log_sums_.size())).first->second;
+  if (z.logs == log_sums_.size()) log_sums_.push_back({{at->second, 1}});
+  require(z, Unknown::log, x);
+  if (x.constant && x.domain == Sets::empty) return known(z, std::log(real(x)));
+  if (z.kind != Kind::number) return z;
+  FieldNumber sum = add(z, shift);
+  sum.domain = z.domain, sum.decisions = z.decisions, sum.signs = z.signs;
+  return sum;
+}
+
+std::uint32_t Field::log_terms(std::uint32_t a, std::uint32_t b) {
+  if (a == 0 || b == 0) return a + b;
+  std::map<std::uint32_t, std::int64_t> sum;
+  for (std::uint32_t side : {a, b})
+    for (const auto& [log, times] : log_sums_[side]) sum[log] += times;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> terms;
+  for (const auto& term : sum)
+    if (term.second != 0) terms.push_back(term);
+  if (terms.empty()) return 0;
+  const auto at = log_sum_at_.try_emplace(terms, static_cast<std::uint32_t>(log_sums_.size())).first->second;
+  if (at == log_sums_.size()) log_sums_.push_back(std::move(terms));
+  return at;
+}
+
+std::uint32_t Field::log_times(std::uint32_t a, std::int64_t n) {
+  if (a == 0 || n == 0) return 0;
+  auto terms = log_sums_[a];
+  for (auto& term : terms) term.second *= n;
+  const auto at = log_sum_at_.try_emplace(terms, static_cast<std::uint32_t>(log_sums_.size())).first->second;
+  if (at == log_sums_.size()) log_sums_.push_back(std::move(terms));
+  return at;
+}
+
+// Other functions.
+
+FieldNumber Field::pow(const FieldNumber& x, const FieldNumber& y) {
+  if (y.kind == Kind::number && is_exact(y)) {
+    const double n = real(y);
+    if (n == 0) return integer(1);
+    if (n == std::floor(n) && std::fabs(n) <= 64) return power(x, static_cast<int>(n));
+    if (n == 0.5) return sqrt(x);
+    if (n == -0.5) return div(integer(1), sqrt(x));
+  }
+  if (x.kind != Kind::number || y.kind != Kind::number || x.fragile || y.fragile || x.p == 0) {
+    for (Kind k : {Kind::missing, Kind::unclear})
+      if (x.kind == k || y.kind == k) return special(k);
+    return marked(marked(special(Kind::unclear), x), y);
+  }
+  if (x.may == above) return exp(mul(y, log(x)));
+  FieldNumber both = merged(Op::function, x, y);
+  both.p = draw(x.p, y.p) % p_;
+  both.numerator = x.numerator + y.numerator, both.denominator = x.denominator + y.denominator;
+  FieldNumber z = unknown(Unknown::pow, both);
+  require(z, Unknown::pow, x);
+  return z;
+}
+
+FieldNumber Field::sin(const FieldNumber& x) {
+  if (x.kind != Kind::number) {
+    FieldNumber z = x;
+    if (x.kind == Kind::plus || x.kind == Kind::minus) z.kind = Kind::nan;
+    return z;
+  }
+  if (x.p == 0) return x;
+  // Computed from the tangent of half the angle, so that sin^2 + cos^2 = 1; odd in x.
+  const bool flipped = x.p > p_ - x.p;
+  FieldNumber t = unknown(Unknown::sin, flipped ? neg(x) : x);
+  if (flipped) t = neg(t);
+  return div(mul(integer(2), t), add(integer(1), mul(t, t)));
+}
+
+FieldNumber Field::cos(const FieldNumber& x) {
+  if (x.kind != Kind::number) return sin(x);
+  if (is(x, 0)) return integer(1);
+  const FieldNumber t = unknown(Unknown::sin, x.p > p_ - x.p ? neg(x) : x), square = mul(t, t);
+  return div(sub(integer(1), square), add(integer(1), square));
+}
+
+FieldNumber Field::tanh(const FieldNumber& x) {
+  if (x.kind == Kind::plus || x.kind == Kind::minus) return marked(integer(x.kind == Kind::plus ? 1 : -1), x);
+  return sub(integer(1), div(integer(2), add(exp(add(x, x)), integer(1))));
+}
+
+FieldNumber Field::normal(const FieldNumber& x) {
+  if (x.kind == Kind::plus || x.kind == Kind::minus) return marked(integer(x.kind == Kind::plus ? 1 : 0), x);
+  if (x.kind != Kind::number) return x;
+  // One half plus an odd function.
+  const bool flipped = x.p > p_ - x.p;
+  FieldNumber t = unknown(Unknown::normal, flipped ? neg(x) : x);
+  if (x.p == 0) t = mul(t, integer(0));
+  FieldNumber z = add(constant(0.5), flipped ? neg(t) : t);
+  z.may = above;
+  return z;
+}
+
+FieldNumber Field::converted(const FieldNumber& x, const graph::Attributes& a) {
+  if (!graph::is_integer(a.dtype)) return x;
+  if (x.kind == Kind::missing) return x;
+  if (x.kind != Kind::number || x.fragile || x.domain != Sets::empty)
+    return marked(special(Kind::unclear), x);
+  if (x.boolean || (x.whole && a.dtype == graph::DType::int32)) return x;
+  if (x.constant && std::fabs(real(x)) < 100) return marked(integer(static_cast<std::int64_t>(real(x))), x);
+  FieldNumber z = unknown(Unknown::cast, x, 2 * static_cast<std::uint64_t>(a.dtype) + a.saturate);
+  z.whole = z.piecewise = true;
+  z.may = static_cast<std::uint8_t>(x.may | zero);
+  return z;
+}
+
+std::optional<std::int64_t> Field::whole(const FieldNumber& x) const {
+  if (x.kind != Kind::number || !x.constant || x.domain != Sets::empty) return std::nullopt;
+  const double n = real(x);
+  if (n != std::floor(n) || std::fabs(n) > 0x1p31) return std::nullopt;
+  return static_cast<std::int64_t>(n);
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,32 @@
+#include "number/fraction.hpp"
+
+#include <cmath>
+
+namespace zellige::search {
+
+Fraction fraction(double x) {
+  int e = 0;
+  const double significand = std::frexp(std::fabs(x), &e);  // in [0.5, 1)
+  const auto sign = std::signbit(x) ? -1 : 1;
+  // The convergents of the continued fraction. Up to this denominator, they include every fraction within
+  // half a unit in the last place.
+  constexpr double maximum = 1 << 24;
+  if (e <= 24 && e >= -24) {
+    double h = 1, h1 = 0, k = 0, k1 = 1, rest = std::fabs(x);
+    for (int i = 0; i < 32; ++i) {
+      const double whole = std::floor(rest), nh = whole * h + h1, nk = whole * k + k1;
+      if (nh > maximum || nk > maximum) break;
+      h1 = h, k1 = k, h = nh, k = nk;
+      if (h / k == std::fabs(x))
+        return {sign * static_cast<std::int64_t>(h), static_cast<std::int64_t>(k), 0};
+      if (rest == whole) break;
+      rest = 1 / (rest - whole);
+    }
+  }
+  auto digits = static_cast<std::int64_t>(std::ldexp(significand, 53));
+  int exponent = e - 53;
+  for (; digits != 0 && digits % 2 == 0; digits /= 2) ++exponent;
+  return {sign * digits, 1, digits == 0 ? 0 : exponent};
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,46 @@
+#include "number/modular.hpp"
+
+#include <initializer_list>
+#include <utility>
+
+namespace zellige::search {
+
+std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m) {
+  std::uint64_t y = 1;
+  for (; n > 0; n /= 2, a = mul_mod(a, a, m))
+    if (n % 2) y = mul_mod(y, a, m);
+  return y;
+}
+
+/// Returns the inverse of a modulo m by the extended Euclidean algorithm. In every step, a u = r modulo m.
+std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m) {
+  std::uint64_t r = a % m, r1 = m, u = 1, u1 = 0;
+  while (r > 1) {
+    const std::uint64_t whole = r1 / r;
+    r1 -= whole * r;
+    u1 = sub_mod(u1, mul_mod(whole, u, m), m);
+    std::swap(r, r1);
+    std::swap(u, u1);
+  }
+  return u;
+}
+
+/// Returns whether n is prime, by the Miller-Rabin test with bases for which it is deterministic below 2^64.
+bool is_prime(std::uint64_t n) {
+  constexpr std::uint64_t bases[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
+  if (n < 2) return false;
+  for (std::uint64_t b : bases)
+    if (n % b == 0) return n == b;
+  std::uint64_t odd = n - 1;
+  int twos = 0;
+  for (; odd % 2 == 0; odd /= 2) ++twos;
+  for (std::uint64_t b : bases) {
+    std::uint64_t x = pow_mod(b, odd, n);
+    bool passes = x == 1 || x == n - 1;
+    for (int i = 1; i < twos && !passes; ++i) passes = (x = mul_mod(x, x, n)) == n - 1;
+    if (!passes) return false;
+  }
+  return true;
+}
+
+}  // namespace zellige::search

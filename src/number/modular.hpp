@@ -1,0 +1,33 @@
+// Arithmetic modulo a prime below 2^63, for finite fields. Operands must be less than the modulus m.
+#pragma once
+#include <cstdint>
+
+#include "reference/mix.hpp"
+
+namespace zellige::search {
+
+__extension__ using Wide = unsigned __int128;
+
+inline std::uint64_t mul_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) {
+  return static_cast<std::uint64_t>(static_cast<Wide>(a) * b % m);
+}
+inline std::uint64_t add_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) {
+  return a + b >= m ? a + b - m : a + b;
+}
+inline std::uint64_t sub_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) {
+  return a >= b ? a - b : a + m - b;
+}
+
+/// Returns a to the power n, modulo m.
+std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m);
+/// Returns the inverse of `a` modulo m, by Euclid's extended algorithm. `a` must not be 0.
+std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m);
+/// Returns whether n is prime, without any probability of error.
+bool is_prime(std::uint64_t);
+
+/// Returns the n-th number of the pseudo-random sequence of `seed` (splitmix64); the same on every machine.
+inline std::uint64_t draw(std::uint64_t seed, std::uint64_t n) {
+  return graph::mix(graph::mix(seed * 0xd1342543de82ef95 + (n + 1) * graph::mix_step));
+}
+
+}  // namespace zellige::search

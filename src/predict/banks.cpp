@@ -1,0 +1,69 @@
+#include "predict/banks.hpp"
+
+#include <algorithm>
+
+#include "graph/error.hpp"
+
+namespace zellige::plan {
+
+namespace {
+
+/// Returns whether lanes first <= i < last have equal addresses in pairs: every lane i the same address as
+/// lane i ^ 1, or every lane i the same as lane i ^ 2. An inactive lane counts as equal to any lane.
+bool agree_in_pairs(const std::vector<std::int64_t>& address, int first, int last) {
+  for (int mask = 1; mask <= 2; ++mask) {
+    bool agree = true;
+    for (int lane = first; lane < last; ++lane) {
+      const std::int64_t a = address[lane], b = address[lane ^ mask];
+      agree &= a == b || a == -1 || b == -1;
+    }
+    if (agree) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
+  const int bytes = access.bytes;
+  if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1)))
+    fail("banks: an access of {} bytes per lane; 1, 2, 4, 8 or 16 are possible", bytes);
+  if (banks < 1 || bank_bytes < 1)
+    fail("banks: {} banks of {} bytes; both must be positive", banks, bank_bytes);
+  const int lanes = static_cast<int>(access.address.size());
+  const int per_phase = std::clamp(banks * bank_bytes / bytes, 1, 32);
+  Wavefronts w;
+  std::vector<std::int64_t> words;
+  std::vector<int> load(banks);
+  for (int first = 0, phases = 1; first < lanes; first += phases * per_phase) {
+    const bool two = access.load && per_phase < 32 && first % (2 * per_phase) == 0 &&
+                     first + 2 * per_phase <= lanes &&
+                     agree_in_pairs(access.address, first, first + 2 * per_phase);
+    phases = two ? 2 : 1;
+    words.clear();
+    for (int lane = first; lane < std::min(lanes, first + phases * per_phase); ++lane) {
+      const std::int64_t a = access.address[lane];
+      if (a == -1) continue;
+      if (a < 0 || a % bytes)
+        fail(
+            "banks: lane {} accesses {} bytes at address {}; a multiple of {}, or -1 for an inactive lane, "
+            "is needed",
+            lane, bytes, a, bytes);
+      for (std::int64_t word = a / bank_bytes; word <= (a + bytes - 1) / bank_bytes; ++word)
+        words.push_back(word);
+    }
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    std::fill(load.begin(), load.end(), 0);
+    for (std::int64_t word : words) ++load[word % banks];
+    const int worst = *std::max_element(load.begin(), load.end());
+    w.per_phase.push_back(worst);
+    if (two) w.per_phase.push_back(0);
+    w.total += worst;
+    w.ideal += worst > 0;
+    w.degree = std::max(w.degree, worst);
+  }
+  return w;
+}
+
+}  // namespace zellige::plan

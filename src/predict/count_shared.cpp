@@ -1,0 +1,318 @@
+#include "predict/count_shared.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "predict/banks.hpp"
+#include "predict/shared_access.hpp"
+#include "verify/bounds.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using emulate::by_width;
+using emulate::Counter;
+
+/// The coordinates that a warp's lanes visit, by iteration of the loop nest, and the number of the partial result to
+/// which each lane contributes.
+struct Warp {
+  std::vector<WarpAccess> iterations;
+  std::vector<std::int64_t> part;
+};
+
+/// Returns the index of a thread along some of the modes of the thread layout: those for which which(mode, below) is
+/// true. `below` is the product of the extents of all modes before the mode.
+template <class Which>
+std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& which) {
+  std::int64_t number = 0, times = 1, below = 1;
+  for (const Mode& m : modes) {
+    if (which(m, below)) number += thread / below % m.extent * times, times *= m.extent;
+    below *= m.extent;
+  }
+  return number;
+}
+
+/// The coordinates that warps visit: all elements (items); each result of a reduction, by the first lane that shares
+/// it (sums); or each row once, by all of its lanes, before the loop along the row (lines).
+enum class Visits : std::uint8_t { items, sums, lines };
+
+/// Returns, for each warp, the coordinates that its lanes visit in a thread-value layout. `which` selects all
+/// elements, the results of a reduction, or the rows.
+std::vector<Warp> warps_of(const Context& c, Visits which) {
+  const bool sums = which != Visits::items;
+  const EvaluatedLayout layout(c);
+  const std::vector<Mode> threads = modes(values::View(c.share)[0]);
+  const int step = sums ? 1 : c.vector();
+  std::vector<bool> first(static_cast<std::size_t>(layout.threads()));
+  for (int thread = 0; which == Visits::sums && thread < layout.threads(); ++thread)
+    first[static_cast<std::size_t>(thread)] = c.first_lane(thread) == thread;
+  std::vector<Warp> warps(static_cast<std::size_t>(ceil_div(layout.threads(), 32)));
+  for (int thread = 0; thread < layout.threads(); ++thread) {
+    Warp& warp = warps[static_cast<std::size_t>(thread / 32)];
+    warp.part.push_back(digit(threads, thread, [&](const Mode& m, std::int64_t below) {
+      return sums ? m.stride != 0 && m.basis == 0 && below >= 32 : m.stride == 0;
+    }));
+    std::size_t i = 0;
+    for (int repeat = 0; repeat < (sums ? 1 : layout.repeats()); ++repeat)
+      for (int value = 0; value < layout.values(); value += step) {
+        if (sums && !layout.starts_sum(value)) continue;
+        if (i == warp.iterations.size()) warp.iterations.emplace_back(32);
+        Shape& at = warp.iterations[i++][static_cast<std::size_t>(thread % 32)];
+        if (which == Visits::items)
+          layout.find(thread, value, repeat, at);
+        else if (which == Visits::lines)
+          layout.find_line(thread, value, at);
+        else if (first[static_cast<std::size_t>(thread)])
+          layout.find_sum(thread, value, repeat, at);
+      }
+  }
+  return warps;
+}
+
+/// Returns the ideal number of wavefronts of an access as the emulator defines it: the number of phases with an
+/// active lane, or `total`, the actual number of wavefronts, if that is less. Phases that the hardware merges count
+/// separately.
+int ideal(const BankAccess& a, int total) {
+  const int lanes = std::clamp(128 / a.bytes, 1, 32);
+  int phases = 0;
+  for (int first = 0; first < 32; first += lanes) {
+    bool any = false;
+    for (int lane = first; lane < first + lanes; ++lane)
+      any = any || a.address[static_cast<std::size_t>(lane)] != -1;
+    phases += any;
+  }
+  return std::min(total, phases);
+}
+
+/// Returns whether two accesses certainly have equal wavefronts, because all lanes' addresses in one differ from
+/// those in the other by the same multiple of 128 bytes (one row of all banks).
+bool equivalent(const BankAccess& a, const BankAccess& b) {
+  if (a.address.size() != b.address.size()) return false;
+  std::int64_t by = -1;
+  for (std::size_t lane = 0; lane < a.address.size(); ++lane) {
+    const bool active = a.address[lane] != -1;
+    if (active != (b.address[lane] != -1)) return false;
+    if (!active) continue;
+    const std::int64_t now = a.address[lane] - b.address[lane];
+    if (now % 128 != 0 || (by != -1 && now != by)) return false;
+    by = now;
+  }
+  return true;
+}
+
+/// Cache of the counts of single accesses, keyed by everything that they depend on. Thread-safe. The plans of one
+/// search have many accesses in common.
+class Known {
+ public:
+  using Key = std::vector<std::int64_t>;
+
+  std::optional<SharedCounts> find(const Key& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = counts_.find(key);
+    return at == counts_.end() ? std::nullopt : std::optional(at->second);
+  }
+  void add(Key key, const SharedCounts& counts) {
+    constexpr std::size_t limit = 1 << 14;
+    const std::lock_guard lock(mutex_);
+    if (counts_.size() == limit) counts_.clear();
+    counts_.insert_or_assign(std::move(key), counts);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<Key, SharedCounts> counts_;
+};
+
+/// Returns the part of a cache key (Known::Key) that identifies a thread-value layout. `sums`: a reduction's results
+/// are accessed, not all elements.
+Known::Key key_of(const Context& c, bool sums) {
+  Known::Key key{sums,       c.replicated(), c.lanes(),
+                 c.vector(), c.repeats(),    static_cast<std::int64_t>(c.rank())};
+  const auto add = [&](values::View layout) {
+    const std::vector<Mode> leaves = modes(layout);
+    key.push_back(std::ssize(leaves));
+    for (const Mode& m : leaves) key.insert(key.end(), {m.extent, m.stride, m.basis});
+  };
+  for (int i = 0; i < 3; ++i) add(values::View(c.share)[i]);
+  for (int axis = 0; axis < c.axes(); ++axis) add(values::View(c.tile)[axis]), key.push_back(c.items(axis));
+  return key;
+}
+
+/// Adds up the counters of a loop nest's accesses in `result`. `sums`: the nest stores a reduction's results.
+class Count {
+ public:
+  Count(const KernelPlan& plan, const Context& c, bool sums = false)
+      : plan_(plan), context_(c), sums_(sums), key_(key_of(c, sums)) {}
+
+  void add(const SharedAccess& a) {
+    static Known known;
+    const Known::Key key = with(a);
+    std::optional<SharedCounts> one = known.find(key);
+    if (!one) known.add(key, *(one = counted(a)));
+    for (const auto& [counter, count] : one->counts) result.counts[counter] += count;
+    result.mixed = result.mixed || one->mixed;
+    result.ragged = result.ragged || one->ragged;
+  }
+
+  SharedCounts result;
+
+ private:
+  Known::Key with(const SharedAccess& a) const {
+    constexpr std::int64_t row = 128;  // bytes across all banks
+    const Buffer& b = plan_.buffers[a.buffer];
+    Known::Key key = key_;
+    key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bytes(b.dtype), b.inner, b.span,
+                           b.partial_stride, b.offset % row, b.swizzle.B, b.swizzle.M, b.swizzle.S});
+    key.insert(key.end(), b.padded.begin(), b.padded.end());
+    key.insert(key.end(), b.strides.begin(), b.strides.end());
+    const auto place = [&](const Place& p) {
+      key.insert(key.end(), {p.from, p.offset, p.last, p.added, static_cast<std::int64_t>(p.what)});
+    };
+    key.push_back(std::ssize(a.at));
+    for (const Place& p : a.at) place(p);
+    for (const Branch& w : a.where) place(w.at), key.insert(key.end(), {w.below, w.holds});
+    return key;
+  }
+
+  SharedCounts counted(const SharedAccess& a) {
+    std::vector<Warp>& warps = a.invariant ? lines_ : warps_;
+    if (warps.empty())
+      warps = warps_of(context_, a.invariant ? Visits::lines : sums_ ? Visits::sums : Visits::items);
+    const bool replicated = context_.replicated();
+    const Counter first = a.load ? Counter::shared_load_1 : Counter::shared_store_1;
+    const Counter wavefronts = a.load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
+    BankAccess access{.bytes = a.bytes, .address = std::vector<std::int64_t>(32), .load = a.load}, last;
+    Wavefronts w;
+    int ideally = 0;
+    std::uint64_t done = 0, total = 0, ideal_total = 0;
+    SharedCounts one;
+    for (const Warp& warp : warps) {
+      std::uint32_t all = ~0u, limit = 0;  // lanes active in all iterations so far; in the first
+      for (const WarpAccess& lanes : warp.iterations) {
+        std::uint32_t active = 0;
+        for (std::size_t lane = 0; lane < 32; ++lane) {
+          access.address[lane] = -1;
+          if (lanes[lane].empty() || !taken(a, lanes[lane])) continue;
+          if (replicated && !a.load && warp.part[lane] > 0) continue;  // one of several equal lanes stores
+          active |= 1u << lane;
+          access.address[lane] = address(a, lanes[lane], a.part == own_part ? warp.part[lane] : a.part);
+          ++done;
+        }
+        if (!active) continue;
+        one.mixed = one.mixed || (active & ~all) != 0;
+        all = active, limit |= active;
+        if (!equivalent(access, last)) w = evaluate(access), ideally = ideal(access, w.total), last = access;
+        total += static_cast<std::uint64_t>(w.total), ideal_total += static_cast<std::uint64_t>(ideally);
+      }
+      one.ragged = one.ragged || (limit && all != limit);
+    }
+    if (done > 0) {
+      one.counts[by_width(first, static_cast<unsigned>(a.bytes))] = done;
+      one.counts[wavefronts] = total;
+      one.counts[Counter(unsigned(wavefronts) + 1)] = ideal_total;
+    }
+    return one;
+  }
+
+  /// Returns whether the access `a` is executed when the loop nest is at coordinate `at`: its conditions hold there.
+  static bool taken(const SharedAccess& a, const Shape& at) {
+    return std::all_of(a.where.begin(), a.where.end(),
+                       [&](const Branch& b) { return (b.at.of(at) < b.below) == b.holds; });
+  }
+
+  /// Returns the address in shared memory, in bytes, of the access `a` when the loop nest is at coordinate `at`.
+  /// `part` is the number of the partial result that is accessed.
+  std::int64_t address(const SharedAccess& a, const Shape& at, std::int64_t part) {
+    const Buffer& b = plan_.buffers[a.buffer];
+    element_.clear();
+    for (const Place& p : a.at) element_.push_back(p.of(at));
+    return b.offset + offset_of(b, element_, part) * graph::bytes(b.dtype);
+  }
+
+  const KernelPlan& plan_;
+  const Context& context_;
+  bool sums_;
+  Known::Key key_;
+  std::vector<Warp> warps_, lines_;
+  Shape element_;
+};
+
+/// Returns whether a layout has more than 4 million items, which would take too long to enumerate.
+bool too_many(const Context& c) {
+  constexpr std::int64_t limit = std::int64_t{1} << 22;
+  std::int64_t items = 1;
+  for (int axis = 0; axis < c.axes() && items <= limit; ++axis) items *= std::min(c.items(axis), limit + 1);
+  return items > limit;
+}
+
+/// Returns an access of `elements` adjacent elements of a buffer, at the coordinate of the loop nest. `part` is the
+/// number of the partial result that is accessed.
+SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, int part = 0) {
+  const Buffer& b = plan.buffers[buffer];
+  SharedAccess a{buffer, load, elements * graph::bytes(b.dtype), part, {}, {}};
+  for (int d = 0; d < static_cast<int>(b.padded.size()); ++d) a.at.push_back({d});
+  return a;
+}
+
+/// Returns the counters of shared-memory accesses of split-K's exchange of partial results through buffer `b`. Each
+/// thread receives (if `load`) or sends four accumulators per access, without bank conflicts.
+SharedCounts exchanged(const Buffer& b, bool load) {
+  constexpr int bytes = 16, together = 128;
+  const Counter wavefronts = load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
+  SharedCounts result;
+  result.counts[load ? Counter::shared_load_16 : Counter::shared_store_16] = b.bytes / bytes;
+  result.counts[wavefronts] = result.counts[Counter(unsigned(wavefronts) + 1)] = b.bytes / together;
+  return result;
+}
+
+}  // namespace
+
+SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks) {
+  const Task& t = plan.tasks[tasks.front()];
+  const Context& c = plan.contexts[t.context];
+  const Node& n = plan.program.nodes[t.node];
+  const bool staged = t.kind == TaskKind::to_global && t.buffer >= 0;
+  if (t.kind == TaskKind::mma || t.kind == TaskKind::fetch) return {};
+  if (t.kind == TaskKind::to_cluster || t.kind == TaskKind::from_cluster) {
+    const int buffer = t.kind == TaskKind::to_cluster ? t.buffer : t.reads.front();
+    return exchanged(plan.buffers[buffer], t.kind == TaskKind::from_cluster);
+  }
+  if ((t.kind == TaskKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // bypasses registers
+  if (t.kind == TaskKind::finish && t.buffer < 0) return {};                             // into registers
+  if (too_many(c)) return {.counts = {}, .exact = false};
+  if (t.kind == TaskKind::finish) {
+    Count count(plan, c, true);
+    SharedAccess store = own(plan, t.buffer, false, 1, plan.buffers[t.buffer].partials > 1 ? own_part : 0);
+    for (std::size_t d = 0; c.row && d < store.at.size(); ++d)
+      store.where.push_back({{static_cast<int>(d)}, n.shape[d]});  // accumulators may exceed the tile
+    count.add(store);
+    return std::move(count.result);
+  }
+  Count count(plan, c);
+  if (t.kind == TaskKind::copy_in || staged) {
+    count.add(own(plan, t.buffer, staged, c.vector()));
+    for (const Split& s : n.splits) count.result.exact = count.result.exact && !(staged && s.overhang);
+    return std::move(count.result);
+  }
+  const std::optional<std::vector<SharedAccess>> accesses = nest_accesses(plan, tasks);
+  if (!accesses) return {.counts = {}, .exact = false};
+  for (const SharedAccess& a : *accesses) count.add(a);
+  return std::move(count.result);
+}
+
+SharedCounts count_start(const KernelPlan& plan, int task) {
+  const Task& t = plan.tasks[task];
+  if (t.kind != TaskKind::accumulate || t.buffer < 0) return {};
+  const Context& c = plan.contexts[t.context];
+  Count count(plan, c);
+  for (int v = 0; v < c.vector(); ++v) {
+    SharedAccess a = own(plan, t.buffer, false, 1);
+    a.at[c.inner()].offset = v;
+    count.add(a);
+  }
+  return std::move(count.result);
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,29 @@
+// Predicts how many ordinary loads and stores of shared memory a loop nest executes, by access width and in
+// wavefronts. The predictions equal the counts of the emulator, which runs the CUDA source on the CPU. Part of
+// predict.hpp, which predicts all counters of a kernel.
+#pragma once
+#include "predict/predict.hpp"
+
+namespace zellige::plan {
+
+/// The counters of one loop nest, and whether they equal what the emulator would count.
+struct SharedCounts {
+  Counts counts;
+  // False if the active lanes depend on the block, or there are too many elements to enumerate: `counts` is empty or
+  // incomplete.
+  bool exact = true;
+  // Some lanes skip an access that others execute, and execute a later one: the emulator then combines accesses of
+  // different instructions, and wavefronts differ.
+  bool mixed = false;
+  // Some lanes execute fewer accesses than others. If the nest runs twice without a barrier, it counts as `mixed`.
+  bool ragged = false;
+};
+
+/// Returns the counters of shared-memory accesses (executions by width, wavefronts) when one block executes `tasks`
+/// once. The tasks are evaluated together in one loop nest.
+SharedCounts count_shared(const KernelPlan&, const std::vector<int>& tasks);
+/// Returns the counters of the shared-memory stores that initialise the loop state of `task`. Returns no counters if
+/// the task has no loop state in shared memory.
+SharedCounts count_start(const KernelPlan&, int task);
+
+}  // namespace zellige::plan

@@ -1,0 +1,486 @@
+#include "predict/predict.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "kernel/nests.hpp"
+#include "kernel/outer_product.hpp"
+#include "kernel/sliced.hpp"
+#include "kernel/tensor_map.hpp"
+#include "predict/banks.hpp"
+#include "predict/count_shared.hpp"
+#include "select/warpgroups.hpp"
+#include "verify/bounds.hpp"
+#include "zellige/emulate/counter_names.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using emulate::Counter;
+
+// Wavefronts of shared-memory accesses: as executed, and without bank conflicts.
+constexpr Counter shared_wavefronts[] = {
+    Counter::shared_load_wavefronts, Counter::shared_load_wavefronts_ideal, Counter::shared_store_wavefronts,
+    Counter::shared_store_wavefronts_ideal};
+
+/// Adds `times` times the counts of `from` to `to`.
+void add(Counts& to, const Counts& from, std::uint64_t times) {
+  for (const auto& [counter, n] : from) to[counter] += n * times;
+}
+
+/// An operand of a tensor-core matmul in shared memory, and how ldmatrix reads it.
+struct Operand {
+  const Buffer& buffer;
+  int k_dim, other_dim;        // dimensions of the operand: K, and M or N
+  std::int64_t extent, first;  // number of rows or columns (of one slice of N), and the first of them
+  int matrices;                // 8x8 matrices along M or N per ldmatrix
+  // Rows or columns per ldmatrix at full width; addresses are clamped if these do not divide the extent.
+  int unit;
+};
+
+/// Adds the counters of `times` executions of one ldmatrix by one warp: instructions and wavefronts. `row` is
+/// the descriptor of ldmatrix. It reads `depth` elements along K from `k` on, of rows or columns of operand
+/// `o` from `x` on. `at` has the batch coordinates.
+void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, std::int64_t k, std::int64_t x,
+          std::int64_t depth, std::uint64_t times) {
+  const int matrix = matrix_side(row);
+  const bool along_k = o.buffer.inner == o.k_dim, clamped = o.extent % o.unit != 0;
+  counts[Counter::ldmatrix] += times;
+  for (int dx = 0; dx < o.matrices * matrix; dx += matrix)
+    for (int dk = 0; dk < depth; dk += matrix) {
+      BankAccess rows{.bytes = row.a.alignment, .address = {}};
+      for (int i = 0; i < matrix; ++i) {
+        // Out-of-bounds addresses are clamped to the tile's last row, or to the start of the step.
+        std::int64_t across = x + dx + (along_k ? i : 0);
+        if (clamped && across >= o.extent) across = along_k ? o.extent - 1 : x;
+        at[o.k_dim] = k + dk + (along_k ? 0 : i), at[o.other_dim] = o.first + across;
+        rows.address.push_back(o.buffer.offset + offset_of(o.buffer, at) * graph::bytes(o.buffer.dtype));
+      }
+      const Wavefronts w = evaluate(rows);
+      counts[Counter::ldmatrix_wavefronts] += times * w.total;
+      counts[Counter::ldmatrix_wavefronts_ideal] += times * w.ideal;
+    }
+}
+
+/// Returns the in-bounds extent of a load's tile along dimension d, for the block that has tile number `tile`
+/// along this dimension, in iteration `iteration` of the loop.
+std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::int64_t loop,
+                          std::int64_t iteration) {
+  const Split& s = n.splits[d];
+  if (s.loop) tile = tile * loop + iteration;
+  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(s.extent - tile * s.tile, 0, n.shape[d]));
+}
+
+/// Returns, for the dimensions of a load's tile that grid axis `axis` divides among blocks, the product of
+/// their in-bounds extents, summed over the `blocks` blocks along this axis. Axis -1 stands for the
+/// dimensions that no grid axis divides.
+std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t loop, std::int64_t iteration) {
+  // The dimensions, by the digit (index / div % mod) of the block index that selects their tile. Distinct
+  // digits of one index take all combinations equally often, so the sum over all blocks is a product of sums
+  // over digits.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> digits;  // by div and mod
+  for (std::size_t d = 0; d < n.splits.size(); ++d)
+    if (n.splits[d].axis == axis)
+      digits[axis < 0 ? std::pair<std::int64_t, std::int64_t>{1, 1}
+                      : std::pair{n.splits[d].div, n.splits[d].mod}]
+          .push_back(d);
+  const auto product = [&](const std::vector<std::size_t>& dims, std::int64_t tile) {
+    std::uint64_t all = 1;
+    for (std::size_t d : dims) all *= found_along(n, d, tile, loop, iteration);
+    return all;
+  };
+  std::int64_t minimum = 1;  // a divisor of the next digit's div
+  bool separate = true;
+  std::uint64_t sum = 1;
+  std::int64_t times = blocks;
+  for (const auto& [digit, dims] : digits) {
+    const auto [div, mod] = digit;
+    const std::int64_t range = mod > 0 ? mod : std::max<std::int64_t>(blocks / div, 1);
+    separate = separate && div % minimum == 0 && times % range == 0 && blocks % (div * range) == 0;
+    if (!separate) break;
+    minimum = div * range, times /= range;
+    std::uint64_t here = 0;
+    for (std::int64_t tile = 0; tile < range; ++tile) here += product(dims, tile);
+    sum *= here;
+  }
+  if (separate) return sum * static_cast<std::uint64_t>(times);
+  sum = 0;
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    std::uint64_t all = 1;
+    for (const auto& [digit, dims] : digits) {
+      const std::int64_t tile = block / digit.first;
+      all *= product(dims, digit.second > 0 ? tile % digit.second : tile);
+    }
+    sum += all;
+  }
+  return sum;
+}
+
+/// Walks a kernel's schedule and adds up the emulator's counters.
+class Prediction {
+ public:
+  explicit Prediction(const KernelPlan& plan) : plan_(plan), of_task_(plan.tasks.size()) {}
+
+  /// Returns the counters of one launch, without those that the plan does not determine exactly.
+  Counts run() {
+    for (Counter c : {Counter::barrier,
+                      Counter::mma,
+                      Counter::ldmatrix,
+                      Counter::ldmatrix_wavefronts,
+                      Counter::ldmatrix_wavefronts_ideal,
+                      Counter::cp_async_4,
+                      Counter::cp_async_8,
+                      Counter::cp_async_16,
+                      Counter::cp_async_source_bytes,
+                      Counter::cp_async_wavefronts,
+                      Counter::cp_async_wavefronts_ideal,
+                      Counter::wgmma,
+                      Counter::mbarrier_arrive,
+                      Counter::mbarrier_wait,
+                      Counter::tma_load,
+                      Counter::tma_load_bytes,
+                      Counter::tma_store,
+                      Counter::tma_store_bytes,
+                      Counter::cluster_barrier,
+                      Counter::griddep_wait,
+                      Counter::griddep_launch_dependents})
+      counts_[c] = 0;
+    for (unsigned c = unsigned(Counter::shared_load_1); c <= unsigned(Counter::shared_store_16); ++c)
+      counts_[Counter(c)] = 0;
+    for (Counter c : shared_wavefronts) counts_[c] = 0;
+    blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
+    std::map<int, std::uint64_t> barriers;  // by id; agents that share a barrier arrive together
+    barriers[0] = outside_agents(plan_.schedule.setup) + outside_agents(plan_.schedule.teardown);
+    for (const Agent& agent : plan_.schedule.agents) {
+      met_.clear(), unsynced_.clear(), ragged_.clear();
+      steps(agent, agent.steps, 0, 1);
+      for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
+    }
+    for (const auto& [id, n] : barriers) counts_[Counter::barrier] += n;
+    if (!shared_exact_)
+      for (unsigned c = unsigned(Counter::shared_load_1); c <= unsigned(Counter::shared_store_16); ++c)
+        counts_.erase(Counter(c));
+    if (!shared_exact_ || shared_mixed_)
+      for (Counter c : shared_wavefronts) counts_.erase(c);
+    if (lanes_drift_)
+      counts_.erase(Counter::cp_async_wavefronts), counts_.erase(Counter::cp_async_wavefronts_ideal);
+    counts_[Counter::cp_async_source_bytes] = source_bytes_;
+    return std::move(counts_);
+  }
+
+ private:
+  /// Adds the counters of the steps `list` of a warp role, in iteration `iteration` of a loop of `trip_count`
+  /// iterations.
+  void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration,
+             std::int64_t trip_count) {
+    std::size_t counted_until = 0;
+    const auto threads = [&] {
+      return fills_only(agent)                   ? 1
+             : plan_.schedule.warp_specialized() ? 32 * agent.warps
+                                                 : plan_.schedule.threads;
+    };
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      const Step& step = list[at];
+      match(
+          step, [&](const Loop& of) { loop(agent, of, iteration, trip_count); },
+          [&](const Acquire& of) { acquire(agent, plan_.schedule.channels[of.channel]); },
+          [&](const Release& of) {
+            const bool exchange = is_exchange(plan_.schedule.channels[of.channel]);
+            counts_[Counter::mbarrier_arrive] +=  // one lane of each warp arrives
+                blocks_ * agent.warps *
+                (exchange ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, of.channel));
+          },
+          [&](const Drain& of) {
+            counts_[Counter::mbarrier_wait] += blocks_ * plan_.schedule.channels[of.channel].stages;
+          },
+          [&](const GriddepWait&) { counts_[Counter::griddep_wait] += blocks_ * threads(); },
+          [&](const GriddepLaunchDependents&) {
+            counts_[Counter::griddep_launch_dependents] += blocks_ * threads();
+          },
+          [&](const Barrier& barrier) {
+            if (!barrier.waits) return;
+            met_[barrier.id] += blocks_;
+            unsynced_.clear(), ragged_.clear();
+          },
+          [&](const Start&) { shared({step.task}, true); },
+          [&](const Mma&) {
+            const MatmulChoice& m = plan_.matmuls.at(plan_.tasks[step.task].node);
+            counts_[Counter::wgmma] += blocks_ * ceil_div(m.k, m.row->k) * (m.m / m.row->m);
+          },
+          [&](const OneOf<Copy, Compute> auto& of) {
+            if (step.task < 0 || iteration + of.guard_lag >= trip_count) return;
+            task(step);
+            // The first of several adjacent steps counts the accesses of all their loop nests.
+            if (at < counted_until) return;
+            const std::vector<int> tasks = side_by_side(plan_, list, at);
+            for (const std::vector<int>& nest : nests(plan_, tasks)) shared(nest, false);
+            counted_until = at + tasks.size();
+          },
+          [](const OneOf<Commit, WaitGroup, MbarrierInit, FenceInit, FenceProxy, WarpBarrier,
+                         ClusterBarrier> auto&) {});
+    }
+  }
+
+  void loop(const Agent& agent, const Loop& of, std::int64_t iteration, std::int64_t trip_count) {
+    if (of.kind == Loop::tiles) {  // the blocks share the tiles
+      const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count() * plan_.split_k);
+      steps(agent, of.body, 0, 1);
+      blocks_ = each;
+    } else if (of.kind == Loop::slices) {  // a sliced matmul's task counts all its slices at once
+      steps(agent, of.body, iteration, trip_count);
+    } else {
+      for (std::int64_t i = of.from; i < of.trip_count; ++i) {
+        const std::uint64_t all = blocks_;
+        if (of.bounded) blocks_ = executing(i);
+        steps(agent, of.body, i, of.trip_count);
+        blocks_ = all;
+      }
+    }
+  }
+
+  /// Returns the number of blocks that run iteration `iteration` of a loop whose bounds depend on a mask.
+  std::uint64_t executing(std::int64_t iteration) const {
+    const BlockProgram& p = plan_.program;
+    const int axis = plan_.loop_bounds->rows.axis;
+    std::uint64_t blocks = 0;
+    for (std::int64_t block = 0; block < p.grid[axis]; ++block)
+      blocks += plan_.loop_bounds->of(block, p.loop) > iteration;
+    return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
+  }
+
+  /// Adds the counters of the steps before and after the code of the warp roles: the initialisation of
+  /// mbarriers, by one thread, and cluster barriers, which count once per cluster. Returns the number of
+  /// block-wide barriers that all blocks execute together.
+  std::uint64_t outside_agents(const std::vector<Step>& steps) {
+    std::uint64_t barriers = 0;
+    for (const Step& step : steps)
+      if (const MbarrierInit* init = as<MbarrierInit>(step))
+        for (Counter counter : {Counter::shared_store_8, Counter::shared_store_wavefronts,
+                                Counter::shared_store_wavefronts_ideal})
+          counts_[counter] +=
+              blocks_ * static_cast<std::uint64_t>(barrier_bytes(plan_.schedule.channels[init->channel]) / 8);
+      else if (as<Barrier>(step))
+        barriers += blocks_;
+      else if (as<ClusterBarrier>(step))
+        counts_[Counter::cluster_barrier] += blocks_ / plan_.schedule.ranks;
+    return barriers;
+  }
+
+  /// Adds the counters of an acquire of a stage of channel c. If the agent is a consumer, all its threads
+  /// wait. If it is the producer, one thread waits, and then arrives with the expected bytes of the stage.
+  void acquire(const Agent& agent, const Channel& c) {
+    const bool fills = &plan_.schedule.agents[c.producer] == &agent && !is_exchange(c);
+    counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);
+    counts_[Counter::mbarrier_arrive] += blocks_ * fills;
+  }
+
+  /// Adds the counters of the copies or matrix instructions of a step; called each time that the step is
+  /// executed.
+  void task(const Step& step) {
+    std::optional<Counts>& known = of_task_[step.task];
+    const Task& t = plan_.tasks[step.task];
+    const bool copies = as<Copy>(step);
+    if (copies && plan_.uses_tma(t.node)) {
+      tma_copy(t);
+    } else if (copies) {
+      if (!known) known = copied(t);
+      // The emulator combines the n-th copies of a warp's lanes since the last barrier; a lane with fewer
+      // copies falls behind, and the combinations differ from those of the plan.
+      if (last_is_part_of_a_warp(t) && !unsynced_.insert(step.task).second) lanes_drift_ = true;
+      source_bytes_ += source_bytes(t.node, executed_[step.task]++);
+    } else if (t.kind == TaskKind::mma) {
+      if (!known) known = multiplied(t);
+    }
+    if (known) add(counts_, *known, blocks_);
+  }
+
+  /// Adds the counters of the ordinary shared-memory accesses of tasks (the work of steps) that are evaluated
+  /// in one loop nest. `start` is set if the only task initialises a loop state.
+  void shared(const std::vector<int>& tasks, bool start) {
+    const auto [entry, fresh] = shared_.try_emplace({tasks.front(), start});
+    if (fresh) entry->second = start ? count_start(plan_, tasks.front()) : count_shared(plan_, tasks);
+    const SharedCounts& s = entry->second;
+    shared_exact_ = shared_exact_ && s.exact;
+    shared_mixed_ = shared_mixed_ || s.mixed || (s.ragged && !ragged_.insert(entry->first).second);
+    const auto [in, all] = tiles_in(slices(plan_, plan_.tasks[tasks.front()]));
+    add(counts_, s.counts, blocks_ * in / all);
+  }
+
+  /// Returns the bytes that all blocks together read from global memory when load `node` copies its tile for
+  /// iteration `iteration`. Each dimension of the tile is divided by one grid axis at most, so the result is
+  /// a product over the axes.
+  std::uint64_t source_bytes(int node, std::int64_t iteration) {
+    const BlockProgram& p = plan_.program;
+    const Node& n = p.nodes[node];
+    std::uint64_t product = graph::bytes(n.dtype);
+    for (int axis = -1; axis < 3; ++axis) {
+      bool moves = false;
+      for (const Split& s : n.splits) moves = moves || (s.loop && s.axis == axis);
+      std::optional<std::uint64_t>& sum = found_[{node, axis}];
+      if (!sum || moves) sum = found(n, axis, axis < 0 ? 1 : p.grid[axis], p.loop, iteration);
+      product *= *sum;
+    }
+    return product;
+  }
+
+  /// Adds the counters of a TMA load or store. Boxes are copied completely: elements beyond the tensor count
+  /// as well.
+  void tma_copy(const Task& t) {
+    const Buffer& b = plan_.buffers[t.buffer];
+    const bool load = t.kind == TaskKind::copy_in;
+    const auto [in, all] = tiles_in(slices(plan_, t));
+    const std::uint64_t blocks = blocks_ * in / all;
+    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * boxes_of_rank(plan_, t.node, b);
+    counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
+        blocks * b.elements * graph::bytes(b.dtype) /
+        (load || !plan_.parts.count(t.node) ? 1 : plan_.schedule.ranks);
+  }
+
+  /// Returns whether a copy takes several rounds of one chunk per thread, and a warp has fewer than 32 active
+  /// lanes in the last round.
+  bool last_is_part_of_a_warp(const Task& t) const {
+    const Context& c = plan_.contexts[t.context];
+    const std::int64_t chunks = c.items(0) / c.vector();
+    const int threads = plan_.program.threads();
+    return chunks > threads && chunks % threads % 32 != 0;
+  }
+
+  /// Returns the counts of one execution of a cp.async copy by one block: the copies by width and their
+  /// wavefronts. Stages are multiples of 128 bytes apart, so all of them use the same banks.
+  Counts copied(const Task& t) const {
+    const Buffer& b = plan_.buffers[t.buffer];
+    const CopyChoice& copy = plan_.copies.at(t.node);
+    Counts counts;
+    BankAccess access{.bytes = copy.bytes, .address = {}};
+    std::uint64_t copies = 0;
+    for_each_access(plan_.contexts[t.context], [&](const WarpAccess& lanes) {
+      access.address.clear();
+      for (const Shape& at : lanes) {
+        access.address.push_back(at.empty() ? -1 : b.offset + offset_of(b, at) * graph::bytes(b.dtype));
+        copies += !at.empty();
+      }
+      const Wavefronts w = evaluate(access);
+      counts[Counter::cp_async_wavefronts] += w.total;
+      counts[Counter::cp_async_wavefronts_ideal] += w.ideal;
+    });
+    if (copies > 0) counts[by_width(Counter::cp_async_1, copy.bytes)] += copies;
+    return counts;
+  }
+
+  /// Returns the counts of all warps' shared-memory loads of operand A (side 0) or B (side 1) of an FMA
+  /// matmul, for the batch at coordinate `at`. A is read once per warp along N, and B once per warp along M.
+  Counts outer(const Task& t, int side, Shape at) const {
+    const Node& n = plan_.program.nodes[t.node];
+    const MatmulChoice& m = plan_.matmuls.at(t.node);
+    const Buffer& buffer = plan_.buffers[plan_.buffer_of.at(n.in[side])];
+    const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
+                      x_dim = side == 0 ? rank - 2 : rank - 1;
+    const int repeats = plan_.contexts[t.context].repeats(), slices = side == 0 ? 1 : repeats;
+    const std::int64_t extent = side == 0 ? m.m : m.n / slices, tile = side == 0 ? m.row->m : m.row->n;
+    const auto times = static_cast<std::uint64_t>(side == 0 ? m.warps.n * repeats : m.warps.m);
+    at.resize(rank);
+    for (std::size_t d = 0; d + 2 < rank; ++d)  // an operand that all batches share has one of them
+      if (buffer.padded[d] == 1) at[d] = 0;
+    Counts counts;
+    for (int slice = 0; slice < slices; ++slice)
+      for (std::int64_t k = 0; k < m.k; k += m.row->k)
+        for (std::int64_t x = 0; x < extent; x += tile)
+          for (const OuterLoad& load :
+               outer_loads(*m.row, side, buffer.inner == static_cast<int>(k_dim), x, extent, k)) {
+            BankAccess access{.bytes = load.bytes, .address = {}, .load = true};
+            for (const OuterLoad::At& lane : load.lanes) {
+              at[k_dim] = lane.k, at[x_dim] = slice * extent + lane.x;
+              access.address.push_back(buffer.offset + offset_of(buffer, at) * graph::bytes(buffer.dtype));
+            }
+            const Wavefronts w = evaluate(access);
+            counts[by_width(Counter::shared_load_1, static_cast<unsigned>(load.bytes))] += 32 * times;
+            counts[Counter::shared_load_wavefronts] += times * static_cast<std::uint64_t>(w.total);
+            const int phases =
+                // As the emulator does: it counts merged phases as separate ones.
+                std::max(1, load.bytes / 4);
+            counts[Counter::shared_load_wavefronts_ideal] +=
+                times * static_cast<std::uint64_t>(std::min(w.total, phases));
+          }
+    return counts;
+  }
+
+  /// Returns the counts of one execution of a matmul by one block. On tensor cores these are its matrix
+  /// instructions and ldmatrix; A is read once per warp along N, and B once per warp along M. On FMA units
+  /// these are its loads of shared memory.
+  Counts multiplied(const Task& t) const {
+    const Node& n = plan_.program.nodes[t.node];
+    const MatmulChoice& m = plan_.matmuls.at(t.node);
+    const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].repeats();
+    const int m_step = m.row->m, n_step = m.row->n, k_step = m.row->k;
+    const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step),
+                       m_tiles = ceil_div(m.m, m_step);
+    const int width = n_tiles > 1 ? tiles_in_unit(*m.row) : 1;
+    const auto buffer = [&](int side) -> const Buffer& {
+      return plan_.buffers[plan_.buffer_of.at(n.in[side])];
+    };
+    const Shape batches(n.shape.begin(), n.shape.end() - 2);
+    Counts counts;
+    if (m.by_threads()) {
+      for (std::int64_t b = 0; b < m.batch; ++b)
+        for (int side = 0; side < 2; ++side) add(counts, outer(t, side, coordinates(b, batches)), 1);
+      return counts;
+    }
+    for (std::int64_t b = 0; b < m.batch; ++b) {
+      Shape all = coordinates(b, batches);
+      all.resize(rank);
+      const auto at = [&](int side) {  // an operand that all batches share has one batch
+        Shape own = all;
+        for (int d = 0; d + 2 < rank; ++d)
+          if (buffer(side).padded[d] == 1) own[d] = 0;
+        return own;
+      };
+      for (int slice = 0; slice < slices; ++slice)
+        for (std::int64_t k = 0; k < m.k; k += k_step) {
+          const std::int64_t depth = m.k - k <= k_step / 2 ? k_step / 2 : k_step;
+          counts[Counter::mma] += m_tiles * n_tiles;
+          if (m.a_from < 0)
+            for (std::int64_t i = 0; i < m_tiles; ++i)
+              load(counts, *m.load,
+                   {buffer(0), rank - 1, rank - 2, m.m, 0, m_step / matrix_side(*m.load), m_step}, at(0), k,
+                   i * m_step, depth, m.warps.n);
+          for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
+            load(counts, *m.load,
+                 {buffer(1), rank - 2, rank - 1, columns, slice * columns, width,
+                  tiles_in_unit(*m.row) * n_step},
+                 at(1), k, unit * width * n_step, depth, m.warps.m);
+        }
+    }
+    return counts;
+  }
+
+  const KernelPlan& plan_;
+  std::vector<std::optional<Counts>> of_task_;  // by task: counts of one execution by one block
+  Counts counts_;
+  std::map<int, std::uint64_t> met_;      // barriers of the current agent, by barrier id
+  std::set<int> unsynced_;                // tasks that copied since the current agent's last barrier
+  std::map<int, std::int64_t> executed_;  // number of executions by task
+  std::uint64_t blocks_ = 1;              // number of blocks that execute the current steps
+  std::uint64_t source_bytes_ = 0;        // bytes that all blocks read by cp.async
+  // Results of found(), by node and grid axis.
+  std::map<std::pair<int, int>, std::optional<std::uint64_t>> found_;
+  bool lanes_drift_ = false;  // cp.async wavefronts are not predictable
+  // By the first task of a loop nest, and whether it initialises a state.
+  std::map<std::pair<int, bool>, SharedCounts> shared_;
+  // Nests with a partial warp that ran since the agent's last barrier.
+  std::set<std::pair<int, bool>> ragged_;
+  bool shared_exact_ = true, shared_mixed_ = false;
+};
+
+}  // namespace
+
+Counts predict(const KernelPlan& plan) { return Prediction(plan).run(); }
+
+std::string print(const Counts& counts) {
+  std::string text;
+  for (const auto& [counter, n] : counts)
+    if (n) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", emulate::name(counter), n);
+  return text;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,32 @@
+// Predicts what one launch of a planned kernel executes (barriers, matrix instructions, bank conflicts,
+// ...), by walking the kernel's schedule. The results are counters of the emulator, which runs the emitted
+// source on the CPU.
+//
+//   Counts c = predict(kernel);
+//   c.at(emulate::Counter::barrier)            // 320, the sum over all blocks
+//   c.count(emulate::Counter::shuffle)         // 0: a counter that the plan does not determine exactly is absent
+//
+// The prediction is exact: the layouts and buffers of all steps are evaluated, nothing is estimated.
+// tests/predict compares it with the emulator. docs/explanation/planner-rules.md lists what is predicted,
+// and what is not.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "kernel/kernel_plan.hpp"
+#include "zellige/emulate/counters.hpp"
+
+namespace zellige::plan {
+
+/// Executions by counter, over all blocks of a launch. Counters of value 0 are present; counters that are
+/// not predicted are absent.
+using Counts = std::map<emulate::Counter, std::uint64_t>;
+
+/// Returns the counters of one launch. Requires a complete plan: a schedule with all buffers placed.
+Counts predict(const KernelPlan&);
+
+/// Returns the nonzero counters as text: "barrier 5, mma 64".
+std::string print(const Counts&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,98 @@
+#include "predict/shared_access.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using Kind = Item::Kind;
+
+/// Collects the shared-memory accesses of a loop nest from its items (the loads, computations and stores
+/// that evaluate() lists).
+class Collection {
+ public:
+  Collection(const KernelPlan& plan, const Context& c) : plan_(plan), c_(c) {}
+
+  std::vector<SharedAccess> accesses;
+  bool crosses_edge = false;  // an access depends on whether the block's tile is partial
+
+  /// Adds the accesses of an item (a load, computation or store of the nest). An item that is a bounds check
+  /// or a branch of a concatenation opens or closes a condition for the items that follow.
+  void add(const Item& item) {
+    switch (item.kind) {
+      case Kind::read_shared:
+        crosses_edge = crosses_edge || (edges_ > 0 && !item.invariant);
+        for (const std::vector<Place>& at : item.pieces)
+          for (int part = 0; part < plan_.buffers[item.buffer].partials; ++part) add(item, true, part, at);
+        return;
+      case Kind::leave:
+        return leave(item);
+      case Kind::part:
+        if (item.part.first) outer_.push_back(where_.size());
+        if (!item.part.last) where_.push_back({item.part.at, item.part.end, true});
+        return;
+      case Kind::take:
+        if (!item.part.last)
+          where_.back().holds = false;
+        else
+          where_.resize(outer_.back()), outer_.pop_back();
+        return;
+      case Kind::guard:
+        outer_.push_back(where_.size());
+        open_.push_back(!item.within.empty());
+        edges_ += open_.back();
+        for (const Guard& g : item.guards)
+          where_.push_back(g.axis == 2 ? Branch{{0}, c_.domain[0]}
+                                       : Branch{{c_.rank() - 1 - g.axis}, g.below});
+        return;
+      case Kind::guarded:
+        where_.resize(outer_.back()), outer_.pop_back();
+        edges_ -= open_.back(), open_.pop_back();
+        return;
+      default:
+        return;
+    }
+  }
+
+ private:
+  /// Adds the stores of a task's results to its buffer.
+  void leave(const Item& item) {
+    const Task& t = plan_.tasks[item.task];
+    const bool writes = t.kind == TaskKind::to_shared || (t.kind == TaskKind::accumulate && t.buffer >= 0);
+    if (!writes) return;
+    crosses_edge = crosses_edge || edges_ > 0;
+    for (int v = 0; v < c_.vector(); v += item.width) {
+      std::vector<Place> at;
+      for (int d = 0; d < c_.rank(); ++d) at.push_back({d});
+      at[c_.inner()].offset = v;
+      const Place last = at[c_.inner()];
+      add(item, false, plan_.buffers[t.buffer].partials > 1 ? own_part : 0, std::move(at));
+      if (item.edge > 0) accesses.back().where.push_back({last, item.edge});
+    }
+  }
+
+  /// Adds a load or store by `item` to coordinates `at` of its buffer, executed under the current conditions.
+  /// `part` is the number of the partial result that is accessed.
+  void add(const Item& item, bool load, int part, std::vector<Place> at) {
+    const Buffer& b = plan_.buffers[item.buffer];
+    accesses.push_back({item.buffer, load, item.width * graph::bytes(b.dtype), part, std::move(at),
+                        item.invariant ? std::vector<Branch>{} : where_, item.invariant});
+  }
+
+  const KernelPlan& plan_;
+  const Context& c_;
+  std::vector<Branch> where_;       // conditions at the current item
+  std::vector<std::size_t> outer_;  // for each open guard and concatenation: number of conditions before it
+  std::vector<bool> open_;          // for each open guard: whether it checks a tensor's bounds
+  int edges_ = 0;                   // number of open guards that check a tensor's bounds
+};
+
+}  // namespace
+
+std::optional<std::vector<SharedAccess>> nest_accesses(const KernelPlan& plan,
+                                                       const std::vector<int>& tasks) {
+  Collection all(plan, plan.contexts[plan.tasks[tasks.front()].context]);
+  for (const Item& item : evaluate(plan, tasks)) all.add(item);
+  if (all.crosses_edge) return {};
+  return std::move(all.accesses);
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,41 @@
+// Lists the ordinary loads and stores of shared memory that a loop nest of the generated source executes.
+// Each access has a width, and coordinates in the buffer that are functions of the loop nest's coordinate.
+// Bank conflicts and counters are predicted from this list.
+//
+//   for (const SharedAccess& a : nest_accesses(plan, tasks)) ...   // tasks with one thread-value layout
+//
+// Matrix loads and asynchronous copies are not included. The accesses are those of evaluate(), which the
+// emitter prints; tests/predict checks that they equal the emulator's counters.
+#pragma once
+#include <optional>
+
+#include "kernel/evaluation.hpp"
+
+namespace zellige::plan {
+
+/// A condition under which an access is executed: the place `at` is below the limit if `holds`, not below
+/// it otherwise.
+struct Branch {
+  Place at;
+  std::int64_t below = 0;
+  bool holds = true;
+};
+// Value of SharedAccess::part.
+constexpr int own_part = -1;
+/// A load or store of shared memory by every thread of a loop nest. If several threads have the same value,
+/// only the first of them stores it.
+struct SharedAccess {
+  int buffer = -1;
+  bool load = true;           // false: a store
+  int bytes = 4;              // per thread
+  int part = 0;               // which partial result; own_part: each warp's own
+  std::vector<Place> at;      // by dimension of the buffer
+  std::vector<Branch> where;  // conditions, all of which must be true
+  bool invariant = false;     // executed once before the loop along axis 0
+};
+
+/// Returns the accesses of tasks that share a loop nest. Returns nullopt if the accesses differ between
+/// blocks or iterations; elements beyond a tensor's edge are neither evaluated nor stored.
+std::optional<std::vector<SharedAccess>> nest_accesses(const KernelPlan&, const std::vector<int>& tasks);
+
+}  // namespace zellige::plan

@@ -1,0 +1,462 @@
+#include "reference/block_reference.hpp"
+
+#include <atomic>
+#include <cfloat>
+#include <cstring>
+#include <mutex>
+
+#include "graph/dtype.hpp"
+#include "graph/infer.hpp"
+#include "graph/kept.hpp"
+#include "graph/ops.hpp"
+#include "reference/evaluate.hpp"
+#include "reference/masked.hpp"
+#include "reference/parallel.hpp"
+#include "reference/rounding.hpp"
+
+namespace zellige::graph {
+namespace {
+
+/// Data that all blocks of one custom operator's grid share while the reference runs them.
+struct Program {
+  const BlockGraph& block;
+  const std::vector<const Array*>& inputs;
+  const std::vector<Array*>& outputs;
+  const Errors& errors;
+  const ReferenceOptions& options;
+  int op;                    // index into KernelGraph::ops
+  std::vector<bool> varies;  // per block tensor: its value changes with the loop iteration
+  std::vector<Mask> masked;  // per block tensor: non-finite values that masks may have produced
+  // per block tensor: computed in the block and read by a matmul, which rounds it; other consumers read it
+  // unrounded
+  std::vector<bool> operand;
+};
+
+/// Returns the data of a custom operator that all its blocks share. `op` is the operator's index in
+/// KernelGraph::ops; `masked_inputs` says, per operand, which non-finite values a mask may have produced.
+Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
+                     const std::vector<Array*>& outputs, const Errors& errors,
+                     const ReferenceOptions& options, const std::vector<Mask>& masked_inputs, int op) {
+  Program p{block,
+            inputs,
+            outputs,
+            errors,
+            options,
+            op,
+            varies(block),
+            masked(block, masked_inputs),
+            std::vector<bool>(block.tensors.size(), false)};
+  for (const BlockOp& op : block.ops)
+    if (op.kind == OpKind::matmul) p.operand[op.inputs[0]] = p.operand[op.inputs[1]] = true;  // no bias
+  for (const BlockOp& op : block.ops)
+    if (op.kind == OpKind::input)
+      p.operand[op.outputs[0]] = false;  // rounded already, as a kernel-level tensor
+  return p;
+}
+
+/// Calls copy(offset in the tensor, offset in the tile, count) for each row (last dimension) of a tile that
+/// begins at the coordinates `origin` of a dense row-major tensor. Skips elements beyond the tensor's end.
+template <class Copy>
+void copy_tile(const Shape& whole, const Shape& tile, const Shape& origin, const Copy& copy) {
+  const Strides steps = row_major(whole);
+  const std::size_t rank = tile.size();
+  const std::int64_t n = tile[rank - 1], rows = size(tile) / n;
+  const std::int64_t inside = std::min(n, whole[rank - 1] - origin[rank - 1]);
+  for (std::int64_t row = 0; row < rows && inside > 0; ++row) {
+    std::int64_t rest = row, at = origin[rank - 1];
+    bool within = true;
+    for (std::size_t d = rank - 1; d-- > 0;) {
+      within = within && origin[d] + rest % tile[d] < whole[d];
+      at += (origin[d] + rest % tile[d]) * steps[d];
+      rest /= tile[d];
+    }
+    if (within) copy(at, row * n, inside);
+  }
+}
+
+/// Runs blocks of a custom operator's grid, one at a time. Each thread has a worker of its own.
+class Worker {
+ public:
+  explicit Worker(const Program& p)
+      : p_(p), magnitudes_(p.block.tensors.size()), states_(p.block.ops.size()) {
+    for (const BlockTensor& t : p.block.tensors) tiles_.push_back(make_array(t.shape));
+    rounded_.resize(tiles_.size());
+    for (std::size_t i = 0; i < p.block.ops.size(); ++i) {
+      const BlockOp& op = p.block.ops[i];
+      if (op.kind == OpKind::reduction_max) states_[i] = make_array(p.block.tensors[op.outputs[0]].shape);
+      if (is_accumulator(op.kind)) {
+        const bool whole = op.kind == OpKind::accum_red_sum_rescale;  // reduced after the loop only
+        states_[i] = make_array(p.block.tensors[whole ? op.inputs[0] : op.outputs[0]].shape);
+      }
+    }
+    if (p.options.errors) bound_ = {tiles_, states_, rounded_};
+    if (p.options.sample) own_ = bound_;
+  }
+
+  /// Runs all loop iterations of one block, then the operators after the loop, and stores the outputs.
+  void run(const Dim3& block) {
+    const BlockGraph& b = p_.block;
+    noise_ = Noise(p_.options.sample, p_.op, block.x + b.grid.x * (block.y + b.grid.y * block.z));
+    for (std::int64_t iteration = 0; iteration < b.loop; ++iteration)
+      for (std::size_t i = 0; i < b.ops.size(); ++i) {
+        const BlockOp& op = b.ops[i];
+        if (is_accumulator(op.kind)) {
+          accumulate(op, i, iteration == 0);
+        } else if (op.kind != OpKind::output && !b.tensors[op.outputs[0]].after_loop &&
+                   (iteration == 0 || p_.varies[op.outputs[0]])) {
+          compute(op, i, block, iteration);
+        }
+      }
+    for (std::size_t i = 0; i < b.ops.size(); ++i) {
+      const BlockOp& op = b.ops[i];
+      if (is_accumulator(op.kind))
+        finish(op, i);
+      else if (op.kind == OpKind::output)
+        store(op, block);
+      else if (b.tensors[op.outputs[0]].after_loop)
+        compute(op, i, block, 0);
+    }
+  }
+
+  const std::vector<Magnitude>& magnitudes() const { return magnitudes_; }
+  bool stopped() const { return stopped_; }
+
+ private:
+  /// Returns whether the operator reads this operand rounded to its dtype. True for A and B of a matmul if
+  /// the block computes them; a loaded tile is rounded already.
+  bool rounds(const BlockOp& op, std::size_t operand) const {
+    return op.kind == OpKind::matmul && operand < 2 && p_.operand[op.inputs[operand]];
+  }
+  Operand operand(int t) const { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
+  Result result(int t) { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
+
+  bool errors() const { return p_.options.errors; }
+  bool sampling() const { return p_.options.sample != 0; }
+
+  /// Error bounds, or one operator's own errors, of all tiles and accumulators. `rounded` holds the errors of
+  /// the tiles as rounded for a matmul. Empty unless ReferenceOptions requests errors.
+  struct Side {
+    std::vector<Array> tiles, states;
+    std::vector<std::vector<double>> rounded;
+  };
+  /// Returns the values of tile `t` together with their errors in `e`.
+  Uncertain uncertain(int t, const Side& e) const { return {operand(t), e.tiles[t].values.data()}; }
+
+  /// Changes the results of an operator by random errors, as the rounding of a right kernel might. The errors
+  /// are within the operator's own error bound.
+  void perturb(const BlockOp& op) {
+    if (jumps(op.kind)) {
+      std::vector<double>& y = tiles_[op.outputs[0]].values;
+      return noise_.perturb(y.data(), bound_.tiles[op.outputs[0]].values.data(),
+                            static_cast<std::int64_t>(y.size()));
+    }
+    if (cuts(op.kind, op.attributes)) {
+      std::vector<double>& y = tiles_[op.outputs[0]].values;
+      noise_.cut(op.attributes, operands_[0].values, bound_.tiles[op.inputs[0]].values.data(), y.data(),
+                 static_cast<std::int64_t>(y.size()));
+    }
+    for (int t : op.outputs) {
+      std::vector<double>& own = own_.tiles[t].values;
+      noise_.move(tiles_[t].values.data(), own.data(), static_cast<std::int64_t>(own.size()));
+      std::fill(own.begin(), own.end(), 0.0);
+    }
+  }
+
+  /// Computes an operator other than an accumulator or output, in one iteration of one block.
+  void compute(const BlockOp& op, std::size_t index, const Dim3& block, std::int64_t iteration) {
+    if (op.kind == OpKind::input) return load(op, block, iteration);
+    if (op.kind == OpKind::mask) {  // bounds are in coordinates of the whole tensor
+      BlockOp here = op;
+      const Shape& tile = p_.block.tensors[op.outputs[0]].shape;
+      here.attributes = mask_from(op.attributes, tile_origin(op, tile, block, iteration, p_.block.loop));
+      return computed(here, index, iteration);
+    }
+    computed(op, index, iteration);
+  }
+
+  /// Computes the results of an operator other than input, output and accumulators, and their errors if
+  /// requested. Then checks the magnitudes of the results.
+  void computed(const BlockOp& op, std::size_t index, std::int64_t iteration) {
+    if (op.kind == OpKind::reduction_max) {
+      running_max(op, index, iteration == 0);
+    } else {
+      operands_.clear();
+      results_.clear();
+      for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        const int t = op.inputs[i];
+        operands_.push_back(rounds(op, i) ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
+                                          : operand(t));
+      }
+      for (int t : op.outputs) results_.push_back(result(t));
+      Attributes attributes = op.attributes;
+      attributes.tf32 = attributes.tf32 && p_.options.round;
+      if (op.kind == OpKind::cast && !p_.options.round && !is_integer(op.attributes.dtype))
+        tiles_[op.outputs[0]].values = tiles_[op.inputs[0]].values;
+      else
+        evaluate(op.kind, attributes, operands_, results_, p_.block.tensors[op.inputs[0]].dtype);
+      if (errors()) propagate_errors(op, bound_);
+      if (sampling()) propagate_errors(op, own_), perturb(op);
+      if (op.kind == OpKind::exp) check_exponent(op);
+    }
+    for (int t : op.outputs) made(t);
+  }
+
+  /// Computes the errors of an operator's results in `e` from the errors of its operands in `e`.
+  void propagate_errors(const BlockOp& op, Side& e) {
+    std::vector<Uncertain> in;
+    std::vector<Operand> out;
+    std::vector<double*> to;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+      const int t = op.inputs[i];
+      in.push_back({operands_[i], rounds(op, i) ? e.rounded[t].data() : e.tiles[t].values.data()});
+    }
+    for (int t : op.outputs) out.push_back(operand(t)), to.push_back(e.tiles[t].values.data());
+    const bool carried = !p_.block.tensors[op.outputs[0]].after_loop;
+    propagate(op.kind, op.attributes, p_.block.tensors[op.inputs[0]].dtype, in, out, to,
+              carried ? p_.block.loop : 1);
+  }
+
+  /// Stops the run if an argument of `op`, an exp, exceeds ReferenceOptions::exp_limit.
+  void check_exponent(const BlockOp& op) {
+    if (p_.options.exp_limit == std::numeric_limits<double>::infinity()) return;
+    const std::vector<double>& x = tiles_[op.inputs[0]].values;
+    const auto count = static_cast<std::int64_t>(x.size());
+    if (magnitude(x.data(), count, p_.masked[op.inputs[0]]).within(p_.options.exp_limit)) return;
+    magnitudes_[op.outputs[0]].finite = false;
+    stopped_ = true;
+  }
+
+  /// Finishes tile `t` after its values are computed. If a matmul reads the tile, also stores the values
+  /// rounded to the tile's dtype. Stops the run if the tile's magnitude exceeds the limit for it in the
+  /// options.
+  void made(int t) {
+    if (!p_.operand[t]) {
+      if (p_.options.tile_limit == std::numeric_limits<double>::infinity()) return;
+      const Magnitude m = magnitude(tiles_[t].values.data(),
+                                    static_cast<std::int64_t>(tiles_[t].values.size()), p_.masked[t]);
+      if (m.within(p_.options.tile_limit)) return;
+      magnitudes_[t] = join(magnitudes_[t], m);
+      stopped_ = true;
+      return;
+    }
+    std::vector<double>& values = rounded_[t];
+    values = tiles_[t].values;
+    const auto count = static_cast<std::int64_t>(values.size());
+    if (errors()) {
+      const DType dtype = p_.block.tensors[t].dtype;
+      if (sampling())
+        own_.rounded[t].assign(values.size(), 0),
+            noise_.store(dtype, values.data(), bound_.tiles[t].values.data(), count);
+      bound_.rounded[t] = bound_.tiles[t].values;
+      if (p_.options.round) storage_error(dtype, values.data(), bound_.rounded[t].data(), count);
+    }
+    if (p_.options.round) round_to(p_.block.tensors[t].dtype, values.data(), count);
+    const Magnitude m = magnitude(values.data(), count, p_.masked[t]);
+    magnitudes_[t] = join(magnitudes_[t], m);
+    stopped_ = stopped_ || p_.options.stops_at(m);
+  }
+
+  /// Copies an input operator's tile, for one block and iteration, from the kernel-level tensor. Elements
+  /// beyond the tensor become zeros.
+  void load(const BlockOp& op, const Dim3& block, std::int64_t iteration) {
+    const Array& whole = *p_.inputs[op.kernel_tensor];
+    Array& tile = tiles_[op.outputs[0]];
+    const Shape origin = tile_origin(op, tile.shape, block, iteration, p_.block.loop);
+    if (!op.attributes.sizes.empty()) {
+      std::ranges::fill(tile.values, 0.0);
+      if (errors()) std::ranges::fill(bound_.tiles[op.outputs[0]].values, 0.0);
+    }
+    copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
+      std::memcpy(tile.values.data() + t, whole.values.data() + w, n * sizeof(double));
+      if (errors())
+        std::memcpy(bound_.tiles[op.outputs[0]].values.data() + t,
+                    p_.errors.in[op.kernel_tensor]->values.data() + w, n * sizeof(double));
+    });
+  }
+
+  /// Copies an output operator's tile, for one block, to the kernel-level output. Does nothing if the
+  /// operator stores a slice and the tile is outside of the slice.
+  void store(const BlockOp& op, const Dim3& block) {
+    Array& whole = *p_.outputs[op.kernel_tensor];
+    const Array& tile = tiles_[op.inputs[0]];
+    const std::optional<Shape> origin = stored_at(op, tile.shape, block);
+    if (!origin) return;
+    copy_tile(whole.shape, tile.shape, *origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
+      std::memcpy(whole.values.data() + w, tile.values.data() + t, n * sizeof(double));
+      if (errors())
+        std::memcpy(p_.errors.out[op.kernel_tensor]->values.data() + w,
+                    bound_.tiles[op.inputs[0]].values.data() + t, n * sizeof(double));
+    });
+  }
+
+  /// Computes both results of reduction_max in one iteration: the new running maximum, and the old maximum
+  /// minus the new one. The difference is 0 in the first iteration (`first`).
+  void running_max(const BlockOp& op, std::size_t index, bool first) {
+    Array &state = states_[index], &now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
+    if (first) std::fill(state.values.begin(), state.values.end(), static_cast<double>(-FLT_MAX));
+    now.values = state.values;
+    if (errors()) running_max_error(op, index, first);
+    fold_max(operand(op.inputs[0]), op.attributes.dim, result(op.outputs[0]));
+    for (std::size_t i = 0; i < now.values.size(); ++i)
+      difference.values[i] = first && now.values[i] == now.values[i] ? 0 : state.values[i] - now.values[i];
+    if (errors())
+      for (std::size_t i = 0; i < now.values.size(); ++i)
+        bound_.tiles[op.outputs[1]].values[i] += sum_error(1) * std::fabs(difference.values[i]);
+    state.values = now.values;
+  }
+
+  /// Computes the errors of both results of reduction_max. Must be called before the running maximum is
+  /// updated, because it reads the maximum of the previous iteration.
+  void running_max_error(const BlockOp& op, std::size_t index, bool first) {
+    std::vector<double>&state = bound_.states[index].values, &difference = bound_.tiles[op.outputs[1]].values;
+    if (first) std::fill(state.begin(), state.end(), 0.0);
+    difference = state;
+    fold_max_error(uncertain(op.inputs[0], bound_), op.attributes.dim, operand(op.outputs[0]),
+                   {states_[index].shape, state.data()});
+    bound_.tiles[op.outputs[0]].values = state;
+    for (std::size_t i = 0; i < state.size(); ++i) difference[i] = first ? 0 : difference[i] + state[i];
+  }
+
+  /// Adds one iteration's tile to the running value of an accumulator. `index`: the operator's index in the
+  /// block graph.
+  void accumulate(const BlockOp& op, std::size_t index, bool first) {
+    Array& state = states_[index];
+    const Operand x = operand(op.inputs[0]);
+    const Result acc{state.shape, state.values.data()};
+    const int last = static_cast<int>(x.shape.size()) - 1;
+    if (first)
+      std::fill(state.values.begin(), state.values.end(), op.kind == OpKind::accum_max ? -FLT_MAX : 0.0);
+    if (errors()) accumulate_error(op, index, first, bound_);
+    if (sampling()) accumulate_error(op, index, first, own_);
+    switch (op.kind) {
+      case OpKind::accum:
+        for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += x.values[i];
+        break;
+      case OpKind::accum_max:
+        fold_max(x, -1, acc);
+        break;
+      case OpKind::accum_rescale:
+      case OpKind::accum_red_sum_rescale:
+        if (!first)  // in the first iteration the state is 0, whatever r is
+          broadcast({state.shape, state.values.data()}, operand(op.inputs[1]), acc,
+                    [](double a, double r) { return a * r; });
+        for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += x.values[i];
+        break;
+      default:
+        fold(x, last, op.kind == OpKind::accum_red_rms, acc);
+    }
+  }
+
+  /// Updates the errors in `e` of an accumulator's running value by one iteration. Must be called before the
+  /// value is updated, because the errors depend on the value of the previous iteration.
+  void accumulate_error(const BlockOp& op, std::size_t index, bool first, Side& e) {
+    const bool exact = is_integer(p_.block.tensors[op.inputs[0]].dtype);
+    const Array& state = states_[index];
+    const Uncertain x = uncertain(op.inputs[0], e);
+    const Result to{state.shape, e.states[index].values.data()};
+    const int last = static_cast<int>(x.at.shape.size()) - 1;
+    const bool added = op.kind == OpKind::accum || op.kind == OpKind::accum_rescale ||
+                       op.kind == OpKind::accum_red_sum_rescale;  // element by element
+    if (first) std::fill(to.values, to.values + state.values.size(), 0.0);
+    if (op.kind == OpKind::accum_max) return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
+    if (!first && added && op.kind != OpKind::accum)
+      rescale_error({state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
+    if (added)
+      for (std::size_t i = 0; i < state.values.size(); ++i)
+        to.values[i] += x.error[i] + (exact ? 0 : sum_error(p_.block.loop) * std::fabs(x.at.values[i]));
+    else if (exact)
+      fold({x.at.shape, x.error}, last, false, to);
+    else
+      fold_error(x, last, op.kind == OpKind::accum_red_rms,
+                 x.at.shape[last] / state.shape[last] * p_.block.loop, to);
+  }
+
+  /// Computes the errors of an accumulator's result, after the loop. `count`: the number of elements by which
+  /// accum_red_mean and accum_red_rms divide.
+  void finish_error(const BlockOp& op, std::size_t index, double count, Side& side) {
+    const Array& state = states_[index];
+    std::vector<double>& e = side.tiles[op.outputs[0]].values;
+    if (op.kind == OpKind::accum_red_sum_rescale) {
+      std::fill(e.begin(), e.end(), 0.0);
+      const int last = static_cast<int>(state.shape.size()) - 1;
+      fold_error({{state.shape, state.values.data()}, side.states[index].values.data()}, last, false,
+                 state.shape[last], {p_.block.tensors[op.outputs[0]].shape, e.data()});
+    } else {
+      e = side.states[index].values;
+    }
+    if (op.kind == OpKind::accum_red_mean || op.kind == OpKind::accum_red_rms)
+      mean_error({state.shape, state.values.data()}, count, op.kind == OpKind::accum_red_rms, e.data());
+  }
+
+  /// Computes an accumulator's result from its running value, after the loop: the sum over the last
+  /// dimension, the mean, the root mean square or the value itself, as the kind of accumulator requires.
+  void finish(const BlockOp& op, std::size_t index) {
+    const Array& state = states_[index];
+    Array& y = tiles_[op.outputs[0]];
+    const double count = static_cast<double>(tiles_[op.inputs[0]].shape.back() * p_.block.loop);
+    if (errors()) finish_error(op, index, count, bound_);
+    if (sampling()) finish_error(op, index, count, own_);
+    if (op.kind == OpKind::accum_red_sum_rescale) {
+      std::fill(y.values.begin(), y.values.end(), 0.0);
+      fold({state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false,
+           result(op.outputs[0]));
+    } else {
+      y.values = state.values;
+    }
+    if (is_integer(p_.block.tensors[op.outputs[0]].dtype))
+      for (double& v : y.values) v = wrapped(static_cast<std::int64_t>(v), 32);
+    if (op.kind == OpKind::accum_red_mean)
+      for (double& v : y.values) v /= count;
+    if (op.kind == OpKind::accum_red_rms)
+      for (double& v : y.values) v = std::sqrt(v / count);
+    if (sampling()) perturb(op);
+    made(op.outputs[0]);
+  }
+
+  const Program& p_;
+  std::vector<Array> tiles_;
+  std::vector<std::vector<double>> rounded_;  // tiles that a matmul reads, rounded to their dtype
+  std::vector<Magnitude> magnitudes_;
+  std::vector<Array> states_;  // accumulators and running maxima, per operator
+  // error bounds of the values (rounding.hpp), and the errors that the latest operator adds
+  Side bound_, own_;
+  Noise noise_;
+  std::vector<Operand> operands_;
+  std::vector<Result> results_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op,
+                                          const std::vector<const Array*>& inputs,
+                                          const std::vector<Array*>& outputs, const Errors& errors,
+                                          const ReferenceOptions& options, const std::vector<Mask>& masked,
+                                          bool& stopped) {
+  std::vector<Mask> in;
+  for (int t : g.ops[op].inputs) in.push_back(masked[t]);
+  const BlockGraph& block = *g.ops[op].block;
+  const Program program = make_program(block, inputs, outputs, errors, options, in, op);
+  std::vector<Magnitude> magnitudes(block.tensors.size());
+  const int threads = static_cast<int>(
+      std::min<std::int64_t>(options.threads > 0 ? options.threads : hardware_threads(), block.grid.count()));
+  std::vector<Worker> workers(threads, Worker(program));
+  std::atomic<bool> stop{false};
+  parallel_for(block.grid.count(), threads, [&](std::int64_t index, int worker) {
+    if (stop) return;
+    const std::int64_t x = index % block.grid.x, yz = index / block.grid.x;
+    workers[worker].run({x, yz % block.grid.y, yz / block.grid.y});
+    if (workers[worker].stopped()) stop = true;
+  });
+  stopped = stop;
+  std::vector<BlockOperand> operands;
+  for (std::size_t t = 0; t < block.tensors.size(); ++t) {
+    Magnitude m;
+    for (const Worker& w : workers) m = join(m, w.magnitudes()[t]);
+    if (!program.operand[t] && m.within(0)) continue;  // not a matmul's operand, and within the limits
+    operands.push_back({op, static_cast<int>(t), m});
+  }
+  return operands;
+}
+
+}  // namespace zellige::graph

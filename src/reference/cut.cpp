@@ -1,0 +1,455 @@
+#include "reference/cut.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+
+#include "graph/compose.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/kept.hpp"
+#include "reference/regroup.hpp"
+
+namespace zellige::graph {
+namespace {
+
+/// Returns whether a block operator computes the same in a block of a smaller grid as in the corresponding
+/// block of the whole grid. False if the operator handles partial tiles or stores a slice, because its result
+/// then depends on the block's position in the grid.
+bool anywhere(const BlockOp& op) {
+  switch (op.kind) {
+    case OpKind::output:
+      // else some blocks store nothing, or a partial tile
+      return op.attributes.dim < 0 && op.attributes.sizes.empty();
+    case OpKind::input:
+      return op.attributes.sizes.empty();
+    case OpKind::matmul:
+    case OpKind::reduction:
+    case OpKind::reduction_max:
+    case OpKind::gather:
+    case OpKind::permute:
+    case OpKind::reshape:
+    case OpKind::expand:
+    case OpKind::slice:
+    case OpKind::rotary_interleaved:
+    case OpKind::mask:  // its bounds are shifted to the smaller grid's origin
+    case OpKind::concat:
+    case OpKind::split:
+    case OpKind::accum:
+    case OpKind::accum_red_sum:
+    case OpKind::accum_red_mean:
+    case OpKind::accum_red_rms:
+    case OpKind::accum_redtox_sum:
+    case OpKind::accum_max:
+    case OpKind::accum_rescale:
+    case OpKind::accum_red_sum_rescale:
+      return true;
+    default:
+      return is_elementwise(op.kind) || is_composed(op.kind);
+  }
+}
+
+/// Builds the subgraph for one region, from the requested tensor back to known tensors. Each region of a
+/// tensor is computed once.
+class Cutter {
+ public:
+  Cutter(const KernelGraph& g, const std::vector<bool>& known)
+      : g_(g), known_(known), producer_(g.tensors.size(), -1) {
+    known_.resize(g.tensors.size());
+    for (int t : g.inputs) known_[t] = true;
+    for (std::size_t i = 0; i < g.ops.size(); ++i)
+      for (int t : g.ops[i].outputs) producer_[t] = static_cast<int>(i);
+    cut_.graph.name = g.name;
+  }
+
+  Cut run(int tensor, const Region& r) {
+    cut_.graph.outputs = {computed(tensor, r)};
+    return std::move(cut_);
+  }
+
+ private:
+  /// Returns the index of the subgraph's tensor that holds region `r` of tensor `t`. If the values of `t` are
+  /// known, that tensor is an input of the subgraph; otherwise adds the operators that compute it.
+  int need(int t, const Region& r) {
+    const auto at = made_.find({t, r});
+    if (at != made_.end()) return at->second;
+    int index = -1;
+    if (known_[t]) {
+      index = add(t, r);
+      cut_.graph.inputs.push_back(index);
+      cut_.inputs.push_back({t, r});
+    } else {
+      index = computed(t, r);
+    }
+    return made_[{t, r}] = index;
+  }
+
+  /// Adds a tensor of the shape of region `r`, with the dtype and name of tensor `t`, to the subgraph.
+  /// Returns its index.
+  int add(int t, const Region& r) {
+    const KernelTensor& whole = g_.tensors[t];
+    cut_.graph.tensors.push_back({whole.dtype, r.extent, row_major(r.extent), whole.name});
+    return static_cast<int>(cut_.graph.tensors.size()) - 1;
+  }
+
+  /// Adds the operators that compute region `r` of tensor `t`. Returns the index of the subgraph's tensor
+  /// that holds the region.
+  int computed(int t, const Region& r) {
+    const KernelOp& op = g_.ops[producer_[t]];
+    if (is_elementwise(op.kind) || op.kind == OpKind::mask) return same_part(op, t, r);
+    if (is_composed(op.kind)) {
+      const std::vector<int> dims = composed_dims(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape);
+      return reduces(op.kind) ? reduced(op, t, r, dims) : along(op, t, r, dims);
+    }
+    switch (op.kind) {
+      case OpKind::rotary_interleaved:
+        return along(op, t, r, {static_cast<int>(r.extent.size()) - 1});
+      case OpKind::matmul:
+        return product(op, t, r);
+      case OpKind::reduction:
+        return along(op, t, r, {op.attributes.dim});
+      case OpKind::gather:
+        return gathered(op, t, r);
+      case OpKind::concat:
+        return joined(op, t, r);
+      case OpKind::split:
+        return taken(op, t, r);
+      case OpKind::permute:
+      case OpKind::expand:
+      case OpKind::slice:
+      case OpKind::reshape:
+        return seen(op, t, r);
+      case OpKind::custom:
+        if (std::ranges::all_of(op.block->ops, anywhere)) return blocks(op, t, r);
+        break;
+      default:
+        break;
+    }
+    return everything(op, t, r);
+  }
+
+  /// Returns the region of `operand`, which broadcasts, that an elementwise operator reads to compute region
+  /// `r` of its result.
+  Region broadcast(const Region& r, int operand) const {
+    const Shape& shape = g_.tensors[operand].shape;
+    Region part = whole(shape);
+    const std::size_t skip = r.extent.size() - shape.size();
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] != 1) part.origin[d] = r.origin[d + skip], part.extent[d] = r.extent[d + skip];
+    return part;
+  }
+
+  /// Adds an operator to the subgraph, with region `r` of tensor `t` as its one result. Returns the result's
+  /// index in the subgraph.
+  int emit(KernelOp op, int t, const Region& r) {
+    const int index = add(t, r);
+    op.outputs = {index};
+    cut_.graph.ops.push_back(std::move(op));
+    return index;
+  }
+
+  /// Adds an elementwise operator or mask, restricted to region `r` of its result `t`. Returns the restricted
+  /// result's index in the subgraph.
+  int same_part(const KernelOp& op, int t, const Region& r) {
+    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    if (op.kind == OpKind::mask) smaller.attributes = mask_from(op.attributes, r.origin);
+    for (int operand : op.inputs) smaller.inputs.push_back(need(operand, broadcast(r, operand)));
+    return emit(std::move(smaller), t, r);
+  }
+
+  /// Adds a matmul, restricted to region `r` of its result `t`: it needs rows of the left operand, columns of
+  /// the right one, and all of K. Returns the restricted result's index in the subgraph.
+  int product(const KernelOp& op, int t, const Region& r) {
+    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    const auto shape_of = [&](std::size_t i) -> const Shape& { return g_.tensors[op.inputs[i]].shape; };
+    const bool row = shape_of(0).size() > 1,
+               column = shape_of(1).size() > 1;  // otherwise vectors: the result lacks it
+    const std::size_t rank = r.extent.size(), batches = row || column ? rank - row - column : 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Shape& shape = shape_of(i);
+      Region part = whole(shape);  // all of K
+      if (shape.size() > 1) {
+        const std::size_t own = shape.size() - 2, outer = own + i, from = i == 0 ? batches : rank - 1;
+        part.origin[outer] = r.origin[from], part.extent[outer] = r.extent[from];
+        for (std::size_t d = 0; d < own; ++d)
+          if (shape[d] != 1)
+            part.origin[d] = r.origin[batches - own + d], part.extent[d] = r.extent[batches - own + d];
+      }
+      smaller.inputs.push_back(need(op.inputs[i], part));
+    }
+    if (op.inputs.size() > 2) smaller.inputs.push_back(need(op.inputs[2], broadcast(r, op.inputs[2])));
+    return emit(std::move(smaller), t, r);
+  }
+
+  /// Adds an operator such as softmax, which reads and computes the dimensions `dims` as a whole. Restricts
+  /// it to region `r` of its result `t` along the other dimensions, then slices the result to `r`. Returns
+  /// the slice's index in the subgraph.
+  int along(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
+    Region given = r, read = r;
+    for (int dim : dims) {
+      given.origin[dim] = read.origin[dim] = 0;
+      given.extent[dim] = g_.tensors[t].shape[dim];
+      read.extent[dim] = g_.tensors[op.inputs[0]].shape[dim];
+    }
+    KernelOp smaller{op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr};
+    for (std::size_t i = 1; i < op.inputs.size(); ++i) {
+      Region part = broadcast(given, op.inputs[i]);
+      const Shape& shape = g_.tensors[op.inputs[i]].shape;
+      for (int dim : dims) {  // the other operands need whole dimensions, too
+        const auto own = static_cast<std::size_t>(dim) + shape.size() - r.extent.size();
+        if (own < shape.size()) part.origin[own] = 0, part.extent[own] = shape[own];
+      }
+      smaller.inputs.push_back(need(op.inputs[i], part));
+    }
+    return slice(emit(std::move(smaller), t, given), t, given, r);
+  }
+
+  /// Adds a reduction over the dimensions `dims`, which it reads as a whole, restricted to region `r` of its
+  /// result `t`. Returns the restricted result's index in the subgraph.
+  int reduced(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
+    const Shape& shape = g_.tensors[op.inputs[0]].shape;
+    Region read = whole(shape);
+    std::size_t from = 0;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const bool over = std::ranges::count(dims, static_cast<int>(d)) > 0;
+      if (!over) read.origin[d] = r.origin[from], read.extent[d] = r.extent[from];
+      from += !over || op.attributes.keepdim;
+    }
+    return emit({op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr}, t, r);
+  }
+
+  /// Adds a gather by index, restricted to region `r` of its result `t`. It needs all rows of the table, but
+  /// only the region's elements of each row. Returns the restricted result's index in the subgraph.
+  int gathered(const KernelOp& op, int t, const Region& r) {
+    Region table = whole(g_.tensors[op.inputs[0]].shape), numbers = whole(g_.tensors[op.inputs[1]].shape);
+    const std::size_t front = numbers.extent.size();
+    for (std::size_t d = 0; d < r.extent.size(); ++d) {
+      Region& part = d < front ? numbers : table;
+      const std::size_t at = d < front ? d : d - front + 1;
+      part.origin[at] = r.origin[d], part.extent[at] = r.extent[d];
+    }
+    return emit(
+        {op.kind, {need(op.inputs[0], table), need(op.inputs[1], numbers)}, {}, op.attributes, nullptr}, t,
+        r);
+  }
+
+  /// Adds a concat, restricted to region `r` of its result `t`: it concatenates the parts of operands that
+  /// lie in the region. Returns the restricted result's index in the subgraph.
+  int joined(const KernelOp& op, int t, const Region& r) {
+    const int dim = op.attributes.dim;
+    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    std::int64_t offset = 0;
+    for (int operand : op.inputs) {
+      const std::int64_t extent = g_.tensors[operand].shape[dim];
+      const std::int64_t from = std::max(r.origin[dim], offset),
+                         to = std::min(r.origin[dim] + r.extent[dim], offset + extent);
+      if (from < to) {
+        Region part = r;
+        part.origin[dim] = from - offset, part.extent[dim] = to - from;
+        smaller.inputs.push_back(need(operand, part));
+      }
+      offset += extent;
+    }
+    return emit(std::move(smaller), t, r);
+  }
+
+  /// Adds a split, restricted to region `r` of its result `t`. Returns the restricted result's index in the
+  /// subgraph.
+  int taken(const KernelOp& op, int t, const Region& r) {
+    const int dim = op.attributes.dim;
+    Region part = r;
+    for (std::size_t i = 0; op.outputs[i] != t; ++i) part.origin[dim] += op.attributes.sizes[i];
+    KernelOp smaller{op.kind, {need(op.inputs[0], part)}, {}, op.attributes, nullptr};
+    smaller.attributes.sizes = {r.extent[dim]};
+    return emit(std::move(smaller), t, r);
+  }
+
+  /// Adds a view (permute, expand, slice or reshape), restricted to region `r` of its result `t`: the same
+  /// view of a region of the operand. Returns the restricted result's index in the subgraph.
+  int seen(const KernelOp& op, int t, const Region& r) {
+    const int operand = op.inputs[0];
+    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    Region given = r, part = r;
+    switch (op.kind) {
+      case OpKind::permute:
+        for (std::size_t d = 0; d < r.extent.size(); ++d) {
+          const auto of = static_cast<std::size_t>(op.attributes.sizes[d]);
+          part.origin[of] = r.origin[d], part.extent[of] = r.extent[d];
+        }
+        break;
+      case OpKind::expand:
+        part = broadcast(r, operand);
+        smaller.attributes.sizes = r.extent;
+        break;
+      case OpKind::slice:
+        part.origin[static_cast<std::size_t>(op.attributes.dim)] += op.attributes.start;
+        smaller.attributes.start = 0,
+        smaller.attributes.end = r.extent[static_cast<std::size_t>(op.attributes.dim)];
+        break;
+      default: {  // reshape
+        const Regrouped both = regroup(r, g_.tensors[t].shape, g_.tensors[operand].shape);
+        given = both.seen, part = both.from;
+        smaller.attributes.sizes = given.extent;
+      }
+    }
+    smaller.inputs.push_back(need(operand, part));
+    return slice(emit(std::move(smaller), t, given), t, given, r);
+  }
+
+  /// Adds a custom operator, restricted to the blocks that write region `r` of its result `t`: the same block
+  /// graph on a smaller grid, with the regions of the operands that these blocks load. Then slices the result
+  /// to `r` and returns the slice's index in the subgraph.
+  int blocks(const KernelOp& op, int t, const Region& r) {
+    const BlockGraph& b = *op.block;
+    const auto position = static_cast<int>(std::ranges::find(op.outputs, t) - op.outputs.begin());
+    const BlockOp& store = *std::ranges::find_if(b.ops, [&](const BlockOp& inner) {
+      return inner.kind == OpKind::output && inner.kernel_tensor == position;
+    });
+    std::array<std::int64_t, 3> first{0, 0, 0}, count{b.grid.x, b.grid.y, b.grid.z};
+    Region given = whole(g_.tensors[t].shape);
+    for (int axis = 0; axis < 3; ++axis) {
+      const int d = store.map[axis];
+      if (d < 0) continue;
+      const std::int64_t tile = g_.tensors[t].shape[d] / b.grid[axis];
+      first[axis] = r.origin[d] / tile;
+      count[axis] = (r.origin[d] + r.extent[d] + tile - 1) / tile - first[axis];
+      given.origin[d] = first[axis] * tile, given.extent[d] = count[axis] * tile;
+    }
+    auto smaller = std::make_shared<BlockGraph>(b);
+    smaller->grid = {count[0], count[1], count[2]};
+    const auto cut_to_blocks = [&](const BlockOp& inner, int tensor) {
+      Region part = whole(g_.tensors[tensor].shape);
+      for (int axis = 0; axis < 3; ++axis) {
+        const int d = inner.map[axis];
+        if (d < 0) continue;
+        const std::int64_t share = g_.tensors[tensor].shape[d] / b.grid[axis];
+        part.origin[d] = first[axis] * share, part.extent[d] = count[axis] * share;
+      }
+      return part;
+    };
+    KernelOp custom{op.kind, {}, {}, op.attributes, nullptr};
+    int index = -1;
+    std::vector<Region> stored(op.outputs.size());
+    for (BlockOp& inner : smaller->ops) {
+      if (inner.kind == OpKind::input) {  // a tensor that two operators load may be restricted in two ways
+        const int tensor = op.inputs[inner.kernel_tensor];
+        inner.kernel_tensor = static_cast<int>(custom.inputs.size());
+        custom.inputs.push_back(need(tensor, cut_to_blocks(inner, tensor)));
+      } else if (inner.kind == OpKind::output) {
+        stored[inner.kernel_tensor] = cut_to_blocks(inner, op.outputs[inner.kernel_tensor]);
+      } else if (inner.kind == OpKind::mask) {
+        const Shape& tile = b.tensors[inner.outputs[0]].shape;
+        inner.attributes =
+            mask_from(inner.attributes, tile_origin(inner, tile, {first[0], first[1], first[2]}, 0, b.loop));
+      }
+    }
+    for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+      custom.outputs.push_back(add(op.outputs[i], stored[i]));
+      if (op.outputs[i] == t) index = custom.outputs.back();
+    }
+    custom.block = std::move(smaller);
+    cut_.graph.ops.push_back(std::move(custom));
+    return slice(index, t, given, r);
+  }
+
+  /// Adds an operator without restricting it, for operators that no other function handles. Then slices its
+  /// result `t` to region `r` and returns the slice's index in the subgraph.
+  int everything(const KernelOp& op, int t, const Region& r) {
+    KernelOp same{op.kind, {}, {}, op.attributes, op.block};
+    for (int operand : op.inputs) same.inputs.push_back(need(operand, whole(g_.tensors[operand].shape)));
+    int index = -1;
+    for (int out : op.outputs) {
+      same.outputs.push_back(add(out, whole(g_.tensors[out].shape)));
+      if (out == t) index = same.outputs.back();
+    }
+    cut_.graph.ops.push_back(std::move(same));
+    return slice(index, t, whole(g_.tensors[t].shape), r);
+  }
+
+  /// Slices tensor `from` of the subgraph, which holds the region `given` of tensor `t`, to the region `r`.
+  /// Adds one split per dimension in which the regions differ. Returns the slice's index in the subgraph.
+  int slice(int from, int t, Region given, const Region& r) {
+    for (std::size_t d = 0; d < r.extent.size(); ++d) {
+      if (given.extent[d] == r.extent[d]) continue;
+      const std::int64_t before = r.origin[d] - given.origin[d],
+                         after = given.extent[d] - before - r.extent[d];
+      KernelOp split{OpKind::split, {from}, {}, {}, nullptr};
+      split.attributes.dim = static_cast<int>(d);
+      const auto piece = [&](std::int64_t extent) {
+        if (extent == 0) return -1;
+        Region smaller = given;
+        smaller.extent[d] = extent;
+        split.attributes.sizes.push_back(extent);
+        split.outputs.push_back(add(t, smaller));
+        return split.outputs.back();
+      };
+      piece(before);
+      const int kept = piece(r.extent[d]);
+      piece(after);
+      cut_.graph.ops.push_back(std::move(split));
+      from = kept;
+      given.origin[d] = r.origin[d], given.extent[d] = r.extent[d];
+    }
+    return from;
+  }
+
+  const KernelGraph& g_;
+  std::vector<bool> known_;
+  std::vector<int> producer_;  // per tensor: the operator
+  std::map<std::pair<int, Region>, int> made_;
+  Cut cut_;
+};
+
+/// Returns the number of floating-point operations of a matmul, 2 per multiply-add. `a`: shape of the left
+/// operand; `c`: shape of the result.
+double product_work(const Shape& a, const Shape& c) {
+  return 2 * static_cast<double>(size(c)) * static_cast<double>(a.back());
+}
+
+}  // namespace
+
+Array part(const Array& a, const Region& r) {
+  Array to = make_array(r.extent);
+  const std::int64_t n = a.shape.back(), m = r.extent.back();
+  each_row(a.shape, r, [&](std::int64_t from, std::int64_t row) {
+    std::memcpy(to.values.data() + row * m, a.values.data() + from * n + r.origin.back(), m * sizeof(double));
+  });
+  return to;
+}
+
+Cut cut(const KernelGraph& g, int tensor, const Region& r, const std::vector<bool>& known) {
+  return Cutter(g, known).run(tensor, r);
+}
+
+double work(const KernelGraph& g) {
+  double sum = 0;
+  const auto elements = [](const auto& tensors, const std::vector<int>& list) {
+    double n = 0;
+    for (int t : list) n += static_cast<double>(size(tensors[t].shape));
+    return n;
+  };
+  const auto one = [&](const auto& tensors, const auto& op) {
+    if (op.kind == OpKind::matmul)
+      return product_work(tensors[op.inputs[0]].shape, tensors[op.outputs[0]].shape);
+    return work_an_element * std::max(elements(tensors, op.inputs), elements(tensors, op.outputs));
+  };
+  sum += work_an_element * elements(g.tensors, g.inputs);
+  for (const KernelOp& op : g.ops) {
+    if (op.kind != OpKind::custom) {
+      sum += one(g.tensors, op);
+      continue;
+    }
+    double block = 0;
+    for (const BlockOp& inner : op.block->ops) block += one(op.block->tensors, inner);
+    sum += block * static_cast<double>(op.block->grid.count() * op.block->loop);
+  }
+  return sum;
+}
+
+double bytes(const KernelGraph& g) {
+  double sum = 0;
+  for (const KernelTensor& t : g.tensors) sum += 8 * static_cast<double>(size(t.shape));
+  return sum;
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,42 @@
+// Measures the distance between two arrays per element, per row and in scale. The scale is the relative error
+// that all elements have in common: 1/64 if found is (1 + 1/64) expected. The judge (judge.hpp) compares each
+// measure with a limit.
+//
+//   Deviation d = deviation(found, expected);
+//   Deviation most = close_by(expected, DType::bf16, nullptr);   // allowed without further evidence
+//   raise(most, deviation(sample, expected), 4);                 // or 4 times what random rounding causes
+//
+// Norms of rows and the scale detect errors that are within the limit of every element: for example a row of
+// zeros in a coarse dtype, or a factor of 1 + 1/64 in the whole tensor.
+#pragma once
+#include "reference/compare.hpp"
+
+namespace zellige::graph {
+
+/// Distances between two arrays, or limits of such distances.
+struct Deviation {
+  std::vector<double> elements;  // |found - expected|
+  std::vector<double> rows;      // per row (last dimension): norm of found - expected
+  double scale = 0;  // |<found - expected, expected>| / <expected, expected>, over finite elements
+  double norm = 0;   // ||found - expected|| / ||expected||
+};
+
+/// Returns the distances between two arrays of the same shape.
+Deviation deviation(const Array& found, const Array& expected);
+
+/// Raises each number of `to` to at least `factor` times the corresponding number in `from`.
+void raise(Deviation& to, const Deviation& from, double factor);
+
+/// Returns the largest deviations that a right result is allowed without further evidence. Does not set the
+/// member `norm`.
+///
+/// - Element: as allowances() says under close_tolerance().
+/// - Row: norm_allowed() for the length of a row, times the norm of the row; plus twice the norm of the change
+///   that omitted roundings make in the row.
+/// - Scale: norm_allowed() for the size of the tensor; plus the change of scale by omitted roundings, and five
+///   times the relative norm of their change, divided by the square root of the number of rows.
+///
+/// `rounded` is the reference with all roundings if the program omits some; otherwise nullptr.
+Deviation close_by(const Array& expected, DType, const Array* rounded);
+
+}  // namespace zellige::graph

@@ -1,0 +1,314 @@
+#include "reference/evaluate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "graph/compose.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/kept.hpp"
+#include "graph/ops.hpp"
+#include "graph/pairs.hpp"
+#include "graph/rows.hpp"
+#include "graph/view.hpp"
+#include "reference/array.hpp"
+#include "reference/evaluate_rows.hpp"
+#include "reference/gemm.hpp"
+
+namespace zellige::graph {
+
+Magnitude magnitude(const double* values, std::int64_t count, Mask mask) {
+  double greatest = 0, poison = 0;  // x - x is 0 for finite x and NaN otherwise
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (mask != Mask::none && values[i] != values[i]) continue;
+    if (mask == Mask::infinity && values[i] <= -FLT_MAX) continue;
+    const double m = std::fabs(values[i]);
+    greatest = greatest > m ? greatest : m;
+    poison += values[i] - values[i];
+  }
+  return {greatest, poison == 0};
+}
+
+namespace {
+
+/// Applies an elementwise operator's definition `f` to one row of `n` elements of N operands. The loop is
+/// vectorized if all operands are contiguous along the row.
+template <int N, class M, class F>
+void map_row(const F& f, M m, const Attributes& a, std::int64_t n,
+             const std::array<const double*, max_operands>& from,
+             const std::array<std::int64_t, max_operands>& step, double* to) {
+  bool dense = true;
+  for (int k = 0; k < N; ++k) dense = dense && step[k] == 1;
+  const auto run = [&](auto at) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      double x[N];
+      for (int k = 0; k < N; ++k) x[k] = from[k][at(k, i)];
+      to[i] = f(m, a, static_cast<const double*>(x));
+    }
+  };
+  if (dense)
+    run([](int, std::int64_t i) { return i; });
+  else
+    run([&](int k, std::int64_t i) { return i * step[k]; });
+}
+
+/// Evaluates an elementwise operator with broadcasting, row by row.
+template <class M>
+void map(OpKind kind, M m, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
+  const Broadcast walk(y.shape, in);
+  with_elementwise(kind, [&](const auto& f, auto operands) {
+    constexpr int n = decltype(operands)::value;
+    std::array<std::int64_t, max_operands> step{};
+    for (int k = 0; k < n; ++k) step[k] = walk.step(k);
+    for (std::int64_t row = 0; row < walk.rows(); ++row) {
+      std::array<const double*, max_operands> from{};
+      for (int k = 0; k < n; ++k) from[k] = in[k].values + walk.start(row, k);
+      map_row<n>(f, m, attributes, walk.row_length(), from, step, y.values + row * walk.row_length());
+    }
+  });
+}
+
+/// Computes a batched matmul without a bias.
+void matmul(const Operand& a, const Operand& b, const Result& c) {
+  const Matrices of = matrices(a.shape, b.shape);
+  const std::int64_t m = of.product[of.product.size() - 2], k = a.shape.back(), n = of.product.back();
+  const Batches batches(of);
+  for (std::int64_t i = 0; i < batches.count(); ++i)
+    gemm(m, n, k, a.values + batches.a[i] * m * k, k, b.values + batches.b[i] * k * n, n,
+         c.values + i * m * n, n);
+}
+
+/// Splits a shape at one dimension: the product of the extents before it, its own extent, the product of the
+/// extents after it.
+struct Around {
+  std::int64_t outer = 1, extent = 1, inner = 1;
+  Around(const Shape& shape, int dim) : extent(shape[dim]) {
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d)
+      (d < dim ? outer : inner) *= d == dim ? 1 : shape[d];
+  }
+};
+
+/// Evaluates a composite operator, such as softmax, step by step (compose.hpp).
+void composed(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
+  const Evaluation e(kind, attributes, in);
+  std::copy_n(e.values.back().values, size(y.shape), y.values);
+}
+
+/// Evaluates a rotary embedding with interleaved pairs. Reorders the pairs to halves, evaluates the form with
+/// halves, and reorders the result.
+void interleaved(const std::vector<Operand>& in, const Result& y) {
+  const std::int64_t n = y.shape.back();
+  std::vector<std::vector<double>> halves;
+  std::vector<Operand> operands;
+  for (const Operand& x : in) {
+    if (x.shape.back() != n) {
+      operands.push_back(x);
+      continue;
+    }
+    halves.emplace_back(static_cast<std::size_t>(size(x.shape)));
+    halves_of_pairs(n, size(x.shape), x.values, halves.back().data());
+    operands.push_back({x.shape, halves.back().data()});
+  }
+  const Evaluation e(OpKind::rotary, {}, operands);
+  pairs_of_halves(n, size(y.shape), e.values.back().values, y.values);
+}
+
+/// Evaluates a view, such as permute, by copying its elements.
+void view(OpKind kind, const Attributes& attributes, const Operand& x, const Result& y) {
+  const Strides whole = row_major(x.shape);
+  const Viewed v = *viewed(kind, attributes, x.shape, whole, y.shape);
+  std::int64_t first = 0;
+  for (std::size_t d = 0; d < y.shape.size(); ++d) first += v.starts[d] * v.steps[d];
+  const std::int64_t n = y.shape.back(), step = v.steps.back();
+  for (std::int64_t row = 0; row < size(y.shape) / n; ++row) {
+    std::int64_t rest = row, from = first;
+    for (std::size_t d = y.shape.size() - 1; d-- > 0; rest /= y.shape[d])
+      from += rest % y.shape[d] * v.steps[d];
+    for (std::int64_t i = 0; i < n; ++i) y.values[row * n + i] = x.values[from + i * step];
+  }
+}
+
+/// Calls copy(offset in the tensor, offset in the part, count) for each contiguous block of a part of a
+/// tensor. `whole`, `part`: shapes of the tensor and the part, which begins at index `offset` along `dim`.
+template <class Copy>
+void copy_part(const Shape& whole, const Shape& part, int dim, std::int64_t offset, const Copy& copy) {
+  const Around w(whole, dim), p(part, dim);
+  for (std::int64_t o = 0; o < w.outer; ++o)
+    copy((o * w.extent + offset) * w.inner, o * p.extent * p.inner, p.extent * p.inner);
+}
+
+}  // namespace
+
+Broadcast::Broadcast(const Shape& result, const std::vector<Operand>& operands)
+    : shape_(result.empty() ? Shape{1} : result), length_(shape_.back()), rows_(size(shape_) / length_) {
+  for (const Operand& x : operands) {
+    const Strides own = row_major(x.shape);
+    Strides steps(shape_.size(), 0);
+    const std::size_t missing = shape_.size() - own.size();
+    for (std::size_t d = 0; d < own.size(); ++d)
+      if (x.shape[d] != 1) steps[d + missing] = own[d];
+    steps_.push_back(std::move(steps));
+  }
+}
+
+std::int64_t Broadcast::start(std::int64_t row, std::size_t i) const {
+  std::int64_t at = 0;
+  for (std::size_t d = shape_.size() - 1; d-- > 0; row /= shape_[d]) at += row % shape_[d] * steps_[i][d];
+  return at;
+}
+
+void add_bias(const Operand& bias, const Result& y) {
+  broadcast({y.shape, y.values}, bias, y, [](double product, double b) { return product + b; });
+}
+
+Batches::Batches(const Matrices& m) {
+  // Returns the batch dimensions of a matmul operand's shape. They broadcast like an elementwise operator's
+  // operands, with matrices as elements.
+  const auto of = [](const Shape& s) { return Shape(s.begin(), s.end() - 2); };
+  Shape batch = of(m.product);
+  batch.push_back(1);
+  Shape bx = of(m.a), by = of(m.b);
+  bx.push_back(1), by.push_back(1);
+  const Broadcast walk(batch, {{bx, nullptr}, {by, nullptr}});
+  for (std::int64_t t = 0; t < walk.rows(); ++t) a.push_back(walk.start(t, 0)), b.push_back(walk.start(t, 1));
+}
+
+Evaluation::Evaluation(OpKind kind, const Attributes& attributes, const std::vector<Operand>& operands)
+    : values(operands) {
+  std::vector<Shape> in;
+  for (const Operand& o : operands) in.push_back(o.shape);
+  steps = compose(kind, attributes, in);
+  shapes = step_shapes(steps, in);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    storage.emplace_back(static_cast<std::size_t>(size(shapes[i])));
+    const std::vector<Operand> from = inputs(i);
+    evaluate(steps[i].kind, steps[i].attributes, from, {{shapes[i], storage.back().data()}});
+    values.push_back({shapes[i], storage.back().data()});
+  }
+}
+
+std::vector<Operand> Evaluation::inputs(std::size_t step) const {
+  std::vector<Operand> from;
+  for (int i : steps[step].inputs) from.push_back(values[static_cast<std::size_t>(i)]);
+  return from;
+}
+
+std::vector<Operand> with_scalar(OpKind kind, const std::vector<Operand>& tensors, const double& scalar) {
+  static const Shape one{1};
+  std::vector<Operand> all = tensors;
+  if (takes_scalar(kind, tensors.size())) all.push_back({one, &scalar});
+  return all;
+}
+
+std::vector<double> in_tf32(const Operand& x) {
+  std::vector<double> values(x.values, x.values + size(x.shape));
+  for (double& v : values) v = round_to_tf32(v);
+  return values;
+}
+
+void fold(const Operand& x, int dim, bool squared, const Result& y) {
+  const Around from(x.shape, dim);
+  const std::int64_t to = y.shape[dim], inner = from.inner;
+  for (std::int64_t o = 0; o < from.outer; ++o)
+    for (std::int64_t e = 0; e < from.extent; ++e) {
+      const double* px = x.values + (o * from.extent + e) * inner;
+      double* py = y.values + (o * to + e % to) * inner;
+      if (squared)
+        for (std::int64_t i = 0; i < inner; ++i) py[i] += px[i] * px[i];
+      else
+        for (std::int64_t i = 0; i < inner; ++i) py[i] += px[i];
+    }
+}
+
+void fold_max(const Operand& x, int dim, const Result& y) {
+  const auto raise = [](double& m, double v) { m = v > m || v != v ? v : m; };
+  if (dim < 0) {
+    const std::int64_t n = size(x.shape);
+    for (std::int64_t i = 0; i < n; ++i) raise(y.values[i], x.values[i]);
+    return;
+  }
+  const Around from(x.shape, dim);
+  for (std::int64_t o = 0; o < from.outer; ++o)
+    for (std::int64_t e = 0; e < from.extent; ++e)
+      for (std::int64_t i = 0; i < from.inner; ++i)
+        raise(y.values[o * from.inner + i], x.values[(o * from.extent + e) * from.inner + i]);
+}
+
+namespace {
+
+/// Wraps integer sums in y to int32, as two's complement. A double holds such sums exactly up to 2^53.
+void wrap(const Result& y) {
+  const std::int64_t n = size(y.shape);
+  for (std::int64_t i = 0; i < n; ++i) y.values[i] = wrapped(static_cast<std::int64_t>(y.values[i]), 32);
+}
+
+}  // namespace
+
+void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in,
+              const std::vector<Result>& out, DType dtype) {
+  const Operand& x = in[0];
+  const Result& y = out[0];
+  if (is_elementwise(kind)) {
+    const double scalar = scalar_operand(attributes, dtype);
+    const std::vector<Operand> all = with_scalar(kind, in, scalar);
+    if (!std::ranges::all_of(all, [&](const Operand& o) { return o.shape == y.shape; }))
+      return with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, all, y); });
+    const Shape flat{size(y.shape)};  // without broadcasting, all elements are one row
+    std::vector<Operand> rows;
+    for (const Operand& o : all) rows.push_back({flat, o.values});
+    with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, rows, {flat, y.values}); });
+  } else if (kind == OpKind::matmul) {
+    if (attributes.tf32) {
+      const std::vector<double> a = in_tf32(x), b = in_tf32(in[1]);
+      matmul({x.shape, a.data()}, {in[1].shape, b.data()}, y);
+    } else {
+      matmul(x, in[1], y);
+    }
+    if (in.size() > 2) add_bias(in[2], y);
+  } else if (names_rows(kind)) {
+    evaluate_rows(kind, attributes, in, y);
+  } else if (kind == OpKind::reduction) {
+    std::fill_n(y.values, size(y.shape), 0.0);
+    fold(x, attributes.dim, false, y);
+  } else if (is_greatest(kind, attributes)) {
+    std::fill_n(y.values, size(y.shape), -std::numeric_limits<double>::infinity());
+    fold_max(x, attributes.dim, y);
+  } else if (is_composed(kind)) {
+    composed(kind, attributes, in, y);
+  } else if (is_view(kind)) {
+    view(kind, attributes, x, y);
+  } else if (kind == OpKind::rotary_interleaved) {
+    interleaved(in, y);
+  } else if (kind == OpKind::mask) {
+    const auto fill = static_cast<double>(static_cast<float>(attributes.value));
+    apply_mask(attributes, y.shape, x.values, fill, y.values);
+    if (in.size() > 1) apply_lengths(attributes, y.shape, in[1].shape, in[1].values, fill, y.values);
+  } else if (kind == OpKind::concat) {
+    std::int64_t offset = 0;
+    for (const Operand& part : in) {
+      copy_part(y.shape, part.shape, attributes.dim, offset,
+                [&](std::int64_t w, std::int64_t p, std::int64_t n) {
+                  std::memcpy(y.values + w, part.values + p, n * sizeof(double));
+                });
+      offset += part.shape[attributes.dim];
+    }
+  } else if (kind == OpKind::split) {
+    std::int64_t offset = 0;
+    for (const Result& part : out) {
+      copy_part(x.shape, part.shape, attributes.dim, offset,
+                [&](std::int64_t w, std::int64_t p, std::int64_t n) {
+                  std::memcpy(part.values + p, x.values + w, n * sizeof(double));
+                });
+      offset += part.shape[attributes.dim];
+    }
+  } else {
+    fail("{} has a state or a boundary: it cannot be evaluated by itself", name(kind));
+  }
+  if (is_integer(dtype) && (kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum))
+    wrap(y);
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,436 @@
+#include "reference/inputs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "graph/dtype.hpp"
+#include "graph/where.hpp"
+#include "reference/cut.hpp"
+#include "reference/mix.hpp"
+#include "reference/parallel.hpp"
+
+namespace zellige::graph {
+namespace {
+
+constexpr int min_exponent = -12;
+
+/// Returns a hash of the counter x. Each row of an input has counters of its own, so that rows can be drawn
+/// in any order.
+std::uint64_t hash(std::uint64_t x) { return mix(x + mix_step); }
+
+/// Returns an approximately normal number from 64 random bits: the sum of four 16-bit uniforms, with mean 0,
+/// variance 1, within 3.5.
+double bell(std::uint64_t bits) {
+  const auto sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
+  return (static_cast<double>(sum) - 131070.0) * (1.7320508075688772 / 65536.0);
+}
+
+/// Returns the seed of one input's random numbers.
+std::uint64_t key_of(const InputChoice& c, int input) {
+  return hash(c.seed) + static_cast<std::uint64_t>(input);
+}
+
+/// Writes `count` random elements of row `row` of an input to `to`, starting at element `from` of the row.
+/// Scales the elements by 2^exponent, and takes absolute values if `positive`. `key`: the input's seed.
+void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std::int64_t row,
+                std::int64_t from, std::int64_t count, double* to) {
+  const Format f = format(dtype);
+  const std::uint64_t stream = hash(key ^ hash(static_cast<std::uint64_t>(row)));
+  // The row's factor is 2^-2 to 2^2 in steps of 2^(1/16), approximately: a power of two times a fraction, so
+  // that the result does not depend on the C library.
+  const auto step = static_cast<int>(stream % 65);
+  const double factor = std::ldexp(1.0 + (step % 16) / 16.0, step / 16 - 2 + exponent);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double x = factor * bell(hash(stream + static_cast<std::uint64_t>(from + i)));
+    if (f.integer_bits)
+      to[i] = cast_number(16 * (positive ? std::fabs(x) : x), {.dtype = dtype, .saturate = true});
+    else
+      to[i] = round_to(f, positive ? std::fabs(x) + factor / 64 : x);  // away from zero, for logarithms
+  }
+}
+
+/// Returns the constraints on an input's integers; their `bound` is 0 if there are none.
+Numbers numbers_of(const InputChoice& c, int input) {
+  const auto at = static_cast<std::size_t>(input);
+  return at < c.numbers.size() ? c.numbers[at] : Numbers{};
+}
+
+/// Fills the array of an input with random numbers, on all cores. The other arguments are those of
+/// random_row().
+void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive) {
+  const std::int64_t n = a.shape.back(), rows = size(a.shape) / n,
+                     chunk = std::max<std::int64_t>(1, (1 << 16) / n);
+  parallel_for((rows + chunk - 1) / chunk, hardware_threads(), [&](std::int64_t c, int) {
+    for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row)
+      random_row(dtype, key, exponent, positive, row, 0, n, a.values.data() + row * n);
+  });
+}
+
+/// A graph on which the search for scales runs the reference: the whole graph, or the subgraph of a part of
+/// one tensor (cut.hpp).
+struct Stage {
+  KernelGraph graph;
+  std::vector<Cut::Part> parts;    // per input of `graph`: the region of a tensor of the whole graph
+  int makes = -1;                  // the tensor whose part is computed; -1: the whole graph
+  std::vector<Array> arrays = {};  // one per input of `graph`
+  std::vector<int> filled = {};    // per array: a mark of the scale with which it was filled
+  Reference reference = {};
+
+  /// Returns values for region `r` of this stage's tensor, whose shape is `shape`, as an operand of a later
+  /// stage. The values are rows and columns of the tile that this stage computed, repeated in a random order.
+  Array spread(const Shape& shape, const Region& r) const {
+    const Array& one = reference.tensors[graph.outputs[0]];
+    const std::int64_t n = one.shape.back(), rows = size(one.shape) / n, m = r.extent.back();
+    // Returns a random index below `of` for row or column i. Rows and columns use hashes with different
+    // `way`: with the same hashes, two operands of a matmul would repeat in step.
+    const auto pick = [](std::uint64_t way, std::int64_t i, std::int64_t of) {
+      return static_cast<std::int64_t>(hash(way + static_cast<std::uint64_t>(i)) %
+                                       static_cast<std::uint64_t>(of));
+    };
+    Array a = make_array(r.extent);
+    each_row(shape, r, [&](std::int64_t from, std::int64_t row) {
+      const double* values = one.values.data() + pick(0, from, rows) * n;
+      for (std::int64_t i = 0; i < m; ++i)
+        a.values[row * m + i] = values[pick(mix_step / 2, r.origin.back() + i, n)];
+    });
+    return a;
+  }
+};
+
+/// Returns a list with one stage, which runs the whole graph.
+std::vector<Stage> whole_graph(const KernelGraph& g) {
+  std::vector<Stage> one{{g, {}}};
+  for (int t : g.inputs) one[0].parts.push_back({t, whole(g.tensors[t].shape)});
+  return one;
+}
+
+/// Returns one stage (a subgraph to run) per output, which computes one tile of the output. If that costs too
+/// much, returns one stage per tensor that an operator computes. An expensive one among these stages takes
+/// tiles of its operands from earlier stages.
+std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
+  constexpr double maximum = 5e8;  // total work of all tiles
+  constexpr std::int64_t side = 64;
+  const auto tile = [&](int t) {
+    Region r = whole(g.tensors[t].shape);
+    const std::size_t rank = r.extent.size();
+    for (std::size_t d = 0; d < rank; ++d) {
+      r.extent[d] = std::min<std::int64_t>(r.extent[d], d + 2 < rank ? 1 : side);
+      const auto places = static_cast<std::uint64_t>(g.tensors[t].shape[d] - r.extent[d] + 1);
+      r.origin[d] = static_cast<std::int64_t>(hash(seed + d + 8 * static_cast<std::uint64_t>(t)) % places);
+    }
+    return r;
+  };
+  const auto stage = [&](int t, const std::vector<bool>& known) {
+    Cut c = cut(g, t, tile(t), known);
+    return Stage{std::move(c.graph), std::move(c.inputs), t};
+  };
+  std::vector<Stage> outputs;
+  for (int t : g.outputs)
+    if (std::ranges::find(g.inputs, t) == g.inputs.end()) outputs.push_back(stage(t, {}));
+  double all_outputs = 0;
+  for (const Stage& s : outputs) all_outputs += work(s.graph);
+  if (all_outputs <= maximum) return outputs;
+  std::vector<Stage> all;
+  for (const KernelOp& op : g.ops)
+    for (int t : op.outputs) {
+      all.push_back(stage(t, {}));
+      if (work(all.back().graph) > maximum / static_cast<double>(g.ops.size()))
+        all.back() = stage(t, std::vector<bool>(g.tensors.size(), true));
+    }
+  return all;
+}
+
+/// Searches for scales of the random inputs at which the reference overflows nowhere.
+class Search {
+ public:
+  /// `share`: the fraction of the magnitude limits that the stages must stay within.
+  Search(const KernelGraph& g, std::vector<Stage> stages, double share, std::uint64_t seed,
+         const GivenInputs& given)
+      : g_(g),
+        stages_(std::move(stages)),
+        share_(share),
+        exponents_(g.inputs.size(), 0),
+        input_(g.tensors.size(), -1) {
+    choice_.seed = seed, choice_.given = given;
+    choice_.given.resize(g.inputs.size());
+    choice_.numbers = drawn_numbers(g);
+    for (std::size_t i = 0; i < g.inputs.size(); ++i) input_[g.inputs[i]] = static_cast<int>(i);
+    for (Stage& s : stages_) {
+      s.arrays.resize(s.parts.size());
+      s.filled.assign(s.parts.size(), unfilled);
+    }
+  }
+
+  /// Finds scales for the random inputs. Throws Error if no scale leaves finite values to compare.
+  void run() {
+    if (std::ranges::none_of(choice_.given, [](const auto& array) { return array == nullptr; })) {
+      tries(false, std::numeric_limits<double>::infinity(), false);  // unscaled, without limits
+      return;
+    }
+    tile_limit_ = finite_limit;
+    for (bool positive : {false, true})
+      if (search(magnitude_limit, positive)) return;
+    // The limits cannot be met: accept up to four times the magnitudes at the smallest scale or at scale 1,
+    // whichever are smaller.
+    tile_limit_ = float32_limit;
+    for (bool positive : {false, true}) {
+      double minimum = std::numeric_limits<double>::infinity();
+      for (bool small : {false, true})
+        if (tries(small, float32_limit, positive)) minimum = std::min(minimum, greatest());
+      if (minimum <= float32_limit && search(std::max(magnitude_limit, 4 * minimum), positive)) return;
+    }
+    // An infinity is a valid result, too. An output may be partly infinite at any scale, and have finite
+    // elements to compare.
+    for (bool positive : {false, true})
+      for (bool small : {false, true}) {
+        tries(small, std::numeric_limits<double>::infinity(), positive);
+        if (comparable()) return;
+      }
+    tries(false, float32_limit, false);  // to find the magnitude that the message reports
+    fail_at({g_.name},
+            "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite, found none: {}; "
+            "there is nothing to compare",
+            min_exponent, offender());
+  }
+
+  InputChoice choice() {
+    choice_.exponents = exponents_;
+    return std::move(choice_);
+  }
+  Stage& first() { return stages_[0]; }
+
+ private:
+  static constexpr double float32_limit = 0x1p127;
+  static constexpr int unfilled = 1;  // no exponent is 1
+
+  /// Finds scales at which all magnitudes are at most `limit`. Prefers scales at which the arguments of exp
+  /// are at most exponent_limit, too. Returns false if there are no such scales. `positive`: random values
+  /// are absolute values.
+  bool search(double limit, bool positive) {
+    choice_.positive = positive, limit_ = limit;
+    for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
+      exp_limit_ = exp_limit;
+      if (fits(none(), 0) || one_alone() || all_together()) return true;
+      if (!exponential()) break;
+    }
+    return false;
+  }
+
+  /// Runs the reference with all inputs at the smallest scale if `small`, otherwise at scale 1. Returns
+  /// whether all magnitudes are at most `limit`. `positive`: random values are absolute values.
+  bool tries(bool small, double limit, bool positive) {
+    choice_.positive = positive, limit_ = limit, exp_limit_ = std::numeric_limits<double>::infinity();
+    return fits(std::vector<bool>(g_.inputs.size(), small), min_exponent);
+  }
+
+  /// Returns the largest absolute value in any tensor of the last run.
+  double greatest() const {
+    double maximum = 0;
+    for (const Stage& s : stages_) {
+      for (const Magnitude& m : s.reference.magnitudes) maximum = std::max(maximum, m.greatest);
+      for (const BlockOperand& o : s.reference.operands) maximum = std::max(maximum, o.magnitude.greatest);
+    }
+    return maximum;
+  }
+
+  /// Returns whether the results of the last run can be compared with a kernel's: every output has a finite
+  /// element, and no tensor has a NaN, unless the caller gives some of the inputs.
+  bool comparable() const {
+    const bool given = std::ranges::any_of(choice_.given, [](const auto& array) { return array != nullptr; });
+    return std::ranges::all_of(stages_, [&](const Stage& s) {
+      const Reference& r = s.reference;
+      if (r.stopped) return false;
+      for (const Array& a : r.tensors)
+        for (double v : a.values)
+          if (v != v && !given) return false;
+      return std::ranges::all_of(s.graph.outputs, [&](int t) {
+        return r.tensors[t].values.empty() ||
+               std::ranges::any_of(r.tensors[t].values, [](double v) { return std::isfinite(v); });
+      });
+    });
+  }
+
+  /// Returns whether the graph computes exp.
+  bool exponential() const {
+    for (const KernelOp& op : g_.ops) {
+      if (op.kind == OpKind::exp) return true;
+      if (op.block)
+        for (const BlockOp& inner : op.block->ops)
+          if (inner.kind == OpKind::exp) return true;
+    }
+    return false;
+  }
+
+  /// Returns whether the input may be scaled: true if it is random and floating-point.
+  bool scales(std::size_t input) const {
+    return !choice_.given[input] && !is_integer(g_.tensors[g_.inputs[input]].dtype);
+  }
+
+  std::vector<bool> none() const { return std::vector<bool>(g_.inputs.size(), false); }
+
+  /// Fills a stage's input arrays with the current scales. Keeps arrays whose scale has not changed.
+  void fill_stage(Stage& s) {
+    for (std::size_t p = 0; p < s.parts.size(); ++p) {
+      const Cut::Part& from = s.parts[p];
+      const int input = input_[from.tensor];
+      if (input < 0) {
+        const auto producer = std::ranges::find(stages_, from.tensor, &Stage::makes);
+        s.arrays[p] = producer->spread(g_.tensors[from.tensor].shape, from.region);
+        continue;
+      }
+      const bool given = choice_.given[input] != nullptr;
+      const int mark = given ? 0 : 2 * exponents_[input] - (choice_.positive ? 1 : 0);
+      if (s.filled[p] == mark) continue;
+      s.filled[p] = mark;
+      if (s.makes >= 0 || given) {
+        choice_.exponents = exponents_;
+        s.arrays[p] = input_part(g_, choice_, input, from.region);
+      } else if (numbers_of(choice_, input).bound > 0) {
+        s.arrays[p] = make_array(from.region.extent);
+        draw_numbers(numbers_of(choice_, input), key_of(choice_, input), 0, size(from.region.extent),
+                     s.arrays[p].values.data());
+      } else {
+        if (s.arrays[p].values.empty()) s.arrays[p] = make_array(from.region.extent);
+        fill(s.arrays[p], g_.tensors[from.tensor].dtype, key_of(choice_, input), exponents_[input],
+             choice_.positive);
+      }
+    }
+  }
+
+  /// Runs the reference with the selected inputs scaled by 2^exponent, and the other inputs at scale 1.
+  /// Returns whether all magnitudes are within the limits.
+  bool fits(const std::vector<bool>& selected, int exponent) {
+    for (std::size_t i = 0; i < selected.size(); ++i) exponents_[i] = selected[i] && scales(i) ? exponent : 0;
+    ReferenceOptions options;
+    options.limit = limit_ * share_;
+    options.exp_limit = exp_limit_ * share_;
+    options.tile_limit = tile_limit_;
+    ++choice_.trials;
+    bool all = true;
+    for (Stage& s : stages_) {
+      fill_stage(s);
+      s.reference = graph::run(s.graph, s.arrays, options);
+      all = all && s.reference.within(options.limit);
+      if (!all && limit_ < std::numeric_limits<double>::infinity()) break;
+    }
+    return all;
+  }
+
+  /// Finds, by bisection, the largest exponent for the selected inputs at which fits() returns true. Returns
+  /// false if it does not even for min_exponent.
+  bool bisect(const std::vector<bool>& selected) {
+    if (!fits(selected, min_exponent)) return false;
+    int good = min_exponent, bad = 0, last = good;
+    while (bad - good > 1) {
+      last = good + (bad - good) / 2;
+      (fits(selected, last) ? good : bad) = last;
+    }
+    return last == good || fits(selected, good);
+  }
+
+  /// Scales one input alone: the first for which bisect() finds an exponent. Returns false if there is none.
+  bool one_alone() {
+    for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
+      if (!scales(i)) continue;
+      std::vector<bool> selected = none();
+      selected[i] = true;
+      if (bisect(selected)) return true;
+    }
+    return false;
+  }
+
+  /// Scales all random inputs by the same power of two, which bisect() finds. Returns false if there is none.
+  bool all_together() { return bisect(std::vector<bool>(g_.inputs.size(), true)); }
+
+  /// Returns a description, for the error message, of the first tensor of the last run that exceeds the
+  /// limit.
+  std::string offender() const {
+    const auto show = [](const Magnitude& m) {
+      return m.finite ? fmt::format("reaches {:.3g}, beyond the range of float32", m.greatest)
+                      : std::string("is not finite");
+    };
+    for (const Stage& s : stages_) {
+      const Reference& r = s.reference;
+      for (const BlockOperand& o : r.operands)
+        if (!o.magnitude.within(limit_))
+          return fmt::format("block tensor {} of operator {} {}",
+                             s.graph.ops[o.op].block->tensors[o.tensor].name, o.op, show(o.magnitude));
+      for (std::size_t t = 0; t < r.magnitudes.size(); ++t)
+        if (!r.magnitudes[t].within(limit_))
+          return fmt::format("tensor {} {}", s.graph.tensors[t].name, show(r.magnitudes[t]));
+    }
+    return "nothing";
+  }
+
+  const KernelGraph& g_;
+  std::vector<Stage> stages_;
+  const double share_;
+  std::vector<int> exponents_;
+  std::vector<int> input_;  // per tensor: the index of the graph input that it is, or -1
+  InputChoice choice_;
+  double limit_ = magnitude_limit, exp_limit_ = exponent_limit, tile_limit_ = finite_limit;
+};
+
+}  // namespace
+
+void draw_numbers(const Numbers& n, std::uint64_t key, std::int64_t first, std::int64_t count, double* to) {
+  const std::uint64_t stream = hash(key);
+  std::int64_t step = static_cast<std::int64_t>(stream % static_cast<std::uint64_t>(n.bound)) | 1;
+  while (std::gcd(step, n.bound) != 1) step += 2;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::uint64_t>(first + i), bound = static_cast<std::uint64_t>(n.bound);
+    to[i] = static_cast<double>(
+        n.distinct ? (stream % bound + at % bound * (static_cast<std::uint64_t>(step) % bound)) % bound
+                   : hash(stream + at) % bound);
+  }
+}
+
+RandomInputs random_inputs(const KernelGraph& g, std::uint64_t seed, const GivenInputs& given) {
+  check_memory(g);
+  Search search(g, whole_graph(g), 1, seed, given);
+  search.run();
+  return {search.choice(), std::move(search.first().arrays), std::move(search.first().reference)};
+}
+
+InputChoice choose_inputs(const KernelGraph& g, std::uint64_t seed, const GivenInputs& given) {
+  Search search(g, parts_of(g, seed), 0.5, seed, given);
+  search.run();
+  return search.choice();
+}
+
+void input_row(const KernelGraph& g, const InputChoice& c, int input, std::int64_t row, std::int64_t from,
+               std::int64_t count, double* to) {
+  const KernelTensor& t = g.tensors[g.inputs[input]];
+  if (c.given[input]) {
+    const double* values = c.given[input]->values.data() + row * t.shape.back() + from;
+    std::copy(values, values + count, to);
+  } else if (const Numbers n = numbers_of(c, input); n.bound > 0) {
+    draw_numbers(n, key_of(c, input), row * t.shape.back() + from, count, to);
+  } else {
+    random_row(t.dtype, key_of(c, input), c.exponents[input], c.positive, row, from, count, to);
+  }
+}
+
+Array input_part(const KernelGraph& g, const InputChoice& c, int input, const Region& r) {
+  Array a = make_array(r.extent);
+  const std::int64_t n = r.extent.back();
+  each_row(g.tensors[g.inputs[input]].shape, r, [&](std::int64_t from, std::int64_t row) {
+    input_row(g, c, input, from, r.origin.back(), n, a.values.data() + row * n);
+  });
+  return a;
+}
+
+std::string describe_scales(const KernelGraph& g, const InputChoice& in) {
+  std::string text;
+  for (std::size_t i = 0; i < in.exponents.size(); ++i) {
+    const std::string scale = in.given[i]            ? "given"
+                              : in.exponents[i] == 0 ? "x 1"
+                                                     : fmt::format("x 2^{}", in.exponents[i]);
+    text += fmt::format("{}{} {}", i ? ", " : "", g.tensors[g.inputs[i]].name, scale);
+  }
+  return in.positive ? text + " (absolute values)" : text;
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,164 @@
+#include "reference/judge.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "graph/dtype.hpp"
+#include "reference/cut.hpp"
+#include "reference/parallel.hpp"
+
+namespace zellige::graph {
+namespace {
+
+/// Returns the spacing of the format's numbers at |x|, which is the distance to the next larger number; 0 for
+/// integers and infinities.
+double step_at(const Format& f, double x) {
+  if (f.integer_bits || !std::isfinite(x)) return 0;
+  int exponent;
+  std::frexp(std::max(std::fabs(x), f.min_normal), &exponent);
+  return std::ldexp(1.0, exponent - 1 - f.mantissa);
+}
+
+/// Returns how many of `count` elements may deviate from the reference by one step of the format without
+/// further evidence, because float32 arithmetic puts them on the other side of a rounding boundary.
+std::int64_t may_be_next_to(const Format& f, std::int64_t count) {
+  if (f.integer_bits) return 0;
+  return static_cast<std::int64_t>(std::ldexp(static_cast<double>(count), std::min(f.mantissa - 19, -8)));
+}
+
+/// Returns a description of the first element or row of `d`, or of its scale, that exceeds the limit in
+/// `allowed`; "" if there is none.
+std::string exceeded(const Deviation& d, const Deviation& allowed, const Shape& shape) {
+  for (std::size_t i = 0; i < d.elements.size(); ++i)
+    if (!(d.elements[i] <= allowed.elements[i]))
+      return fmt::format("element {}", to_string(coordinates(static_cast<std::int64_t>(i), shape)));
+  for (std::size_t i = 0; i < d.rows.size(); ++i)
+    if (!(d.rows[i] <= allowed.rows[i])) {
+      const auto first = static_cast<std::int64_t>(i) * shape.back();
+      return fmt::format("the row of {} is {:.3g} away in norm, rounding alone explains no more than {:.3g}",
+                         to_string(coordinates(first, shape)), d.rows[i], allowed.rows[i]);
+    }
+  if (!(d.scale <= allowed.scale))
+    return fmt::format(
+        "the whole is larger or smaller by {:.3g} of itself, rounding alone explains no more than {:.3g}",
+        d.scale, allowed.scale);
+  return "";
+}
+
+}  // namespace
+
+Judge::Judge(const KernelGraph& g, const std::vector<Array>& inputs, const Reference& reference, int threads,
+             const KernelGraph* declared, const Reference* rounded)
+    : graph_(g),
+      inputs_(inputs),
+      reference_(reference),
+      threads_(threads),
+      declared_(declared),
+      rounded_(rounded) {}
+
+void Judge::sample() {
+  for (const Array& a : bounds_.errors) {
+    const std::size_t elements = a.values.size();
+    const std::size_t rows = elements == 0 ? 0 : elements / static_cast<std::size_t>(a.shape.back());
+    sampled_.push_back({std::vector<double>(elements), std::vector<double>(rows), 0, 0});
+  }
+  // Runs as many samples in parallel as memory allows. Each sample stores its tensors, their errors and the
+  // deviations.
+  const double memory =
+      static_cast<double>(::sysconf(_SC_PAGESIZE)) * static_cast<double>(::sysconf(_SC_PHYS_PAGES));
+  const int threads = threads_ > 0 ? threads_ : hardware_threads();
+  const int workers = static_cast<int>(
+      std::clamp(memory / 4 / (3 * bytes(graph_)), 1.0, static_cast<double>(std::min(threads, samples))));
+  std::mutex guard;
+  parallel_for(samples, workers, [&](std::int64_t i, int) {
+    ReferenceOptions options;
+    options.errors = true, options.sample = static_cast<std::uint64_t>(i + 1);
+    options.threads = std::max(1, threads / workers), options.around = &bounds_, options.declared = declared_;
+    Reference moved = run(graph_, inputs_, options);
+    for (std::size_t t = 0; t < moved.tensors.size(); ++t) {
+      if (moved.tensors[t].values.empty()) continue;  // an input, or exact
+      const Deviation d = deviation(moved.tensors[t], reference_.tensors[t]);
+      const std::lock_guard lock(guard);
+      raise(sampled_[t], d, 1);
+    }
+  });
+}
+
+Comparison Judge::compare(int tensor, const Array& found) {
+  return compare(tensor, found, graph_.tensors[tensor].dtype);
+}
+
+void Judge::find_bounds() {
+  if (!bounds_.errors.empty()) return;
+  ReferenceOptions options;
+  options.errors = options.spread = true, options.threads = threads_, options.declared = declared_;
+  bounds_ = run(graph_, inputs_, options);
+}
+
+bool Judge::next_to(int tensor, const Array& found) const {
+  const Array& expected = reference_.tensors[tensor];
+  const Format f = format(graph_.tensors[tensor].dtype);
+  // Results of a matmul or custom operator, which contain sums, may differ from the reference by a step
+  // without further evidence.
+  const bool sums = std::ranges::any_of(graph_.ops, [&](const KernelOp& op) {
+    return (op.kind == OpKind::matmul || op.kind == OpKind::custom) &&
+           std::ranges::find(op.outputs, tensor) != op.outputs.end();
+  });
+  std::int64_t left = sums ? may_be_next_to(f, size(expected.shape)) : 0;
+  for (std::size_t i = 0; i < found.values.size(); ++i) {
+    const double error = distance(found.values[i], expected.values[i]);
+    if (error > 0 && (error > step_at(f, expected.values[i]) || left-- == 0)) return false;
+  }
+  return true;
+}
+
+Array Judge::limits(int tensor, const Array& found) const {
+  const Array& expected = reference_.tensors[tensor];
+  const Format f = format(graph_.tensors[tensor].dtype);
+  const std::vector<double>& before = bounds_.before[tensor].values;  // empty: computed by a custom operator
+  Array limits = bounds_.errors[tensor];
+  std::int64_t left = may_be_next_to(f, size(expected.shape));
+  for (std::size_t i = 0; i < limits.values.size() && left > 0; ++i) {
+    const double error = distance(found.values[i], expected.values[i]), step = step_at(f, expected.values[i]);
+    if (error <= limits.values[i] || error > step || (!before.empty() && before[i] == 0)) continue;
+    limits.values[i] = step, --left;
+  }
+  return limits;
+}
+
+Comparison Judge::compare(int tensor, const Array& found, DType dtype) {
+  const Array& expected = reference_.tensors[tensor];
+  const Array* rounded = rounded_ ? &rounded_->tensors[tensor] : nullptr;
+  Comparison c = graph::compare(found, expected, dtype, nullptr, rounded);
+  if (c.correct && next_to(tensor, found)) return c;
+  find_bounds();
+  Array limits = this->limits(tensor, found);
+  c = graph::compare(found, expected, dtype, &bounds_.errors[tensor], rounded, &limits);
+  if (c.limited || !(c.correct || c.explained)) return c;
+  Deviation allowed = close_by(expected, dtype, rounded);
+  const Deviation found_by = deviation(found, expected);
+  if (c.correct && exceeded(found_by, allowed, expected.shape).empty()) return c;
+  if (sampled_.empty()) sample();
+  const Deviation& samples = sampled_[tensor];
+  raise(allowed, samples, 4);
+  Array explained = bounds_.errors[tensor];
+  for (std::size_t i = 0; i < limits.values.size(); ++i) {
+    explained.values[i] = std::min(explained.values[i], 4 * samples.elements[i]);
+    limits.values[i] = std::min(limits.values[i], allowed.elements[i]);
+  }
+  c = graph::compare(found, expected, dtype, &explained, rounded, &limits);
+  if (c.limited) return c;
+  c.as_a_whole = exceeded(found_by, allowed, expected.shape);
+  if (!c.as_a_whole.empty()) {
+    c.correct = c.explained = false, c.limited = true;
+    return c;
+  }
+  // No element is wrong, but the norm is: compare it with the samples' norms.
+  c.explained = c.explained || (!c.correct && c.wrong == 0 && c.norm_error <= 2 * samples.norm);
+  return c;
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,353 @@
+#include "reference/reference.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "graph/dtype.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/matrices.hpp"
+#include "graph/ops.hpp"
+#include "graph/view.hpp"
+#include "graph/where.hpp"
+#include "reference/block_reference.hpp"
+#include "reference/evaluate.hpp"
+#include "reference/gemm.hpp"
+#include "reference/masked.hpp"
+#include "reference/parallel.hpp"
+#include "reference/rounding.hpp"
+
+namespace zellige::graph {
+namespace {
+
+constexpr std::int64_t chunk = 1 << 16;  // elements per parallel task
+
+/// Rounds a kernel-level tensor to its dtype (if `round`), and updates its error bounds to those after
+/// rounding. Returns the tensor's magnitude; 0 for integers, whose magnitude has no limit.
+Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
+  if (noise)
+    noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
+  const auto count = static_cast<std::int64_t>(a.values.size()), chunks = (count + chunk - 1) / chunk;
+  std::vector<Magnitude> parts(chunks);
+  parallel_for(chunks, threads, [&](std::int64_t c, int) {
+    double* from = a.values.data() + c * chunk;
+    const std::int64_t n = std::min(chunk, count - c * chunk);
+    if (round && error) storage_error(dtype, from, error->values.data() + c * chunk, n);
+    if (round) round_to(dtype, from, n);
+    if (!is_integer(dtype)) parts[c] = magnitude(from, n, mask);
+  });
+  Magnitude m;
+  for (const Magnitude& part : parts) m = join(m, part);
+  return m;
+}
+
+/// Computes a batched matmul without a bias, in parallel over tiles of the result.
+void matmul(const Array& a, const Array& b, Array& c, int threads) {
+  const Matrices of = matrices(a.shape, b.shape);
+  const std::int64_t m = of.product[of.product.size() - 2], k = a.shape.back(), n = of.product.back();
+  const Batches batches(of);
+  constexpr std::int64_t rows = 128, columns = 480;
+  const std::int64_t down = (m + rows - 1) / rows, across = (n + columns - 1) / columns;
+  parallel_for(batches.count() * down * across, threads, [&](std::int64_t task, int) {
+    const std::int64_t j = task % across * columns, i = task / across % down * rows,
+                       t = task / (across * down);
+    gemm(std::min(rows, m - i), std::min(columns, n - j), k, a.values.data() + (batches.a[t] * m + i) * k, k,
+         b.values.data() + batches.b[t] * k * n + j, n, c.values.data() + (t * m + i) * n + j, n);
+  });
+}
+
+/// Divides an operator along its first dimension into independent parts. That is possible if it is
+/// elementwise or works along other dimensions; else there is one part.
+struct Parts {
+  Parts(const KernelOp& op, const std::vector<Operand>& in, const std::vector<Shape>& out)
+      : op(op), in(in), out(out) {
+    const Shape& x = in[0].shape;
+    bool independent = is_elementwise(op.kind);
+    if (is_composed(op.kind)) independent = composed_dims(op.kind, op.attributes, x).back() > 0;
+    if (op.kind == OpKind::reduction) independent = op.attributes.dim > 0;
+    if (!independent) return;
+    extent = out[0][0];
+    step = std::clamp<std::int64_t>(chunk * extent / std::max(size(x), size(out[0])), 1, extent);
+  }
+  std::int64_t count() const { return (extent + step - 1) / step; }
+
+  /// One part of an operator: its operands, and its offsets in the operator's tensors.
+  struct Part {
+    std::deque<Shape> shapes;
+    std::vector<Operand> in;
+    std::vector<std::int64_t> from;  // per operand
+    std::vector<const Shape*> out;
+    std::vector<std::int64_t> to;  // per result
+  };
+  /// Fills `part` with the operands and offsets of part number `p` of the operator.
+  void part(std::int64_t p, Part& part) const {
+    const auto of = [&](const Shape& shape, std::size_t rank) {
+      const bool cut = count() > 1 && shape.size() == rank && shape[0] == extent;
+      Shape& own = part.shapes.emplace_back(shape);
+      if (cut) own[0] = std::min(step, extent - p * step);
+      return cut ? p * step * (size(shape) / extent) : 0;
+    };
+    const std::size_t rank = is_elementwise(op.kind) ? out[0].size() : in[0].shape.size();
+    for (const Operand& x : in) {
+      part.from.push_back(of(x.shape, rank));
+      part.in.push_back({part.shapes.back(), x.values + part.from.back()});
+    }
+    for (const Shape& y : out) part.to.push_back(of(y, y.size())), part.out.push_back(&part.shapes.back());
+  }
+
+  const KernelOp& op;
+  const std::vector<Operand>& in;
+  const std::vector<Shape>& out;
+  std::int64_t extent = 1, step = 1;
+};
+
+Operand operand(const Array& a) { return {a.shape, a.values.data()}; }
+
+std::vector<Operand> operands(const std::vector<const Array*>& in) {
+  std::vector<Operand> all;
+  for (const Array* a : in) all.push_back(operand(*a));
+  return all;
+}
+
+/// Calls body(part) for each part of an operator that can be computed independently (see Parts), on `threads`
+/// threads.
+template <class Body>
+void each_part(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out,
+               int threads, const Body& body) {
+  const std::vector<Operand> from = operands(in);
+  std::vector<Shape> shapes;
+  for (const Array* a : out) shapes.push_back(a->shape);
+  const Parts parts(op, from, shapes);
+  parallel_for(parts.count(), threads, [&](std::int64_t p, int) {
+    Parts::Part part;
+    parts.part(p, part);
+    body(part);
+  });
+}
+
+/// Evaluates a kernel-level operator, in parallel over its independent parts.
+void evaluate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
+              const std::vector<Array*>& out, int threads) {
+  each_part(op, in, out, threads, [&](const Parts::Part& part) {
+    std::vector<Result> results;
+    for (std::size_t o = 0; o < out.size(); ++o)
+      results.push_back({*part.out[o], out[o]->values.data() + part.to[o]});
+    evaluate(op.kind, op.attributes, part.in, results, dtype);
+  });
+}
+
+/// Computes the errors `to` of an operator's results from the errors `from` of its operands, in parallel over
+/// the operator's independent parts.
+void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
+               const std::vector<Array*>& out, const std::vector<const Array*>& from,
+               const std::vector<Array*>& to, int threads) {
+  each_part(op, in, out, threads, [&](const Parts::Part& part) {
+    std::vector<Uncertain> uncertain;
+    std::vector<Operand> results;
+    std::vector<double*> errors;
+    for (std::size_t i = 0; i < in.size(); ++i)
+      uncertain.push_back({part.in[i], from[i]->values.data() + part.from[i]});
+    for (std::size_t o = 0; o < out.size(); ++o) {
+      results.push_back({*part.out[o], out[o]->values.data() + part.to[o]});
+      errors.push_back(to[o]->values.data() + part.to[o]);
+    }
+    propagate(op.kind, op.attributes, dtype, uncertain, results, errors, 1, threads);
+  });
+}
+
+/// Returns the error bounds that an operator itself adds to its results, as if its operands were exact.
+std::vector<Array> own_errors(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
+                              const std::vector<Array*>& out, int threads) {
+  std::vector<Array> none, own;
+  std::vector<const Array*> from;
+  std::vector<Array*> to;
+  for (const Array* a : in) none.push_back(make_array(a->shape));
+  for (const Array* a : out) own.push_back(make_array(a->shape));
+  for (const Array& a : none) from.push_back(&a);
+  for (Array& a : own) to.push_back(&a);
+  propagate(op, dtype, in, out, from, to, threads);
+  return own;
+}
+
+/// Throws Error unless `inputs` has one array of the right shape per graph input.
+void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
+  if (inputs.size() != g.inputs.size())
+    fail_at({g.name}, "expected {} input arrays, found {}", g.inputs.size(), inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const KernelTensor& t = g.tensors[g.inputs[i]];
+    if (inputs[i].shape != t.shape || static_cast<std::int64_t>(inputs[i].values.size()) != size(t.shape))
+      fail_at({g.name}, "expected an array of shape {} for input {}, found {} with {} values",
+              to_string(t.shape), t.name, to_string(inputs[i].shape), inputs[i].values.size());
+  }
+}
+
+/// Adds to the error of each element of x the change that an omitted rounding to this dtype may make. Uses
+/// max_rounding(), not the rounding of x itself, because a kernel may round x times a factor of its row
+/// instead.
+void add_rounding(DType dtype, const Array& x, Array& error) {
+  const Format f = format(dtype);
+  for (std::size_t i = 0; i < x.values.size(); ++i)
+    if (std::isfinite(x.values[i])) error.values[i] += max_rounding(f, x.values[i]);
+}
+
+/// Returns whether rounding to the dtype changes no element.
+bool representable(DType dtype, const Array& a) {
+  const Format f = format(dtype);
+  bool same = true;
+  if (f.integer_bits)
+    for (double v : a.values) same &= to_integer(f.integer_bits, v) == v;
+  else
+    for (double v : a.values) same &= round_to_float(f, v) == v || v != v;
+  return same;
+}
+
+}  // namespace
+
+void check_memory(const KernelGraph& g) {
+  const std::int64_t page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
+  const std::int64_t limit = page * pages / static_cast<std::int64_t>(sizeof(double));
+  std::int64_t elements = 0;
+  for (const KernelTensor& t : g.tensors) {
+    elements += size(t.shape);
+    if (elements > limit)
+      fail_at({g.name},
+              "expected tensors of at most {} elements together, what this machine's memory holds as "
+              "float64 for the reference, found more at tensor {} {}",
+              limit, t.name, to_string(t.shape));
+  }
+}
+
+bool Reference::within(double limit) const {
+  return !stopped && std::ranges::all_of(magnitudes, [&](const Magnitude& m) { return m.within(limit); }) &&
+         std::ranges::all_of(operands, [&](const BlockOperand& o) { return o.magnitude.within(limit); });
+}
+
+Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const ReferenceOptions& options) {
+  check_memory(g);
+  check_inputs(g, inputs);
+  const int threads = options.threads > 0 ? options.threads : hardware_threads();
+  Reference r;
+  r.tensors.resize(g.tensors.size());
+  r.magnitudes.resize(g.tensors.size());
+  std::vector<Array> rounded(inputs.size());
+  std::vector<const Array*> at(g.tensors.size(), nullptr);
+  std::vector<Mask> given;  // per input: its non-finite values
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const int t = g.inputs[i];
+    const DType dtype = g.tensors[t].dtype;
+    at[t] = &inputs[i];
+    if ((options.round || is_integer(dtype)) && !representable(dtype, inputs[i])) {
+      rounded[i] = inputs[i];
+      round_to(dtype, rounded[i].values.data(), static_cast<std::int64_t>(rounded[i].values.size()));
+      at[t] = &rounded[i];
+    }
+    given.push_back(mask_in(*at[t]));
+    if (is_integer(dtype)) continue;
+    r.magnitudes[t] =
+        magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()), given[i]);
+    r.stopped = r.stopped || options.stops_at(r.magnitudes[t]);
+  }
+  const std::vector<Mask> mask = masked(g, given);
+  if (options.errors) {
+    r.errors.resize(g.tensors.size());
+    for (int t : g.inputs) r.errors[t] = make_array(g.tensors[t].shape);
+    if (options.spread)
+      r.before.resize(g.tensors.size()), r.own.resize(g.tensors.size()), r.exact.resize(g.tensors.size());
+  }
+  for (std::size_t i = 0; i < g.ops.size() && !r.stopped; ++i) {
+    const KernelOp& op = g.ops[i];
+    const Reference* around = options.around;
+    if (around && std::ranges::all_of(op.outputs, [&](int t) { return around->exact[t]; })) {
+      for (int t : op.outputs) {  // rounding cannot move them: their arrays stay empty, like those of inputs
+        at[t] = &around->tensors[t];
+        r.errors[t] = around->errors[t];
+      }
+      continue;
+    }
+    std::vector<const Array*> in;
+    std::vector<Array*> out;
+    Errors errors;
+    for (int t : op.inputs) in.push_back(at[t]);
+    for (int t : op.outputs) {
+      r.tensors[t] = make_array(g.tensors[t].shape);
+      at[t] = &r.tensors[t];
+      out.push_back(&r.tensors[t]);
+    }
+    if (options.errors) {
+      for (int t : op.outputs) r.errors[t] = make_array(g.tensors[t].shape);
+      for (int t : op.inputs) errors.in.push_back(&r.errors[t]);
+      for (int t : op.outputs) errors.out.push_back(&r.errors[t]);
+    }
+    bool stopped = false;
+    if (op.kind == OpKind::custom) {
+      const auto operands = run_block_graph(g, static_cast<int>(i), in, out, errors, options, mask, stopped);
+      r.operands.insert(r.operands.end(), operands.begin(), operands.end());
+    } else if (op.kind == OpKind::matmul && op.attributes.tf32 && options.round) {
+      const auto rounded = [](const Array& a) { return Array{a.shape, in_tf32(operand(a))}; };
+      matmul(rounded(*in[0]), rounded(*in[1]), *out[0], threads);
+      if (in.size() > 2) add_bias(operand(*in[2]), {out[0]->shape, out[0]->values.data()});
+    } else if (op.kind == OpKind::matmul) {
+      matmul(*in[0], *in[1], *out[0], threads);
+      if (in.size() > 2) add_bias(operand(*in[2]), {out[0]->shape, out[0]->values.data()});
+      if (is_integer(g.tensors[op.inputs[0]].dtype))
+        for (double& v : out[0]->values) v = wrapped(static_cast<std::int64_t>(v), 32);
+    } else if (op.kind == OpKind::cast && !options.round && !is_integer(op.attributes.dtype)) {
+      out[0]->values = in[0]->values;
+    } else {
+      evaluate(op, g.tensors[op.inputs[0]].dtype, in, out, threads);
+    }
+    Noise noise(options.sample, static_cast<int>(i), -1);
+    if (options.errors && op.kind != OpKind::custom) {
+      const DType dtype = g.tensors[op.inputs[0]].dtype;
+      const bool sample = options.sample != 0, jump = sample && jumps(op.kind);
+      if (!options.around) propagate(op, dtype, in, out, errors.in, errors.out, threads);
+      std::vector<Array> own(out.size());
+      if (!options.around && !jump && (sample || options.spread))
+        own = own_errors(op, dtype, in, out, threads);
+      for (std::size_t o = 0; o < out.size(); ++o) {
+        const int t = op.outputs[o];
+        if (options.around) r.errors[t] = options.around->before[t], own[o] = options.around->own[t];
+        const DType declared = options.declared ? options.declared->tensors[t].dtype : g.tensors[t].dtype;
+        // A view does not round again, and every dtype can represent a comparison's 0 and 1.
+        const bool omitted = declared != g.tensors[t].dtype && !is_view(op.kind) && !jumps(op.kind);
+        if (omitted && !options.around) add_rounding(declared, *out[o], r.errors[t]);
+        double* y = out[o]->values.data();
+        const auto count = static_cast<std::int64_t>(out[o]->values.size());
+        if (sample && cuts(op.kind, op.attributes))
+          noise.cut(op.attributes, in[0]->values.data(), errors.in[0]->values.data(), y, count);
+        if (jump)
+          noise.perturb(y, r.errors[t].values.data(), count);
+        else if (sample)
+          noise.move(y, own[o].values.data(), count);
+        if (omitted && sample) noise.round(declared, y, count);
+        if (options.spread) {
+          const auto zero = [](const Array& a) {
+            return std::ranges::all_of(a.values, [](double e) { return e == 0; });
+          };
+          r.exact[t] = zero(r.errors[t]) && zero(own[o]);
+          r.before[t] = r.errors[t], r.own[t] = std::move(own[o]);
+        }
+      }
+    }
+    for (int t : op.outputs) {
+      if (stopped) break;
+      r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr,
+                               options.sample ? &noise : nullptr, options.round, mask[t], threads);
+      if (op.kind == OpKind::exp && !r.magnitudes[op.inputs[0]].within(options.exp_limit))
+        r.magnitudes[t].finite = false;
+      stopped = options.stops_at(r.magnitudes[t]);
+    }
+    r.stopped = stopped;
+  }
+  return r;
+}
+
+std::vector<Array> run_reference(const KernelGraph& g, const std::vector<Array>& inputs,
+                                 const ReferenceOptions& options) {
+  Reference r = run(g, inputs, options);
+  std::vector<Array> outputs;
+  for (int t : g.outputs) outputs.push_back(std::move(r.tensors[t]));
+  return outputs;
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,429 @@
+#include "reference/rounding.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "graph/dtype.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/kept.hpp"
+#include "graph/ops.hpp"
+#include "graph/pairs.hpp"
+#include "graph/rows.hpp"
+#include "reference/array.hpp"
+#include "reference/compare.hpp"
+#include "reference/gemm.hpp"
+#include "reference/mix.hpp"
+#include "reference/parallel.hpp"
+
+namespace zellige::graph {
+namespace {
+
+constexpr double u = 0x1p-24;      // half an ulp of 1 in float32
+constexpr double tiny = 0x1p-125;  // smaller numbers may be flushed to zero
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Returns the error bound `e`, or infinity if `e` is NaN, because any result is possible then.
+double known(double e) { return e == e ? e : infinity; }
+
+/// Returns the largest distance from y = f(x) to the values of f at the corners x[k] - e[k], x[k] + e[k] of a
+/// box in n dimensions.
+template <class Numbers, class Meaning>
+double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* x, const double* e, int n,
+               double y) {
+  double spread = 0;
+  for (int corner = 0; corner < 1 << n; ++corner) {
+    double at[max_operands];
+    for (int k = 0; k < n; ++k) at[k] = x[k] + (corner >> k & 1 ? e[k] : -e[k]);
+    spread = std::max(spread, distance(f(m, a, static_cast<const double*>(at)), y));
+  }
+  return spread;
+}
+
+/// Returns how far errors `e` of the operands `x` may move y = f(x), plus the float32 error of f itself,
+/// which is 0 for integers.
+template <int n, class Numbers, class Meaning>
+double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, const Attributes& a,
+                         DType dtype, const double* x, const double* e, double y) {
+  // An infinite operand is a limit, which every kernel evaluates exactly: exp(-inf) is 0.
+  const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
+  const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
+  const double own = is_integer(dtype) ? 0 : limit ? 2 * r : row.own(x, y, r, tiny);
+  const bool moved = std::any_of(e, e + n, [](double v) { return v > 0; });
+  if (!moved) return known(own);
+  switch (row.spread) {
+    case Spread::quotient:
+      if (std::fabs(x[1]) <= e[1]) return infinity;
+      [[fallthrough]];
+    case Spread::corners:
+      return known(corners(m, f, a, x, e, n, y) + own);
+    case Spread::slope:
+      return known(std::min(e[0], 2.0) + own);
+    case Spread::step:
+      return std::fabs(x[0] - x[1]) <= e[0] + e[1] ? 1 : own;
+    case Spread::choice: {
+      const double either = std::max(e[1], e[2]);
+      if (std::fabs(x[0]) > e[0] || e[0] == 0) return known((x[0] != 0 ? e[1] : e[2]) + own);
+      return known(distance(x[1], x[2]) + either + own);
+    }
+  }
+  return infinity;
+}
+
+/// Computes the error bounds of an elementwise operator's result from those of its operands, with
+/// broadcasting.
+void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std::vector<Uncertain>& in,
+                        const Operand& result, double* error) {
+  const Elementwise& row = elementwise(kind);
+  std::vector<Operand> tensors;
+  for (const Uncertain& x : in) tensors.push_back(x.at);
+  const double scalar = scalar_operand(a, dtype), sure = 0;
+  const std::vector<Operand> all = with_scalar(kind, tensors, scalar);
+  const Broadcast walk(result.shape, all);
+  const auto run = [&](auto m, const auto& meaning, auto operands) {
+    constexpr int n = decltype(operands)::value;
+    for (std::int64_t i = 0; i < walk.rows(); ++i) {
+      std::int64_t at[n] = {};
+      for (std::size_t k = 0; k < n; ++k) at[k] = walk.start(i, k);
+      for (std::int64_t j = 0; j < walk.row_length(); ++j) {
+        double x[max_operands] = {}, e[max_operands] = {};
+        for (std::size_t k = 0; k < n; ++k) {
+          const std::int64_t from = at[k] + j * walk.step(k);
+          x[k] = all[k].values[from], e[k] = k < in.size() ? in[k].error[from] : sure;
+        }
+        const std::int64_t to = i * walk.row_length() + j;
+        error[to] = elementwise_error<n>(row, m, meaning, a, dtype, x, e, result.values[to]);
+      }
+    }
+  };
+  with_arithmetic(dtype, [&](auto m) {
+    with_elementwise(kind, [&](const auto& meaning, auto operands) { run(m, meaning, operands); });
+  });
+}
+
+/// Returns a bound of the float32 error of a sum. `share`: the error relative to the partial sums; `maximum`:
+/// the largest partial sum in ascending order; `squares`: the sum of the squared terms. Other orders have
+/// partial sums of about the same size, unless the terms are arranged to cancel late.
+double own_sum_error(double share, double maximum, double squares) {
+  return share * (maximum + std::sqrt(squares));
+}
+
+/// Computes the error bounds of a matmul C = A B. With eA and eB the error bounds of A and B, the bounds of C
+/// are |A| eB + eA (|B| + eB), plus the rounding of the accumulators. `repeats`: number of loop iterations
+/// whose products are added up.
+void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
+            int threads) {
+  const Matrices of = matrices(a.at.shape, b.at.shape);
+  const std::int64_t m = of.product[of.product.size() - 2], k = a.at.shape.back(), n = of.product.back();
+  const Batches batches(of);
+  const std::int64_t terms = k * repeats;
+  const bool exact = is_integer(dtype);
+  // Tensor cores truncate where float32 arithmetic would round, once per eight or more terms. That is a bias in
+  // one direction.
+  const double cut_off = dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8;
+  const double share = exact ? 0 : sum_error(terms) + cut_off;
+  const auto all = static_cast<std::size_t>(size(a.at.shape)),
+             others = static_cast<std::size_t>(size(b.at.shape));
+  std::vector<double> magnitudes(all), squares(all), other_squares(others), reach(others);
+  for (std::size_t i = 0; i < all; ++i)
+    magnitudes[i] = std::fabs(a.at.values[i]), squares[i] = magnitudes[i] * magnitudes[i];
+  for (std::size_t i = 0; i < others; ++i) {
+    reach[i] = std::fabs(b.at.values[i]) + b.error[i];
+    other_squares[i] = b.at.values[i] * b.at.values[i];
+  }
+  const auto none = [](const double* e, std::size_t count) {
+    return std::all_of(e, e + count, [](double x) { return x == 0; });
+  };
+  const bool exact_a = none(a.error, all), exact_b = none(b.error, others);
+  constexpr std::int64_t rows = 128;
+  const std::int64_t down = (m + rows - 1) / rows, step = std::max<std::int64_t>(4, (k + 15) / 16);
+  parallel_for(batches.count() * down, threads, [&](std::int64_t task, int) {
+    const std::int64_t t = task / down, i = task % down * rows, count = std::min(rows, m - i) * n;
+    const std::int64_t from_a = (batches.a[t] * m + i) * k, from_b = batches.b[t] * k * n;
+    double* to = error + (t * m + i) * n;
+    const std::vector<double> zeros(static_cast<std::size_t>(count));
+    std::vector<double> part = zeros, sum = zeros, maximum = zeros;
+    const auto product = [&](const double* x, const double* y, std::int64_t depth) {
+      gemm(count / n, n, depth, x, k, y, n, part.data(), n);
+    };
+    for (std::int64_t at = 0; at < k; at += step) {  // partial results, every `step` terms
+      product(a.at.values + from_a + at, b.at.values + from_b + at * n, std::min(step, k - at));
+      for (std::size_t j = 0; j < part.size(); ++j)
+        sum[j] += part[j], maximum[j] = std::max(maximum[j], std::fabs(sum[j]));
+    }
+    product(squares.data() + from_a, other_squares.data() + from_b, k);
+    for (std::size_t j = 0; j < part.size(); ++j)
+      to[j] = exact ? 0 : own_sum_error(share, maximum[j], part[j]) + tiny;
+    const auto add = [&] {
+      for (std::size_t j = 0; j < part.size(); ++j) to[j] = known(to[j] + part[j]);
+    };
+    if (!exact_b) product(magnitudes.data() + from_a, b.error + from_b, k), add();
+    if (!exact_a) product(a.error + from_a, reach.data() + from_b, k), add();
+  });
+}
+
+/// Adds the error bounds of a bias, and of rounding the sum y once, to a matmul's error bounds `error`.
+/// `unit` is half an ulp of 1, or 0 for integers.
+void bias_error(const Uncertain& bias, const Operand& y, double unit, double* error) {
+  const Broadcast walk(y.shape, {bias.at});
+  for (std::int64_t row = 0; row < walk.rows(); ++row)
+    for (std::int64_t j = 0; j < walk.row_length(); ++j) {
+      const std::int64_t i = row * walk.row_length() + j;
+      error[i] =
+          known(error[i] + bias.error[walk.start(row, 0) + j * walk.step(0)] + unit * std::fabs(y.values[i]));
+    }
+}
+
+/// Returns the error bounds of the matmul operand x after it is rounded to tf32.
+std::vector<double> tf32_error(const Uncertain& x) {
+  std::vector<double> e(x.error, x.error + size(x.at.shape));
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    const double v = x.at.values[i], y = round_to_tf32(v);
+    if (e[i] != 0)
+      e[i] = std::max(distance(round_to_tf32(v + e[i]), y), distance(y, round_to_tf32(v - e[i])));
+  }
+  return e;
+}
+
+/// Computes the error bounds of a composite operator's result from those of its operands, step by step
+/// (compose.hpp).
+void composed(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
+              double* error) {
+  std::vector<Operand> operands;
+  std::vector<const double*> errors;
+  for (const Uncertain& x : in) operands.push_back(x.at), errors.push_back(x.error);
+  const Evaluation e(kind, attributes, operands);
+  std::deque<std::vector<double>> storage;
+  for (std::size_t i = 0; i < e.steps.size(); ++i) {
+    const auto count = static_cast<std::size_t>(size(e.shapes[i]));
+    double* to = storage.emplace_back(count).data();
+    std::vector<Uncertain> from;
+    for (int k : e.steps[i].inputs)
+      from.push_back({e.values[static_cast<std::size_t>(k)], errors[static_cast<std::size_t>(k)]});
+    propagate(e.steps[i].kind, e.steps[i].attributes, dtype, from, {e.values[in.size() + i]}, {to});
+    errors.push_back(to);
+  }
+  std::copy_n(errors.back(), size(e.shapes.back()), error);
+}
+
+/// Computes the error bounds of a rotary embedding with interleaved pairs: reorders the pairs to halves,
+/// computes the bounds for halves, and reorders the bounds back.
+void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, double* error) {
+  const std::int64_t n = y.back(), count = size(y);
+  std::deque<std::vector<double>> halves;
+  const auto moved = [&](const Shape& shape, const double* x) {
+    if (shape.back() != n) return x;
+    std::vector<double>& to = halves.emplace_back(static_cast<std::size_t>(size(shape)));
+    halves_of_pairs(n, size(shape), x, to.data());
+    return static_cast<const double*>(to.data());
+  };
+  std::vector<Uncertain> operands;
+  for (const Uncertain& x : in)
+    operands.push_back({{x.at.shape, moved(x.at.shape, x.at.values)}, moved(x.at.shape, x.error)});
+  std::vector<double> of_halves(static_cast<std::size_t>(count));
+  composed(OpKind::rotary, {}, dtype, operands, of_halves.data());
+  pairs_of_halves(n, count, of_halves.data(), error);
+}
+
+/// Computes the error bounds of y, the maximum of x along `dim`.
+void amax_error(const Uncertain& x, int dim, const Operand& y, double* error) {
+  const std::vector<double> none(static_cast<std::size_t>(size(y.shape)), -infinity);
+  std::fill_n(error, none.size(), 0.0);
+  fold_max_error(x, dim, {y.shape, none.data()}, {y.shape, error});
+}
+
+}  // namespace
+
+double sum_error(std::int64_t n) {
+  const double terms = static_cast<double>(n);
+  return u * std::min(terms, 2 + 1.25 * std::sqrt(terms));
+}
+
+void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const Result& error) {
+  const auto n = static_cast<std::size_t>(size(error.shape));
+  const std::int64_t extent = x.at.shape[dim], to = error.shape[dim];
+  std::int64_t inner = 1;
+  for (std::size_t d = static_cast<std::size_t>(dim) + 1; d < x.at.shape.size(); ++d) inner *= x.at.shape[d];
+  std::vector<double> sum(n, 0), maximum(n, 0), squares(n, 0);
+  const std::int64_t count = size(x.at.shape);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t outer = i / (extent * inner), at = i / inner % extent;
+    const auto j = static_cast<std::size_t>((outer * to + at % to) * inner + i % inner);
+    const double v = std::fabs(x.at.values[i]), e = x.error[i], term = squared ? v * v : x.at.values[i];
+    error.values[j] += squared ? 2 * v * e + e * e + u * term : e;
+    sum[j] += term, maximum[j] = std::max(maximum[j], std::fabs(sum[j])), squares[j] += term * term;
+  }
+  for (std::size_t j = 0; j < n; ++j)
+    error.values[j] = known(error.values[j] + own_sum_error(sum_error(terms), maximum[j], squares[j]));
+}
+
+void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error) {
+  const auto n = static_cast<std::size_t>(size(before.shape)),
+             terms = static_cast<std::size_t>(size(x.at.shape));
+  std::vector<double> y(before.values, before.values + n), high(n), low(n), up(terms), down(terms);
+  for (std::size_t i = 0; i < n; ++i) high[i] = y[i] + error.values[i], low[i] = y[i] - error.values[i];
+  for (std::size_t i = 0; i < terms; ++i)
+    up[i] = x.at.values[i] + x.error[i], down[i] = x.at.values[i] - x.error[i];
+  fold_max(x.at, dim, {before.shape, y.data()});
+  fold_max({x.at.shape, up.data()}, dim, {before.shape, high.data()});
+  fold_max({x.at.shape, down.data()}, dim, {before.shape, low.data()});
+  for (std::size_t i = 0; i < n; ++i)
+    error.values[i] = std::max(distance(high[i], y[i]), distance(y[i], low[i]));
+}
+
+void rescale_error(const Operand& acc, const Uncertain& r, const Result& error) {
+  const std::vector<double> own(error.values, error.values + size(acc.shape));
+  std::vector<double> product(own.size());
+  broadcast(acc, r.at, {acc.shape, product.data()}, [](double x, double y) { return x * y; });
+  elementwise_errors(OpKind::mul, {}, DType::f32, {{acc, own.data()}, r}, {acc.shape, product.data()},
+                     error.values);
+}
+
+void mean_error(const Operand& x, double count, bool root, double* error) {
+  const std::int64_t n = size(x.shape);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double mean = x.values[i] / count;
+    double e = error[i] / count + 2 * u * std::fabs(mean);
+    if (root) {
+      const double y = std::sqrt(mean);
+      e = std::max(std::sqrt(mean + e) - y, y - std::sqrt(std::max(0.0, mean - e))) + u * y;
+    }
+    error[i] = known(e);
+  }
+}
+
+void storage_error(DType dtype, const double* x, double* error, std::int64_t count) {
+  const Format f = format(dtype);
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (error[i] == 0 || error[i] == infinity) continue;
+    const double y = round_to(f, x[i]);
+    error[i] = std::max(distance(round_to(f, x[i] + error[i]), y), distance(y, round_to(f, x[i] - error[i])));
+  }
+}
+
+double max_rounding(const Format& f, double x) {
+  return std::ldexp(std::max(std::fabs(x), f.min_normal), -f.mantissa - 1);
+}
+
+bool jumps(OpKind kind) { return is_elementwise(kind) && elementwise(kind).spread == Spread::step; }
+bool cuts(OpKind kind, const Attributes& a) { return kind == OpKind::cast && is_integer(a.dtype); }
+
+Noise::Noise(std::uint64_t sample, int op, std::int64_t block) : state_(sample * mix_step), sample_(sample) {
+  element_ = static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 +
+             static_cast<std::uint64_t>(block) * 0xaf251af3b0f025b5;
+  state_ += element_;
+}
+
+std::uint64_t Noise::next() { return mix(state_ += mix_step); }
+
+void Noise::move(double* x, const double* own, std::int64_t count) {
+  const bool biased = next() % 4 == 0;
+  const std::uint64_t way = next();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = next();
+    if (!(own[i] > 0 && own[i] < infinity)) continue;
+    const double part = 0.5 + static_cast<double>(bits >> 1) * 0x1p-64;
+    const bool away = (biased ? way : bits) & 1;  // from zero
+    x[i] += std::copysign(own[i] * part, away ? x[i] : -x[i]);
+  }
+}
+
+std::optional<bool> Noise::first_side() {
+  const std::uint64_t one = mix(element_ += mix_step) % 2;
+  if (sample_ > 4) return std::nullopt;
+  if (sample_ > 2) return sample_ == 3;
+  return (sample_ + one) % 2 == 1;
+}
+
+void Noise::round(DType dtype, double* x, std::int64_t count) {
+  const Format f = format(dtype);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double part = static_cast<double>(next()) * 0x1p-63 - 1;  // from -1 to 1
+    if (std::isfinite(x[i]) && x[i] != 0) x[i] += part * max_rounding(f, x[i]);
+  }
+}
+
+void Noise::perturb(double* x, const double* error, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::optional<bool> up = first_side();
+    if (error[i] < 1) continue;
+    if (up)
+      x[i] = *up ? 1 : 0;
+    else if (next() % 2)
+      x[i] = 1 - x[i];
+  }
+}
+
+void Noise::cut(const Attributes& a, const double* x, const double* error, double* y, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::optional<bool> up = first_side();
+    if (!(error[i] > 0 && error[i] < infinity)) continue;
+    const double low = cast_number(x[i] - error[i], a), high = cast_number(x[i] + error[i], a);
+    if (low == high || (!up && next() % 2)) continue;
+    y[i] = (up ? *up : next() % 2 == 1) ? high : low;
+  }
+}
+
+void Noise::store(DType dtype, double* x, const double* error, std::int64_t count) {
+  const Format f = format(dtype);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double y = round_to(f, x[i]);
+    const std::uint64_t side = (mix(element_ += mix_step) + sample_) % 3;
+    if (error[i] == 0 || side == 0) {
+      x[i] = y;
+      continue;
+    }
+    const double low = round_to(f, x[i] - error[i]), high = round_to(f, x[i] + error[i]);
+    // Moves the rounded value y by at most one step (ulp) of the dtype. A larger difference is an error of
+    // the value before rounding, which the noise of earlier operators represents.
+    const double step =
+        f.integer_bits ? 1 : std::max(std::fabs(y), f.min_normal) * std::ldexp(1.0, -f.mantissa);
+    x[i] = side == 1 && low < y    ? round_to(f, std::max(low, y - step))
+           : side == 2 && high > y ? round_to(f, std::min(high, y + step))
+                                   : y;
+  }
+}
+
+void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
+               const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats,
+               int threads) {
+  const Uncertain& x = in[0];
+  if (is_elementwise(kind)) {
+    elementwise_errors(kind, attributes, dtype, in, out[0], errors[0]);
+  } else if (kind == OpKind::matmul) {
+    if (attributes.tf32) {
+      const std::vector<double> a = in_tf32(x.at), b = in_tf32(in[1].at), ea = tf32_error(x),
+                                eb = tf32_error(in[1]);
+      matmul(dtype, {{x.at.shape, a.data()}, ea.data()}, {{in[1].at.shape, b.data()}, eb.data()}, errors[0],
+             repeats, threads);
+    } else {
+      matmul(dtype, x, in[1], errors[0], repeats, threads);
+    }
+    if (in.size() > 2) bias_error(in[2], out[0], is_integer(dtype) ? 0 : u, errors[0]);
+  } else if (kind == OpKind::reduction) {
+    std::fill_n(errors[0], size(out[0].shape), 0.0);
+    const std::int64_t terms = x.at.shape[attributes.dim] / out[0].shape[attributes.dim];
+    if (is_integer(dtype))
+      return fold({x.at.shape, x.error}, attributes.dim, false, {out[0].shape, errors[0]});
+    fold_error(x, attributes.dim, false, terms * repeats, {out[0].shape, errors[0]});
+  } else if (is_greatest(kind, attributes)) {
+    amax_error(x, attributes.dim, out[0], errors[0]);
+  } else if (is_composed(kind)) {
+    composed(kind, attributes, dtype, in, errors[0]);
+  } else if (kind == OpKind::rotary_interleaved) {
+    interleaved(dtype, in, out[0].shape, errors[0]);
+  } else if (kind == OpKind::mask) {  // the fill value is exact
+    apply_mask(attributes, x.at.shape, x.error, 0.0, errors[0]);
+    if (in.size() > 1) apply_lengths(attributes, x.at.shape, in[1].at.shape, in[1].at.values, 0.0, errors[0]);
+  } else {  // concat, split, views and gather/scatter move errors as they move values
+    std::vector<Operand> from;
+    std::vector<Result> to;
+    for (std::size_t i = 0; i < in.size(); ++i)  // row indices are exact
+      from.push_back(
+          {in[i].at.shape, static_cast<int>(i) == number_operand(kind) ? in[i].at.values : in[i].error});
+    for (std::size_t i = 0; i < out.size(); ++i) to.push_back({out[i].shape, errors[i]});
+    evaluate(kind, attributes, from, to);
+  }
+}
+
+}  // namespace zellige::graph

@@ -1,0 +1,118 @@
+// Computes error bounds: how far rounding may move each element of a right kernel's result from the
+// reference.
+//
+// This is a running error analysis. Each value x of the reference has an error bound e: the value x' of a right
+// kernel satisfies |x' - x| <= e. The bounds of an operator's results follow from those of its operands:
+//
+//   inputs            0, because their values are given in their dtype
+//   f of one operand  the larger distance of f(x + e) and f(x - e) from f(x), plus the rounding of f itself
+//   + - * / pow       the largest distance over all corners x +- e of the operands, plus the operator's rounding
+//   sums              the sum of the terms' bounds, plus a fraction of the partial sums that grows with the
+//                     square root of the number of terms, as float32 rounding errors do in any order (Higham
+//                     and Mary, 2019)
+//   storage           the larger distance of round(x - e) and round(x + e) from round(x), where round is the
+//                     rounding to the dtype. It is 0 for most f16 values, because few are so near a rounding
+//                     boundary that float32 errors cross it.
+#pragma once
+#include <optional>
+
+#include "graph/dtype.hpp"
+#include "reference/evaluate.hpp"
+
+namespace zellige::graph {
+
+/// Values with their error bounds, both dense and row-major.
+struct Uncertain {
+  Operand at;
+  const double* error;
+};
+
+/// Computes the error bounds of an operator's results from those of its operands, for the operators that
+/// evaluate() accepts. `out`: values of the results. `errors`: where the error bounds of each result are
+/// written. `repeats`: number of loop iterations whose results an accumulator adds up. A matmul uses
+/// `threads` threads.
+void propagate(OpKind, const Attributes&, DType, const std::vector<Uncertain>& in,
+               const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats = 1,
+               int threads = 1);
+
+/// Adds the error bound of fold(x, dim, squared) to `error`. `terms`: number of terms of the complete sum, of
+/// which this call may add only some.
+void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const Result& error);
+
+/// Computes the error bound of the maximum of `before` and x along `dim`, as fold_max() computes it. `error`
+/// is the bound of `before` on entry and that of the maximum on return.
+void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error);
+
+/// Computes the error bound of acc * r. `error` is the bound of `acc` on entry and that of the product on
+/// return.
+void rescale_error(const Operand& acc, const Uncertain& r, const Result& error);
+
+/// Computes the error bound of the mean x / count of a sum x, or, if `root`, of its square root (root mean
+/// square). `error` is the bound of x on entry and that of the result on return.
+void mean_error(const Operand& x, double count, bool root, double* error);
+
+/// Computes the error bounds of `count` values x after rounding to a dtype. `error` has the bounds before
+/// rounding on entry, and those after rounding on return.
+void storage_error(DType, const double* x, double* error, std::int64_t count);
+
+/// Returns a bound of the change that rounding to nearest makes to numbers of the magnitude of x: |x| 2^-(m +
+/// 1) for m bits of mantissa, which is one to two times half a step of the format.
+double max_rounding(const Format&, double x);
+
+/// Returns whether the operator is a comparison, whose result jumps from 0 to 1 where the operands are equal.
+/// A comparison adds no error itself.
+bool jumps(OpKind);
+/// Returns whether the operator is a cast to an integer, whose result jumps where the operand crosses an
+/// integer.
+bool cuts(OpKind, const Attributes&);
+
+/// Applies random errors to values, each no larger than a right kernel's may be. Results depend only on the
+/// sample's number, the operator and the block, so that each sample can be repeated.
+class Noise {
+ public:
+  Noise() = default;
+  Noise(std::uint64_t sample, int op, std::int64_t block);
+
+  /// Moves each x, a result of an operator, by a random amount between half of `own` and all of `own`, up or
+  /// down. `own` bounds the operator's own error. In a quarter of the calls all elements move away from zero,
+  /// or all toward zero, to imitate a bias of the function or of the order of summation.
+  void move(double* x, const double* own, std::int64_t count);
+
+  /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). Elements that are 0
+  /// remain 0.
+  void round(DType, double* x, std::int64_t count);
+
+  /// Perturbs the results x of a comparison where the operands' errors allow 0 as well as 1 (`error` is 1).
+  /// What it does to these results depends on the number of the sample:
+  ///
+  /// - Samples 1 and 2: opposite random results, so that each result is 0 in one sample and 1 in the other.
+  ///   By chance alone, some of hundreds of results would be the same in all samples.
+  /// - Samples 3 and 4: all results are 1, then all are 0, because a kernel that rounds less than the graph
+  ///   may move all results in one direction.
+  /// - Later samples: flips a random half of the results.
+  void perturb(double* x, const double* error, std::int64_t count);
+
+  /// Perturbs y = cast(x), where the cast is to an integer, in elements in which the error of x allows two
+  /// results. Chooses between the two as perturb() chooses between 0 and 1.
+  void cut(const Attributes&, const double* x, const double* error, double* y, std::int64_t count);
+
+  /// Rounds each x to a dtype. If a rounding boundary is within the error of x, the side of the boundary
+  /// depends on the sample: of three consecutive samples, one rounds an element down, one up and one to
+  /// nearest.
+  void store(DType, double* x, const double* error, std::int64_t count);
+
+ private:
+  /// Returns 64 random bits.
+  std::uint64_t next();
+  /// Returns, in the first four samples, whether the next element with two possible values has the greater
+  /// one. Over these four samples, the answer for an element is true twice and false twice. Returns nullopt
+  /// in later samples.
+  std::optional<bool> first_side();
+  std::uint64_t state_ = 0;
+  std::uint64_t sample_ = 0, element_ = 0;  // element_: a counter that is the same in all samples
+};
+
+/// Returns a bound of the float32 error of a sum of n terms, relative to the size of its partial sums.
+double sum_error(std::int64_t n);
+
+}  // namespace zellige::graph

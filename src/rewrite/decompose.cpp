@@ -1,0 +1,231 @@
+#include "rewrite/decompose.hpp"
+
+#include <algorithm>
+#include <cfloat>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "graph/ops.hpp"
+#include "retile/retile.hpp"
+#include "rewrite/rewrite.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::Attributes;
+using graph::BlockGraph;
+using graph::BlockOp;
+using graph::DType;
+using graph::KernelGraph;
+using graph::KernelOp;
+using graph::OpKind;
+
+/// Returns whether custom operator `op` can be written as kernel-level operators: each block operator has a
+/// kernel-level equivalent, no tile is partial, no slice is stored, no accumulator holds integers, and no
+/// output is written into an input's memory.
+bool is_decomposable(const KernelGraph& g, const KernelOp& op) {
+  if (std::ranges::any_of(op.outputs, [&](int t) { return g.tensors[t].memory >= 0; })) return false;
+  for (const BlockOp& b : op.block->ops) {
+    const bool boundary = b.kind == OpKind::input || b.kind == OpKind::output;
+    if (boundary && (!b.attributes.sizes.empty() || b.attributes.end > 0)) return false;
+    if (graph::is_accumulator(b.kind) && graph::is_integer(op.block->tensors[b.inputs[0]].dtype))
+      return false;  // an int8 matmul accumulates in int32
+    if (!boundary && !graph::is_accumulator(b.kind) && !graph::info(b.kind).kernel) return false;
+  }
+  return true;
+}
+
+/// Returns the graph with custom operator `op` retiled to one block of one iteration, or nullopt if it is not
+/// proved that this computes the same.
+std::optional<KernelGraph> in_one_block(const KernelGraph& g, int op) {
+  retile::Tiling tiling = retile::tiling_of(g);
+  const auto mine = std::ranges::find(tiling, op, &retile::OpTiling::op);
+  mine->grid = {1, 1, 1}, mine->loop = 1;
+  return retile::proved(g, tiling);
+}
+
+/// Rewrites the custom operators `taken` of a graph, each retiled to one block, and copies the others.
+class Decomposition {
+ public:
+  Decomposition(const KernelGraph& g, const std::set<int>& taken) : g_(g), taken_(taken), out_(g) {
+    for (std::size_t t = 0; t < g.tensors.size(); ++t) same_.push_back(static_cast<int>(t));
+  }
+
+  KernelGraph run() {
+    for (std::size_t i = 0; i < g_.ops.size(); ++i) {
+      KernelOp op = g_.ops[i];
+      for (int& t : op.inputs) t = same_[t];
+      if (taken_.contains(static_cast<int>(i)))
+        write_out(op);
+      else
+        out_.keep(op);
+    }
+    return out_.finished();
+  }
+
+ private:
+  /// Writes custom operator `op` as kernel-level operators. Sets `tile_` to the kernel-level tensor of each
+  /// tile.
+  void write_out(const KernelOp& op) {
+    const BlockGraph& block = *op.block;
+    tile_.assign(block.tensors.size(), -1);
+    called_ = out_.name(op.outputs[0]) + "_";
+    // If the only use of a tile is its store, or the tile is f32 and stored, it becomes the tensor in which
+    // it is stored. source[t]: the tile of which tile t is an unchanged copy, or t itself.
+    std::vector<int> source(block.tensors.size());
+    for (std::size_t t = 0; t < source.size(); ++t) source[t] = static_cast<int>(t);
+    std::vector<int> stored_in(block.tensors.size(), -1), uses(block.tensors.size(), 0);
+    for (const BlockOp& b : block.ops) {
+      if (passes(block, b)) {
+        source[b.outputs[0]] = source[b.inputs[0]];
+        continue;
+      }
+      for (int t : b.inputs) ++uses[source[t]];
+      if (b.kind == OpKind::output) stored_in[source[b.inputs[0]]] = op.outputs[b.kernel_tensor];
+    }
+    for (const BlockOp& b : block.ops) {
+      if (b.kind == OpKind::input)
+        tile_[b.outputs[0]] = op.inputs[b.kernel_tensor];
+      else if (b.kind == OpKind::output)
+        store(tile_[b.inputs[0]], op.outputs[b.kernel_tensor]);
+      else if (passes(block, b))
+        tile_[b.outputs[0]] = tile_[b.inputs[0]];
+      else
+        compute(block, b, [&](int t) {
+          return uses[t] == 1 || block.tensors[t].dtype == DType::f32 ? stored_in[t] : -1;
+        });
+    }
+  }
+
+  /// Returns whether block operator `b` is the identity: an accumulator of one iteration, or a reduction that
+  /// leaves the extent of its dimension unchanged.
+  static bool passes(const BlockGraph& block, const BlockOp& b) {
+    if (b.inputs.empty() || b.outputs.empty()) return false;
+    if (block.tensors[b.inputs[0]].dtype != block.tensors[b.outputs[0]].dtype) return false;
+    const graph::Shape& x = block.tensors[b.inputs[0]].shape;
+    switch (b.kind) {
+      case OpKind::accum:
+      case OpKind::accum_rescale:
+        return true;
+      case OpKind::accum_red_sum:
+      case OpKind::accum_red_sum_rescale:
+        return x.back() == 1;
+      case OpKind::accum_redtox_sum:
+        return x.back() == b.attributes.to;
+      case OpKind::reduction:
+        return x[b.attributes.dim] == b.attributes.to;
+      default:
+        return false;
+    }
+  }
+
+  /// Writes block operator `b` as one or several kernel-level operators. becomes(t) returns the kernel-level
+  /// tensor in which tile t is stored and to which the result is written directly, or -1 if a new tensor is
+  /// to be made.
+  template <class Becomes>
+  void compute(const BlockGraph& block, const BlockOp& b, Becomes becomes) {
+    std::vector<int> in;
+    for (int t : b.inputs) in.push_back(tile_[t]);
+    const auto result = [&](std::size_t i) {
+      const graph::BlockTensor& t = block.tensors[b.outputs[i]];
+      const int to = becomes(b.outputs[i]);
+      return to >= 0 ? to : out_.make({t.dtype, t.shape, {}, called_ + t.name});
+    };
+    const int last = static_cast<int>(block.tensors[b.inputs[0]].shape.size()) - 1;
+    OpKind kind = b.kind;
+    Attributes a = b.attributes;
+    switch (kind) {
+      case OpKind::accum_max:  // its initial value is the lowest finite float32
+        kind = OpKind::maximum, a = {.scalar = -FLT_MAX};
+        break;
+      case OpKind::accum_red_sum:
+      case OpKind::accum_red_sum_rescale:
+        kind = OpKind::reduction, a = {.dim = last, .to = 1};
+        break;
+      case OpKind::accum_redtox_sum:
+        kind = OpKind::reduction, a = {.dim = last, .to = a.to};
+        break;
+      case OpKind::accum_red_mean:
+        kind = OpKind::mean, a = {.dim = last, .keepdim = true};
+        break;
+      case OpKind::accum_red_rms: {
+        const std::string name = called_ + block.tensors[b.outputs[0]].name;
+        const int square = out_.add(OpKind::square, {in[0]}, {}, name + "_square");
+        in = {out_.add(OpKind::mean, {square}, {.dim = last, .keepdim = true}, name + "_mean")};
+        kind = OpKind::sqrt, a = {};
+        break;
+      }
+      default:
+        break;
+    }
+    if (kind != b.kind) in.resize(1);
+    if (kind == OpKind::reduction) in[0] = summed_at_once(in[0], a);
+    KernelOp primitive{kind, in, {}, a, nullptr};
+    for (std::size_t i = 0; i < b.outputs.size(); ++i) {
+      primitive.outputs.push_back(result(i));
+      tile_[b.outputs[i]] = primitive.outputs.back();
+    }
+    out_.keep(primitive);
+    if (primitive.outputs.size() == 1) producer_[primitive.outputs[0]] = primitive;
+  }
+
+  /// Returns the tensor that a sum with attributes `a` should read in place of tensor `sums`. If `sums` is
+  /// itself the result of a sum along the same dimension, that is the operand of that sum, so that one kernel
+  /// may sum everything; a cast to f32 between the two sums is then applied to the operand. Otherwise it is
+  /// `sums`.
+  int summed_at_once(int sums, const Attributes& a) {
+    const KernelOp* op = made_by(sums, OpKind::cast);
+    const bool wider = op && op->attributes.dtype == DType::f32;
+    const KernelOp* inner = made_by(wider ? op->inputs[0] : sums, OpKind::reduction);
+    if (!inner || inner->attributes.dim != a.dim || inner->attributes.to % a.to != 0) return sums;
+    const int x = inner->inputs[0];
+    if (!wider) return x;
+    return out_.add(OpKind::cast, {x}, op->attributes, out_.name(sums));
+  }
+  /// Returns the operator that was written with result `t` if it is of this kind, else nullptr.
+  const KernelOp* made_by(int t, OpKind kind) const {
+    const auto op = producer_.find(t);
+    return op != producer_.end() && op->second.kind == kind ? &op->second : nullptr;
+  }
+
+  /// Stores tensor `tile` as tensor `to`. If `tile` is a tensor of the input graph and `to` is neither an
+  /// output nor has strides, nothing is copied, and readers of `to` read `tile` instead.
+  void store(int tile, int to) {
+    if (tile == to) return;
+    const bool was_tile = tile >= static_cast<int>(g_.tensors.size());
+    if (was_tile || is_output(g_, to) || !out_.tensor(to).strides.empty())
+      out_.add(OpKind::mul_scalar, {tile}, {.scalar = 1}, {}, to);
+    else
+      same_[to] = tile;
+  }
+
+  const KernelGraph& g_;
+  const std::set<int>& taken_;
+  Rewrite out_;
+  std::vector<int> same_;  // by tensor of the original graph: the tensor that replaces it
+  std::vector<int> tile_;  // by tile of the operator being rewritten: its kernel-level tensor
+  // Prefix of the names of its tiles, because tiles of two operators may have the same name.
+  std::string called_;
+  std::map<int, KernelOp> producer_;  // by tensor: the written operator that produces it
+};
+
+}  // namespace
+
+std::optional<KernelGraph> decompose(const KernelGraph& given) {
+  KernelGraph g = given;
+  std::set<int> taken;
+  // An operator may be retilable only after the operator that reads its partial results is: retry until
+  // nothing changes.
+  for (bool more = true; std::exchange(more, false);)
+    for (std::size_t i = 0; i < g.ops.size(); ++i) {
+      const int op = static_cast<int>(i);
+      if (!g.ops[i].block || taken.contains(op) || !is_decomposable(g, g.ops[i])) continue;
+      if (std::optional<KernelGraph> whole = in_one_block(g, op))
+        g = std::move(*whole), taken.insert(op), more = true;
+    }
+  if (taken.empty()) return std::nullopt;
+  return Decomposition(g, taken).run();
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,163 @@
+#include "rewrite/memory_order.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "graph/elementwise.hpp"
+#include "graph/graph.hpp"
+#include "rewrite/normalize.hpp"
+#include "rewrite/rewrite.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelGraph;
+using graph::KernelOp;
+using graph::OpKind;
+using graph::Shape;
+
+using Order = std::vector<std::int64_t>;  // by position in memory, the slowest first: the dimension
+
+/// Returns the shape with its dimensions in the order `order`: result dimension i is dimension order[i].
+Shape permuted(const Shape& shape, const Order& order) {
+  Shape result;
+  for (const std::int64_t d : order) result.push_back(shape[static_cast<std::size_t>(d)]);
+  return result;
+}
+
+/// Returns the permutation that undoes `order`.
+Order inverse(const Order& order) {
+  Order result(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    result[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  return result;
+}
+
+/// Returns whether elements keep their sequence if dimensions are put in this order: apart from dimensions of
+/// extent 1, the order is ascending.
+bool keeps(const Shape& shape, const Order& order) {
+  std::int64_t before = -1;
+  for (const std::int64_t d : order) {
+    if (shape[static_cast<std::size_t>(d)] == 1) continue;
+    if (d < before) return false;
+    before = d;
+  }
+  return true;
+}
+
+/// Returns the order of a tensor's dimensions in memory, the slowest first. Returns an empty order in these
+/// cases: the dimensions are in memory order already; the tensor has gaps in memory; it has less than three
+/// dimensions.
+Order order_of(const graph::KernelTensor& t) {
+  if (t.strides.empty() || t.shape.size() < 3) return {};
+  Order order(t.shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto stride = [&](std::int64_t d) { return t.strides[static_cast<std::size_t>(d)]; };
+  const auto extent = [&](std::int64_t d) { return t.shape[static_cast<std::size_t>(d)]; };
+  std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
+    return stride(a) != stride(b) ? stride(a) > stride(b) : extent(a) > extent(b);
+  });
+  const graph::Strides rows = graph::row_major(permuted(t.shape, order));
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (extent(order[i]) != 1 && stride(order[i]) != rows[i]) return {};
+  return keeps(t.shape, order) ? Order{} : order;
+}
+
+/// Rewrites the operators of one graph.
+class MemoryOrder {
+ public:
+  explicit MemoryOrder(const KernelGraph& g) : g_(g), known_(g), out_(g) {}
+
+  KernelGraph run() {
+    for (const int t : g_.inputs)
+      if (Order order = order_of(g_.tensors[t]); !order.empty()) order_[t] = std::move(order);
+    if (order_.empty()) return g_;
+    for (const KernelOp& op : g_.ops)
+      if (!reorder(op)) out_.keep(op);
+    return out_.finished();
+  }
+
+ private:
+  /// Returns whether an operator of this kind is a reduction that can be renumbered.
+  static bool reduces(OpKind kind) {
+    return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin;
+  }
+
+  /// Writes operator `op` on tensors with dimensions in memory order, and a permute of its result back.
+  /// Returns false and writes nothing if all operands are stored in the order of their dimensions, if two
+  /// operands are stored in different orders, or if the operator cannot be renumbered.
+  bool reorder(const KernelOp& op) {
+    const bool reduction = reduces(op.kind) && op.attributes.keepdim;
+    const bool joins = op.kind == OpKind::concat;
+    if (!reduction && !joins && !graph::is_elementwise(op.kind)) return false;
+    const Shape& whole = g_.tensors[reduction ? op.inputs[0] : op.outputs[0]].shape;
+    const Order* order = nullptr;
+    for (const int t : op.inputs) {
+      if (!joins && g_.tensors[t].shape != whole) continue;
+      const auto found = order_.find(t);
+      if (found == order_.end() || (order && *order != found->second)) return false;
+      order = &found->second;
+    }
+    if (!order) return false;
+    const Order own = *order, back = inverse(own);
+    KernelOp anew = op;
+    for (int& t : anew.inputs) t = as_it_lies(t, own);
+    if ((reduction || joins) && anew.attributes.dim >= 0)
+      anew.attributes.dim = static_cast<int>(back[static_cast<std::size_t>(anew.attributes.dim)]);
+    if (reduction) {
+      for (std::int64_t& d : anew.attributes.sizes) d = back[static_cast<std::size_t>(d)];
+      std::ranges::sort(anew.attributes.sizes);
+    }
+    const graph::KernelTensor& made = g_.tensors[op.outputs[0]];
+    const int lies = out_.make({made.dtype, permuted(made.shape, own), {}, made.name + "_lies"});
+    anew.outputs = {lies};
+    out_.keep(anew);
+    out_.add(OpKind::permute, {lies}, {.sizes = back}, "", op.outputs[0]);
+    order_[op.outputs[0]] = own, lies_[{op.outputs[0], own}] = lies;
+    return true;
+  }
+
+  /// Returns tensor `t` with its dimensions in the order `order`. If this keeps the sequence of elements, as
+  /// for a broadcast row of channels, the tensor's producer is repeated with dimensions in this order, or the
+  /// tensor is reshaped. Otherwise the tensor is permuted.
+  int as_it_lies(int t, const Order& order) {
+    if (const auto found = lies_.find({t, order}); found != lies_.end()) return found->second;
+    Shape shape(order.size() - g_.tensors[t].shape.size(), 1);
+    shape.insert(shape.end(), g_.tensors[t].shape.begin(), g_.tensors[t].shape.end());
+    const KernelOp* op = keeps(shape, order) ? known_.producer[t] : nullptr;
+    const std::string name = g_.tensors[t].name + "_lies";
+    int made = -1;
+    if (op && graph::is_elementwise(op->kind)) {
+      KernelOp anew = *op;
+      for (int& in : anew.inputs) in = as_it_lies(in, order);
+      made = out_.make({g_.tensors[t].dtype, permuted(shape, order), {}, name});
+      anew.outputs = {made};
+      out_.keep(anew);
+    } else if (op && op->kind == OpKind::reshape) {
+      made = out_.add(OpKind::reshape, op->inputs, {.sizes = permuted(shape, order)}, name);
+    } else if (keeps(shape, order)) {
+      made = out_.add(OpKind::reshape, {t}, {.sizes = permuted(shape, order)}, name);
+    } else {
+      const bool padded = shape != g_.tensors[t].shape;
+      const int whole = padded ? out_.add(OpKind::reshape, {t}, {.sizes = shape}, name) : t;
+      made = out_.add(OpKind::permute, {whole}, {.sizes = order}, name);
+    }
+    lies_[{t, order}] = made;
+    return made;
+  }
+
+  const KernelGraph& g_;
+  const Known known_;
+  Rewrite out_;
+  // By tensor that is not stored in the order of its dimensions: the order in memory.
+  std::map<int, Order> order_;
+  // By tensor and order: the tensor with its dimensions in that order.
+  std::map<std::pair<int, Order>, int> lies_;
+};
+
+}  // namespace
+
+graph::KernelGraph in_memory_order(const KernelGraph& g) { return MemoryOrder(g).run(); }
+
+}  // namespace zellige::fuse

@@ -1,0 +1,227 @@
+#include "rewrite/normalize.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "graph/elementwise.hpp"
+#include "graph/infer.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelGraph;
+using graph::KernelOp;
+using graph::OpKind;
+using graph::Shape;
+
+/// Rule `broadcast`: if an operand is expanded to the result's shape and another operand has that shape,
+/// replaces the operand by the tensor before the expand. Returns false if the rule does not apply.
+bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (!graph::is_elementwise(op.kind) || op.inputs.size() < 2) return false;
+  const Shape& whole = g.shape(op.outputs[0]);
+  KernelOp anew = op;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    const KernelOp* wide = g.made_by(op.inputs[i], OpKind::expand);
+    if (!wide || g.shape(wide->inputs[0]).size() != whole.size()) continue;
+    const bool others = std::ranges::any_of(
+        anew.inputs, [&](const int& t) { return &t != &anew.inputs[i] && g.shape(t) == whole; });
+    if (others) anew.inputs[i] = wide->inputs[0];
+  }
+  if (anew.inputs == op.inputs) return false;
+  out.keep(anew);
+  return true;
+}
+
+/// Returns, for each dimension of shape `merged`, the extents of the dimensions of shape `split` that are
+/// merged into it. Returns an empty list if `merged` is not `split` with adjacent dimensions merged.
+std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
+  std::vector<Shape> result;
+  std::size_t at = 0;
+  for (const std::int64_t extent : merged) {
+    Shape piece;
+    std::int64_t product = 1;
+    while (at < split.size() && (product < extent || (product == extent && split[at] == 1 && extent != 1)))
+      product *= split[at], piece.push_back(split[at++]);
+    if (piece.empty() && at < split.size() && split[at] == 1) piece.push_back(split[at++]);
+    if (product != extent || piece.empty()) return {};
+    result.push_back(std::move(piece));
+  }
+  return at == split.size() ? result : std::vector<Shape>{};
+}
+
+/// Returns the shape that a reshape gives to a broadcast operand when dimensions of the result are split.
+/// `merged` is the result's shape; split[d] are the extents into which its dimension d is split.
+Shape split_as(const Shape& operand, const std::vector<Shape>& split, const Shape& merged) {
+  Shape result;
+  const std::size_t missing = merged.size() - operand.size();
+  for (std::size_t d = 0; d < operand.size(); ++d) {
+    const Shape& piece = split[missing + d];
+    if (operand[d] == merged[missing + d])
+      result.insert(result.end(), piece.begin(), piece.end());
+    else
+      result.insert(result.end(), piece.size(), 1);  // the operand has extent 1
+  }
+  return result;
+}
+
+/// Returns whether an operator of this kind reduces dimensions.
+bool reduces(OpKind kind) {
+  return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin ||
+         kind == OpKind::logsumexp;
+}
+
+/// Returns whether an operator of this kind runs along rows: a reduction, softmax or norm.
+bool along_rows(OpKind kind) {
+  return reduces(kind) || kind == OpKind::softmax || kind == OpKind::safe_softmax ||
+         kind == OpKind::rms_norm || kind == OpKind::layer_norm;
+}
+
+/// Rule `reshape after`: if the operands of an elementwise operator are reshapes that merge dimensions,
+/// applies the operator to the tensors before the reshapes, and reshapes its result. Returns false if the
+/// rule does not apply.
+bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (!graph::is_elementwise(op.kind)) return false;
+  const Shape& merged = g.shape(op.outputs[0]);
+  const KernelOp* view = nullptr;
+  for (const int t : op.inputs) {
+    const KernelOp* made = g.made_by(t, OpKind::reshape);
+    if (g.shape(t) != merged) continue;
+    if (!made || g.shape(made->inputs[0]).size() <= merged.size() ||
+        (view && g.shape(view->inputs[0]) != g.shape(made->inputs[0])))
+      return false;
+    const KernelOp* inside = g.producer[made->inputs[0]];
+    if (g.readers[t] != 1 || !inside || !(graph::is_elementwise(inside->kind) || along_rows(inside->kind)))
+      return false;
+    view = made;
+  }
+  if (!view) return false;
+  const Shape& split = g.shape(view->inputs[0]);
+  const std::vector<Shape> of = pieces(split, merged);
+  if (of.empty()) return false;
+  KernelOp anew = op;
+  for (int& t : anew.inputs) {
+    const KernelOp* made = g.made_by(t, OpKind::reshape);
+    if (g.shape(t) == merged)
+      t = made->inputs[0];
+    else
+      t = out.add(OpKind::reshape, {t}, {.sizes = split_as(g.shape(t), of, merged)},
+                  g.graph.tensors[t].name + "_split");
+  }
+  const int made = out.make(
+      {g.graph.tensors[op.outputs[0]].dtype, split, {}, g.graph.tensors[op.outputs[0]].name + "_split"});
+  anew.outputs = {made};
+  out.keep(anew);
+  out.add(OpKind::reshape, {made}, {.sizes = merged}, "", op.outputs[0]);
+  return true;
+}
+
+/// Rule `view of an input`: if an elementwise operator reads an input of the graph and its result is reshaped
+/// or permuted, reshapes or permutes the input instead. Returns false if the rule does not apply.
+bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
+  const KernelOp* made = g.producer[op.inputs[0]];
+  if (!made || !graph::is_elementwise(made->kind) || made->inputs.size() != 1 ||
+      g.producer[made->inputs[0]] || g.readers[op.inputs[0]] != 1)
+    return false;
+  KernelOp anew = *made;
+  anew.inputs = {
+      out.add(op.kind, made->inputs, op.attributes, g.graph.tensors[made->inputs[0]].name + "_view")};
+  anew.outputs = op.outputs;
+  out.keep(anew);
+  return true;
+}
+
+/// Rule `kept dimensions`: if an elementwise operator with one operand reads a reduction, makes the reduction
+/// keep its dimensions (keepdim) and adds a reshape after it. Returns false if the rule does not apply.
+bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
+  const int made = op.outputs[0];
+  if (!reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;
+  const bool read = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
+    return graph::is_elementwise(o.kind) && o.inputs == std::vector{made};
+  });
+  if (!read) return false;
+  graph::Attributes kept = op.attributes;
+  kept.keepdim = true;
+  const int wide = out.add(op.kind, op.inputs, kept, g.graph.tensors[made].name + "_kept");
+  out.add(OpKind::reshape, {wide}, {.sizes = g.shape(made)}, "", made);
+  return true;
+}
+
+/// Returns the graph without repeated computations of a value (common-subexpression elimination). Outputs of
+/// the graph are kept even if they are repeated.
+KernelGraph once(const KernelGraph& g) {
+  std::map<std::pair<OpKind, std::vector<int>>, std::vector<const KernelOp*>> before;
+  std::vector<int> as(g.tensors.size());
+  std::iota(as.begin(), as.end(), 0);
+  Rewrite out(g);
+  bool changed = false;
+  for (const KernelOp& given : g.ops) {
+    KernelOp op = given;
+    for (int& t : op.inputs) t = as[t];
+    const graph::KernelTensor& made = g.tensors[op.outputs[0]];
+    const bool may = op.kind != OpKind::custom && op.outputs.size() == 1 && made.memory < 0;
+    if (may) {
+      auto& duplicates = before[{op.kind, op.inputs}];
+      const auto same = std::ranges::find_if(duplicates, [&](const KernelOp* o) {
+        return o->attributes == op.attributes && g.tensors[o->outputs[0]].dtype == made.dtype;
+      });
+      if (same != duplicates.end() && !is_output(g, op.outputs[0])) {
+        as[op.outputs[0]] = (*same)->outputs[0], changed = true;
+        continue;
+      }
+      duplicates.push_back(&given);
+    }
+    out.keep(op);
+  }
+  return changed ? out.finished() : g;
+}
+
+constexpr Rule table[] = {
+    {"kept dimensions",
+     "a sum, mean, maximum or minimum along dimensions that it drops, read by an operator of one operand",
+     kept_dimensions},
+    {"broadcast", "an operand is expanded to the result's shape, and another one has it", broadcast},
+    {"reshape after",
+     "each operand of the result's shape is a reshape that merges dimensions of one split shape, of what a "
+     "reduction or an operator element by element makes, and nobody else reads it",
+     reshape_after},
+    {"view of an input",
+     "a reshape or permute of what one operator makes of an input, element by element, and nobody else reads "
+     "that",
+     view_of_input},
+};
+
+}  // namespace
+
+Known::Known(const KernelGraph& g) : graph(g), producer(g.tensors.size()), readers(g.tensors.size()) {
+  for (const KernelOp& op : g.ops) {
+    for (const int t : op.inputs) ++readers[t];
+    for (const int t : op.outputs) producer[t] = &op;
+  }
+  for (const int t : g.outputs) ++readers[t];
+}
+const KernelOp* Known::made_by(int tensor, OpKind kind) const {
+  return producer[tensor] && producer[tensor]->kind == kind ? producer[tensor] : nullptr;
+}
+
+std::span<const Rule> rules() { return table; }
+
+graph::KernelGraph normalize(KernelGraph g) {
+  g = once(g);
+  for (bool changed = true; changed;) {
+    changed = false;
+    const Known known(g);
+    Rewrite out(g);
+    for (const KernelOp& op : g.ops) {
+      const bool fits =
+          std::ranges::any_of(table, [&](const Rule& rule) { return rule.apply(known, op, out); });
+      if (!fits) out.keep(op);
+      changed = changed || fits;
+    }
+    if (changed) g = out.finished();
+  }
+  return g;
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,49 @@
+// Rewrites equivalent spellings of a graph into one canonical form before groups of operators are selected
+// for fusion. The rules are in one table and are applied until none matches. In these examples shapes are in
+// parentheses; m, h and d are extents:
+//
+//   x / expand(y)                ->    x / y                                 `broadcast`
+//   reshape(y) (m, h d) * w      ->    reshape(y (m, h, d) * w (h, d))       `reshape after`
+//
+//   reshape(cast(x)), x an input ->    cast(reshape(x))                      `view of an input`
+//
+//   sum(x) (m) * 2               ->    reshape(sum(x) (m, 1)) * 2            `kept dimensions`
+//
+// A rule changes no value and no rounding. A value that is computed twice (common subexpressions) is computed
+// once.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "rewrite/rewrite.hpp"
+
+namespace zellige::fuse {
+
+/// A graph with the producer and the number of users of each tensor.
+struct Known {
+  explicit Known(const graph::KernelGraph&);
+
+  const graph::Shape& shape(int tensor) const { return graph.tensors[tensor].shape; }
+  /// Returns the operator that produces the tensor if it is of this kind, else nullptr.
+  const graph::KernelOp* made_by(int tensor, graph::OpKind) const;
+
+  const graph::KernelGraph& graph;
+  std::vector<const graph::KernelOp*> producer;  // by tensor; nullptr: an input
+  std::vector<int> readers;  // by tensor: number of reads; an output of the graph counts as one more
+};
+
+/// A rewrite rule for one operator.
+struct Rule {
+  std::string_view name, condition;  // shown in the documentation
+  /// Appends the replacement of an operator, with the same result, to the rewritten graph. Returns false and
+  /// appends nothing if the rule does not apply.
+  bool (*apply)(const Known&, const graph::KernelOp&, Rewrite&);
+};
+
+/// Returns all rules, in the order in which they are tried.
+std::span<const Rule> rules();
+
+/// Returns the graph in canonical form: no rule matches, and no value is computed twice except for outputs.
+graph::KernelGraph normalize(graph::KernelGraph);
+
+}  // namespace zellige::fuse

@@ -1,0 +1,143 @@
+#include "rewrite/swap_operands.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "graph/elementwise.hpp"
+#include "lower/product_tiles.hpp"
+#include "target/instructions.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::BlockGraph;
+using graph::BlockOp;
+using graph::OpKind;
+using graph::Shape;
+
+constexpr std::int64_t columns_unit = 8, min_rows = 16;  // of a wgmma; matmuls with fewer rows run on warps
+constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, max_columns = 128;
+
+/// Rewrites one block graph.
+class OperandSwap {
+ public:
+  OperandSwap(const BlockGraph& b, const target::Target& target)
+      : from_(b), target_(target), transposed_(b.tensors.size(), -1) {
+    to_.grid = b.grid, to_.block = b.block, to_.loop = b.loop;
+    for (const graph::BlockTensor& t : b.tensors) to_.tensors.push_back({.name = t.name});
+  }
+
+  /// Returns the block graph with A and B swapped, or nullopt if an operator does not allow the swap.
+  std::optional<BlockGraph> run() {
+    for (const BlockOp& op : from_.ops)
+      if (!add(op)) return std::nullopt;
+    if (columns_ == 0) return std::nullopt;
+    to_.block = {columns_ / warpgroup_rows * warpgroup_threads, 1, 1};
+    return std::move(to_);
+  }
+
+ private:
+  const Shape& shape(int t) const { return from_.tensors[t].shape; }
+  /// Returns whether the rewritten block computes the transpose of tile `t` in place of `t`.
+  bool is_transposed(int t) const { return transposed_[t] == t; }
+
+  /// Appends a permute of tile `t`, of shape `s`, that swaps its last two dimensions. Returns the permuted
+  /// tile.
+  int permuted(int t, const Shape& s) {
+    Shape order(s.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    to_.tensors.emplace_back();
+    const int out = static_cast<int>(to_.tensors.size()) - 1;
+    BlockOp op{OpKind::permute, {t}, {out}, {}};
+    op.attributes.sizes = std::move(order);
+    to_.ops.push_back(std::move(op));
+    return out;
+  }
+  /// Returns the transpose of tile `t`, for use by swapped operators. Appends a permute if necessary. Returns
+  /// -1 if the tile has less than two dimensions.
+  int as_transposed(int t) {
+    if (transposed_[t] < 0 && shape(t).size() >= 2) transposed_[t] = permuted(t, shape(t));
+    return transposed_[t];
+  }
+
+  /// Adds operator `op` to the result, on transposed tiles if one of its operands is transposed. Returns
+  /// false if the operator does not allow the swap.
+  bool add(const BlockOp& op) {
+    const bool of_transposed = std::ranges::any_of(op.inputs, [&](int t) { return is_transposed(t); });
+    if (op.kind == OpKind::matmul) return !of_transposed && product(op);
+    if (op.kind == OpKind::output && of_transposed) return store(op), true;
+    if (op.kind == OpKind::input && op.loop_dim >= 0) loaded_.insert(op.outputs[0]);
+    if (op.kind == OpKind::input && cuts_rows(op)) cut_.insert(op.outputs[0]);
+    if (!of_transposed) {
+      to_.ops.push_back(op);
+      return std::ranges::none_of(op.inputs, [&](int t) { return loaded_.count(t) > 0; });
+    }
+    if (op.kind != OpKind::accum && !graph::is_elementwise(op.kind)) return false;
+    BlockOp made = op;
+    for (int& t : made.inputs)
+      if ((t = as_transposed(t)) < 0) return false;
+    transposed_[op.outputs[0]] = op.outputs[0];
+    to_.ops.push_back(std::move(made));
+    return true;
+  }
+
+  /// Adds matmul `op` with A and B swapped. Returns false if wgmma cannot use the swapped tiles, or would not
+  /// gain by the swap.
+  bool product(const BlockOp& op) {
+    if (op.inputs.size() != 2 || from_.tensors[op.outputs[0]].after_loop) return false;
+    const Shape& out = shape(op.outputs[0]);
+    const std::int64_t m = out[out.size() - 2], n = out.back();
+    // Rows that fill a warpgroup need no swap, and a swap does not help fewer rows that the grid splits.
+    if (m < min_rows || m % columns_unit != 0 || m % warpgroup_rows == 0 ||
+        (m < warpgroup_rows && cut_.count(op.inputs[0]) > 0) ||
+        !has_instruction(from_.tensors[op.inputs[0]].dtype, m) || graph::size(out) != m * n ||
+        n % warpgroup_rows != 0 || n > max_columns || (columns_ > 0 && n != columns_))
+      return false;
+    for (int t : op.inputs)  // warpgroups read only what TMA has loaded
+      if (shape(t).size() != out.size() || loaded_.count(t) == 0) return false;
+    columns_ = n;
+    BlockOp made = op;
+    made.inputs = {as_transposed(op.inputs[1]), as_transposed(op.inputs[0])};
+    transposed_[op.outputs[0]] = op.outputs[0];
+    to_.ops.push_back(std::move(made));
+    return true;
+  }
+
+  /// Adds the store of a transposed tile, with a permute in front of it that transposes the tile back.
+  void store(const BlockOp& op) {
+    BlockOp made = op;
+    made.inputs = {permuted(op.inputs[0], shape(op.inputs[0]))};
+    to_.ops.push_back(std::move(made));
+  }
+
+  /// Returns whether the grid splits the rows (the second to last dimension) of the tile that `input` loads.
+  bool cuts_rows(const BlockOp& input) const {
+    const int rows = static_cast<int>(shape(input.outputs[0]).size()) - 2;
+    return std::ranges::count(input.map, rows) > 0 && rows >= 0;
+  }
+  bool has_instruction(graph::DType t, std::int64_t n) const {
+    return target::find_warpgroup_mma(target_, graph::name(t), graph::name(t), graph::name(graph::DType::f32),
+                                      n);
+  }
+
+  const BlockGraph& from_;
+  const target::Target& target_;
+  BlockGraph to_;
+  std::set<int> loaded_;  // tiles loaded in each iteration
+  std::set<int> cut_;     // tiles whose rows the grid splits
+  // By tile: itself if it is computed transposed, a permuted copy if there is one, else -1.
+  std::vector<int> transposed_;
+  std::int64_t columns_ = 0;
+};
+
+}  // namespace
+
+std::optional<BlockGraph> swap_operands(const BlockGraph& b, const target::Target& target) {
+  if (static_cast<double>(b.grid.count()) < plan::dram_saturating_fraction * target.multiprocessors)
+    return std::nullopt;
+  return OperandSwap(b, target).run();
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,105 @@
+#include "select/copies.hpp"
+
+#include <algorithm>
+
+#include "kernel/outer_product.hpp"
+#include "select/layouts.hpp"
+#include "select/warpgroup_chain.hpp"
+#include "target/instructions.hpp"
+
+namespace zellige::plan {
+
+namespace {
+
+/// Returns the target's widest cp.async for which fits(number of elements) is true. If there is none, returns the
+/// widest ordinary access for which fits() and whole() are true, or a single element. whole(number of elements) says
+/// whether the number divides the tile's rows: ordinary accesses, unlike cp.async, cannot be partial.
+template <class Fits, class Whole>
+CopyChoice first_copy(DType dtype, const target::Target& target, Fits fits, Whole whole) {
+  const int size = graph::bytes(dtype);
+  for (const Instruction* row : target::async_copies(target)) {
+    const int bytes = row->c.bits / 8;
+    if (bytes % size == 0 && fits(bytes / size)) return {bytes / size, bytes, row};
+  }
+  int bytes = target.access_bytes;
+  while (bytes > size && !(fits(bytes / size) && whole(bytes / size))) bytes /= 2;
+  return {bytes / size, bytes, nullptr};
+}
+
+}  // namespace
+
+CopyChoice single_copy(DType dtype, const target::Target& target) {
+  return first_copy(
+      dtype, target, [](int elements) { return elements == 1; }, [](int) { return true; });
+}
+
+CopyChoice widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner,
+                       const target::Target& target) {
+  const auto aligned = [&](std::int64_t v) {
+    if (tensor.strides[inner] != 1) return false;
+    for (int d = 0; d < static_cast<int>(n.splits.size()); ++d) {
+      const Split& s = n.splits[d];
+      const std::int64_t unit = d == inner ? 1 : tensor.strides[d];
+      const bool moves = s.axis >= 0 || s.loop;  // the tile's start depends on block or iteration
+      if (number_of(n) >= 0 && d == n.dim && (d == inner || unit % v != 0)) return false;  // unaligned
+      if (s.offset * unit % v != 0) return false;
+      if (moves && s.tile * unit % v != 0) return false;
+      if (d != inner && s.tile > 1 && unit % v != 0) return false;
+    }
+    return true;
+  };
+  const Split& along = n.splits[inner];
+  return first_copy(
+      tensor.dtype, target,
+      [&](int elements) { return elements == 1 || (along.tile >= elements && aligned(elements)); },
+      [&](int elements) {
+        return along.tile % elements == 0 && !(along.overhang && along.extent % elements != 0);
+      });
+}
+
+CopyChoice anywhere(const CopyChoice& copy, const Node& n, const graph::KernelTensor& tensor, int inner,
+                    const target::Target& target) {
+  const int size = graph::bytes(tensor.dtype), elements = target.access_bytes / size;
+  if (copy.row || copy.vector > 1 || size > 2 || tensor.strides[inner] != 1 || n.shape[inner] < elements)
+    return copy;
+  return {elements, target.access_bytes, nullptr, true};
+}
+
+Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner,
+                     const CopyChoice& copy, int threads) {
+  std::vector<int> order{inner};
+  for (int d = static_cast<int>(padded.size()) - 1; d >= 0; --d)
+    if (d != inner) order.push_back(d);
+  std::stable_sort(order.begin() + 1, order.end(),
+                   [&](int a, int b) { return tensor.strides[a] < tensor.strides[b]; });
+  return blocked_layout(padded, order, copy.vector, threads);
+}
+
+bool leaves_at_once(const KernelPlan& plan, const Node& store, const Context& accumulators, int gmem_inner) {
+  const bool sectors =
+      by_threads(accumulators.row) || (graph::bytes(store.dtype) == 4 && has_warpgroup_chain(plan));
+  return sectors && accumulators.inner() == gmem_inner;
+}
+
+Shape operand_padding(const KernelPlan& plan, int i) {
+  const BlockProgram& p = plan.program;
+  const Node& n = p.nodes[i];
+  const int last = static_cast<int>(n.shape.size()) - 1;
+  Shape padded = n.shape;
+  const int inner = plan.inner.at(i);
+  for (int reader : p.consumers(i)) {
+    if (p.nodes[reader].kind != NodeKind::matmul) continue;
+    const MatmulChoice& choice = plan.matmuls.at(reader);
+    if (!choice.row || !(choice.load || choice.by_threads() || choice.by_warpgroup())) continue;
+    for (int side = 0; side < 2; ++side) {
+      if (p.nodes[reader].in[side] != i) continue;
+      const int k = side == 0 ? last : last - 1;
+      const int unit = operand_unit(choice);
+      padded[k] = ceil_div(padded[k], unit) * unit;
+      padded[inner] = ceil_div(padded[inner], unit) * unit;
+    }
+  }
+  return padded;
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,41 @@
+// Chooses how tiles are copied between global and shared memory: the instruction (cp.async, or a load and a store),
+// the access width, and which thread copies which elements.
+#pragma once
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Number of loads per thread in flight together when tiles are copied through registers.
+constexpr int loads_at_a_time = 8;
+
+/// Returns the widest cp.async that can copy the tile of a load or store such that all accesses, which are along
+/// dimension `inner`, are aligned in the tensor. If no cp.async of the target can, returns the widest ordinary access
+/// that is aligned and divides the tile's rows.
+CopyChoice widest_copy(const Node&, const graph::KernelTensor&, int inner, const target::Target&);
+
+/// Returns a copy that moves one element per access, for a tile and a tensor with different contiguous dimensions.
+CopyChoice single_copy(DType, const target::Target&);
+
+/// Returns a copy by unaligned 16-byte loads through registers (load_anywhere), to replace a copy of one element per
+/// access where rows are unaligned. Returns the given copy unchanged if it is wider or asynchronous, if rows are
+/// shorter than 16 bytes or not contiguous along `inner`, or if elements have more than 2 bytes.
+CopyChoice anywhere(const CopyChoice&, const Node&, const graph::KernelTensor&, int inner,
+                    const target::Target&);
+
+/// Returns the blocked layout in which threads copy a load's tile of shape `padded`. Adjacent threads make adjacent
+/// accesses: along `inner` first, then along the other dimensions in the order of the tensor's strides, smallest
+/// first.
+Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const CopyChoice&,
+                     int threads);
+
+/// Returns whether the store node `store` writes accumulators from registers directly to global memory, not through
+/// shared memory. This is done for FMA matmuls, and for float32 results of two chained wgmma matmuls, if the
+/// accumulators are contiguous along `gmem_inner`, the tensor's contiguous dimension. The stores then fill complete
+/// 32-byte sectors.
+bool leaves_at_once(const KernelPlan&, const Node& store, const Context& accumulators, int gmem_inner);
+
+/// Returns the shape in shared memory of the tile of node `node`: the tile's extents, rounded up to what the
+/// instructions of the matmuls that read the tile access. The padding is filled with zeros.
+Shape operand_padding(const KernelPlan&, int node);
+
+}  // namespace zellige::plan

@@ -1,0 +1,97 @@
+#include "select/direct.hpp"
+
+#include <algorithm>
+
+#include "select/copies.hpp"
+#include "select/layouts.hpp"
+#include "select/warpgroup_chain.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Returns whether the threads that hold wgmma accumulators should read the tile directly from global memory:
+///
+/// - after the loop, if the tile is combined with the accumulators element by element;
+/// - in attention (two chained matmuls), also before or inside the loop, for example as a bias of the scores.
+///
+/// Adjacent lanes read adjacent pairs of columns, which share 32-byte sectors. A copy would take shared memory from
+/// the ring.
+bool combined_with_accumulators(const KernelPlan& plan, const Node& load, int gmem_inner,
+                                const LoadReads& reads) {
+  if (plan.program.loop == 1 || !on_warpgroups(plan)) return false;
+  if (load.section != Section::after && has_warpgroup_chain(plan)) return true;
+  return std::ranges::all_of(reads, [&](const auto& read) {
+    const Task& t = plan.tasks[read.first];
+    const Context& c = plan.contexts[t.context];
+    return read.second && t.section == Section::after && c.row && c.inner() == gmem_inner &&
+           load.shape == plan.program.nodes[t.node].shape;
+  });
+}
+
+/// Returns whether task `t` is a reduction of the tile that needs no copy in shared memory: each element is read once
+/// and adjacent threads read adjacent elements, or each thread has at most one element.
+bool summed_once(const KernelPlan& plan, const Node& load, const Task& t, int gmem_inner) {
+  const Context& c = plan.contexts[t.context];
+  const Node& sum = plan.program.nodes[t.node];
+  if (t.kind != TaskKind::reduce || sum.kind != NodeKind::reduce || c.row || c.domain != load.shape)
+    return false;
+  const bool adjacent =
+      c.lanes() == 1 && gmem_inner == c.rank() - 1 && sum.dim != gmem_inner && load.shape.back() % 32 == 0;
+  return adjacent || graph::size(load.shape) <= plan.program.threads();
+}
+
+}  // namespace
+
+bool on_warpgroups(const KernelPlan& plan) {
+  return std::ranges::any_of(plan.matmuls, [](const auto& m) { return m.second.by_warpgroup(); });
+}
+
+bool read_in_place(const KernelPlan& plan, const Program& program, const target::Target& target, int load,
+                   const LoadReads& reads, Loads loads, bool too_big) {
+  const Node& n = plan.program.nodes[load];
+  const graph::KernelTensor& tensor = program.tensors[n.tensor];
+  const int inner = innermost(tensor.shape, tensor.strides);
+  if (combined_with_accumulators(plan, n, inner, reads)) return true;
+  if (plan.program.loop > 1 && loads != Loads::in_place) return false;
+  if (too_big || loads == Loads::in_place) return true;
+  const CopyChoice wide = widest_copy(n, tensor, inner, target);
+  return reads.size() == 1 && std::ranges::all_of(reads, [&](const auto& read) {
+           const Task& task = plan.tasks[read.first];
+           const Context& c = plan.contexts[task.context];
+           const bool stores = task.kind == TaskKind::to_global && !c.row;
+           const bool whole_access =
+               c.inner() == inner && (read.second || n.shape[inner] == 1 || c.axes() == 1 || stores) &&
+               c.vector() <= wide.vector && c.vector() * graph::bytes(n.dtype) == target.access_bytes;
+           return whole_access || (read.second && summed_once(plan, n, plan.tasks[read.first], inner));
+         });
+}
+
+std::optional<CopyChoice> fetched(const KernelPlan& plan, const Program& program,
+                                  const target::Target& target, int store) {
+  const BlockProgram& p = plan.program;
+  const Node &s = p.nodes[store], &n = p.nodes[s.in[0]];
+  if (n.kind != NodeKind::load || number_of(n) >= 0 || p.loop > 1 || n.shape != s.shape ||
+      p.consumers(s.in[0]).size() != 1)
+    return {};
+  const auto inner_of = [&](const Node& of) {
+    const graph::KernelTensor& t = program.tensors[of.tensor];
+    return innermost(t.shape, t.strides);
+  };
+  const auto widest = [&](const Node& of) {
+    return widest_copy(of, program.tensors[of.tensor], inner_of(of), target);
+  };
+  const int inner = inner_of(n);
+  const CopyChoice copy = anywhere(widest(n), n, program.tensors[n.tensor], inner, target);
+  const Split& along = s.splits[inner];
+  if (!copy.anywhere || inner_of(s) != inner || widest(s).vector < copy.vector ||
+      n.shape[inner] % copy.vector != 0 || (along.overhang && along.extent % copy.vector != 0))
+    return {};
+  // Number of accesses in flight per thread. It is limited, because each needs more than eight registers.
+  std::int64_t chunks = ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());
+  for (const Task& t : plan.tasks)
+    if (t.kind == TaskKind::fetch) chunks += plan.contexts[t.context].steps(0);
+  if (chunks > loads_at_a_time) return {};
+  return copy;
+}
+
+}  // namespace zellige::plan

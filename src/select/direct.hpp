@@ -1,0 +1,37 @@
+// Decides which tiles are read directly from global memory by the threads that use them, because a copy into shared
+// memory would not improve the accesses or would not fit.
+//
+//   // load: a load node; reads: the tasks that read its tile; too_big: all tiles take over half of the shared memory
+//   plan.direct[load] = read_in_place(plan, program, target, load, reads, Loads::as_fits, too_big);
+#pragma once
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// How tiles that no tensor core reads are loaded. `as_fits`: through shared memory if that pays; `in_place`: always
+/// directly from global memory, for kernels whose tiles would not fit shared memory.
+enum class Loads : std::uint8_t { as_fits, in_place };
+
+/// The tasks that read a loaded tile. The flag says whether every thread reads the tile at exactly the coordinates
+/// that it evaluates.
+using LoadReads = std::vector<std::pair<int, bool>>;
+
+/// Returns whether the tasks in `LoadReads` read the tile of load node `load` directly from global memory. `too_big`:
+/// all tiles of the kernel together need more than half of the shared memory of a block.
+bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
+                   Loads, bool too_big);
+
+/// For a store node `store` that only copies a loaded tile: returns the copy by which the storing threads load their
+/// elements into registers. Its accesses have full width, are unaligned, and are all in flight together. Returns
+/// nullopt if the stored value is not a load of the same shape, if aligned accesses of that width are possible, or if
+/// a thread would have more than 8 accesses in flight.
+std::optional<CopyChoice> fetched(const KernelPlan&, const Program&, const target::Target&, int store);
+
+/// Returns whether any matmul of the kernel uses wgmma.
+bool on_warpgroups(const KernelPlan&);
+
+}  // namespace zellige::plan

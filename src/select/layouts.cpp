@@ -1,0 +1,133 @@
+#include "select/layouts.hpp"
+
+#include <limits>
+
+#include "select/elimination.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr double forbidden = std::numeric_limits<double>::infinity();
+
+/// Builds and solves the minimisation problem of resolve_layouts().
+class Resolution {
+ public:
+  Resolution(Program& program, std::vector<KernelPlan>& kernels, const target::Target& target)
+      : program_(program), kernels_(kernels), target_(target) {}
+
+  void run() {
+    for (std::size_t t = 0; t < program_.tensors.size(); ++t) {
+      const auto& tensor = program_.tensors[t];
+      if (!tensor.strides.empty()) continue;
+      const int v = variable(tensor.shape);
+      tensor_variable_[static_cast<int>(t)] = v;
+      // Row-major is preferred: any other contiguous dimension has a small cost.
+      unary(v, tensor.shape, [&](int d) { return d == last(tensor.shape) ? 0.0 : 1.0; });
+    }
+    for (std::size_t k = 0; k < kernels_.size(); ++k) add(kernels_[k], static_cast<int>(k));
+    const Solution solution = minimise(problem_);
+    for (auto& [tensor, v] : tensor_variable_) {
+      auto& t = program_.tensors[tensor];
+      t.strides = padded_strides(t.shape, solution.value[v], target_.access_bytes / graph::bytes(t.dtype));
+    }
+    for (auto& [tile, v] : tile_variable_) kernels_[tile.first].inner[tile.second] = solution.value[v];
+  }
+
+ private:
+  static int last(const Shape& s) { return static_cast<int>(s.size()) - 1; }
+
+  /// Adds a variable to the minimisation problem: the contiguous dimension of a tensor or tile of this shape. Returns
+  /// the variable's number.
+  int variable(const Shape& shape) {
+    problem_.domain.push_back(static_cast<int>(shape.size()));
+    return static_cast<int>(problem_.domain.size()) - 1;
+  }
+
+  /// Adds a cost table for variable `v` alone: cost(d) if dimension d is the contiguous one.
+  template <class F>
+  void unary(int v, const Shape& shape, F cost) {
+    Factor f;
+    f.variables = {v};
+    for (int d = 0; d <= last(shape); ++d) f.cost.push_back(cost(d));
+    problem_.factors.push_back(std::move(f));
+  }
+
+  /// Adds the cost `estimated` if the tile of the load or store `n` and its tensor have different contiguous
+  /// dimensions, because elements are then copied one by one. `tile` is the variable of the tile.
+  void agree(int tile, const Node& n, double estimated) {
+    const auto& tensor = program_.tensors[n.tensor];
+    const auto open = tensor_variable_.find(n.tensor);
+    if (open == tensor_variable_.end()) {
+      const int inner = innermost(tensor.shape, tensor.strides);
+      unary(tile, n.shape, [&](int d) { return d == inner ? 0.0 : estimated; });
+      return;
+    }
+    Factor f;
+    f.variables = {tile, open->second};
+    for (int a = 0; a <= last(n.shape); ++a)
+      for (int b = 0; b <= last(n.shape); ++b) f.cost.push_back(a == b ? 0.0 : estimated);
+    problem_.factors.push_back(std::move(f));
+  }
+
+  /// Adds the variables and costs of the tiles of kernel number `index`: of its loads, stores and rounded matmul
+  /// operands.
+  void add(KernelPlan& kernel, int index) {
+    const BlockProgram& p = kernel.program;
+    for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
+      const Node& n = p.nodes[i];
+      if (n.kind != NodeKind::load && n.kind != NodeKind::round && n.kind != NodeKind::store) continue;
+      const int v = variable(n.shape);
+      tile_variable_[{index, i}] = v;
+      const double elements = static_cast<double>(graph::size(n.shape)) *
+                              static_cast<double>(p.grid.count()) *
+                              static_cast<double>(n.section == Section::inside ? p.loop : 1);
+      // A contiguous dimension other than the last costs a sixteenth of an access per element, because accumulators
+      // and blocked layouts are contiguous along the last dimension.
+      if (n.kind != NodeKind::round) agree(v, n, elements);
+      unary(v, n.shape, [&](int d) { return d == last(n.shape) ? 0.0 : elements / 16; });
+      for (int reader : p.consumers(i))
+        if (p.nodes[reader].kind == NodeKind::matmul && kernel.matmuls.at(reader).row)
+          unary(v, n.shape, [&](int d) { return d + 2 > last(n.shape) ? 0.0 : forbidden; });
+    }
+  }
+
+  Program& program_;
+  std::vector<KernelPlan>& kernels_;
+  const target::Target& target_;
+  Problem problem_;
+  std::map<int, int> tensor_variable_;
+  std::map<std::pair<int, int>, int> tile_variable_;
+};
+
+}  // namespace
+
+int innermost(const Shape& shape, const Strides& strides) {
+  for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d)
+    if (shape[d] > 1 && strides[d] == 1) return d;
+  return static_cast<int>(shape.size()) - 1;
+}
+
+Strides padded_strides(const Shape& shape, int inner, std::int64_t multiple) {
+  const int rank = static_cast<int>(shape.size());
+  std::vector<int> order{inner};
+  for (int d = rank - 1; d >= 0; --d)
+    if (d != inner) order.push_back(d);
+  int wide = 0;  // number of dimensions of extent > 1
+  for (auto e : shape) wide += e > 1;
+  Strides strides(rank);
+  std::int64_t next = 1;
+  bool padded = wide < 2;  // a vector has nothing to align after it
+  for (int d : order) {
+    strides[d] = next;
+    std::int64_t extent = shape[d];
+    if (!padded && extent > 1) extent = (extent + multiple - 1) / multiple * multiple, padded = true;
+    next *= extent;
+  }
+  return strides;
+}
+
+void resolve_layouts(Program& program, std::vector<KernelPlan>& kernels, const target::Target& target) {
+  Resolution(program, kernels, target).run();
+}
+
+}  // namespace zellige::plan

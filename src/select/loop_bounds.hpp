@@ -1,0 +1,21 @@
+// Finds the loop iterations that a block can skip because a mask removes all of their elements, such as key tiles
+// after the last query of a causal attention tile.
+//
+//   if (std::optional<MaskedLoopBounds> t = masked_loop_bounds(plan))
+//     t->of(3, loop);   // how many of the `loop` iterations block 3 of the grid axis along the rows runs
+//
+// Skipping is proved to be exact. An iteration is evaluated abstractly: every masked element is minus infinity, and
+// every other value is minus infinity, 0, 1, or anything. The iteration must leave every loop state unchanged.
+#pragma once
+#include <optional>
+
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Returns the loop bounds of the blocks under the first mask that lets blocks skip iterations. Returns nullopt if
+/// the kernel has no such mask. A mask is not used if a fully masked iteration would change a loop state, or if some
+/// block would run no iteration.
+std::optional<MaskedLoopBounds> masked_loop_bounds(const KernelPlan&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,383 @@
+#include "select/select.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "kernel/carry.hpp"
+#include "kernel/outer_product.hpp"
+#include "target/instructions.hpp"
+#include "target/outer_products.hpp"
+
+namespace zellige::plan {
+namespace {
+
+// Fraction of the shorter of loads and multiplications that adds to the longer.
+constexpr double overlooked = 0.3;
+
+/// Numbers of instruction tiles along the dimensions of a matmul. A unit is the group of N tiles that a
+/// warp computes together (tiles_in_unit).
+struct Tiles {
+  std::int64_t m, n, units, k;
+  explicit Tiles(const MatmulChoice& c)
+      : m(ceil_div(c.m, c.row->m)),
+        n(ceil_div(c.n, c.row->n)),
+        units(ceil_div(n, tiles_in_unit(*c.row))),
+        k(ceil_div(c.k, c.row->k)) {}
+};
+
+/// The work of one warp per pass over K: matrix instructions, and shared-memory cycles of the operands'
+/// loads.
+struct Work {
+  std::int64_t mma, loads;
+};
+/// Returns the work of one warp per pass over K if the block's warps are distributed as in `w`. With
+/// `a_in_registers`, the loads of A are not counted.
+Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
+  const Tiles tiles(c);
+  const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(tiles.m, w.m);
+  const std::int64_t n = ceil_div(tiles.units, w.n), k = ceil_div(tiles.k, w.k);
+  const std::int64_t mma = b * m * std::min(n * tiles_in_unit(*c.row), tiles.n) * k;
+  if (c.by_threads())
+    return {mma, b * k * (m * outer_wavefronts(*c.row, 0) + n * outer_wavefronts(*c.row, 1))};
+  return {mma, b * k * (n + (a_in_registers ? 0 : m)) * c.load->cycles};
+}
+
+/// Returns the factor by which an FMA matmul is slower because of its registers: 100 if accumulators and
+/// operands need more than 200 (the compiler spills), 1.3 if there are more than 64 accumulators (fewer
+/// blocks are resident on a multiprocessor), otherwise 1.
+double crowded(const MatmulChoice& c, const WarpLayout& w) {
+  const std::int64_t sums = accumulator_registers(c, w), all = sums + operand_registers(c, w);
+  return all > 200 ? 100 : sums > 64 ? 1.3 : 1;
+}
+
+/// Returns the cycles that a multiprocessor needs per pass over K. Its four quarters multiply in parallel,
+/// and shared memory serves all warps.
+double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
+  const Work one = work(c, w, a_in_registers);
+  const double multiplying =
+                   1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0),
+               loading = static_cast<double>(one.loads) * w.count();
+  if (c.by_threads())
+    return (std::max(multiplying, loading) + overlooked * std::min(multiplying, loading)) * crowded(c, w);
+  return multiplying + loading + 30.0 * static_cast<double>(ceil_div(Tiles(c).k, w.k));
+}
+
+/// Returns the estimated cycles of the scalar fallback, which computes each element as a dot product: two
+/// shared-memory loads per multiplication, and a reduction over lanes.
+double cycles_one_by_one(const MatmulChoice& c) {
+  return 100 + static_cast<double>(c.batch * c.m * c.n * c.k) / 16;
+}
+
+constexpr std::int64_t max_registers = 128;  // for accumulators; with more the compiler spills
+// For all values of a chain of matmuls that are live at one time.
+constexpr std::int64_t max_chain_registers = 176;
+// Cycles of a row reduction among warps: through shared memory, with two barriers.
+constexpr double row_among_warps = 400;
+constexpr double row_element = 12;  // cycles of a warp per element that a row reduction adds up
+// Limit of the partial results of warps that share K.
+constexpr std::int64_t max_partial_bytes = 32 * 1024;
+
+}  // namespace
+
+std::int64_t accumulator_registers(const MatmulChoice& c, const WarpLayout& w) {
+  const Tiles tiles(c);
+  return ceil_div(c.batch, w.b) * ceil_div(tiles.m, w.m) * ceil_div(tiles.units, w.n) *
+         (tiles.n > 1 ? tiles_in_unit(*c.row) : 1) * c.row->c.registers;
+}
+
+namespace {
+
+/// Chooses instruction, warp layout and chaining of all matmuls of a kernel.
+class Selection {
+ public:
+  Selection(KernelPlan& plan, const target::Target& target)
+      : plan_(plan), program_(plan.program), target_(target) {}
+
+  /// Sets KernelPlan::matmuls: the instruction, the warp layout and the source of A of every matmul.
+  void run() {
+    std::vector<int> matmuls;
+    for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i)
+      if (program_.nodes[i].kind == NodeKind::matmul) plan_.matmuls[i] = describe(program_.nodes[i]);
+    carry_rescaled(plan_);
+    for (const auto& [i, choice] : plan_.matmuls) {
+      if (!choice.row) continue;
+      matmuls.push_back(i);
+      if (const int from = link(i); from >= 0) from_[i] = from, next_[from] = i;
+    }
+    // Chained matmuls are decided together, when the last of them is reached.
+    for (int i : matmuls) {
+      alone(i);
+      if (from_.count(i) && !next_.count(i)) decide(i);
+    }
+  }
+
+ private:
+  /// Returns the choice for a matmul with its sizes and instruction set; its warp layout is not set. If there
+  /// is no instruction (row is nullptr), the scalar fallback computes the matmul.
+  MatmulChoice describe(const Node& n) const {
+    MatmulChoice c;
+    const Shape& a = program_.nodes[n.in[0]].shape;
+    const std::size_t rank = n.shape.size();
+    for (std::size_t d = 0; d + 2 < rank; ++d) c.batch *= n.shape[d];
+    c.m = n.shape[rank - 2], c.n = n.shape[rank - 1];
+    c.k = n.window ? a[rank - 1] / program_.loop : a[rank - 1];
+    const auto type = [&](int side) { return graph::name(program_.nodes[n.in[side]].dtype); };
+    c.load = target::find_matrix_load(target_);
+    if (c.load) c.row = target::find_mma(target_, type(0), type(1), graph::name(DType::f32));
+    if (!c.row) c.load = nullptr, c.row = by_threads(n, c);
+    return c;
+  }
+
+  /// Returns the FMA descriptor with the least estimated cycles. Returns nullptr if the scalar fallback is
+  /// faster, if the operands are not float32, or if the block has incomplete warps.
+  const Instruction* by_threads(const Node& n, MatmulChoice c) const {
+    for (int in : n.in)
+      if (program_.nodes[in].dtype != DType::f32) return nullptr;
+    if (program_.threads() % 32 != 0) return nullptr;
+    const Instruction* best = nullptr;
+    double min_cost = cycles_one_by_one(c);
+    for (const Instruction& row : target::outer_products()) {
+      c.row = &row;
+      layouts(c, may_split_k(n), [&](const WarpLayout& w) {
+        if (const double estimated = cycles(c, w, false); estimated < min_cost)
+          min_cost = estimated, best = &row;
+      });
+    }
+    return best;
+  }
+
+  /// Returns whether the block's warps may divide K of a matmul among them. Their partial results go through
+  /// shared memory, which is acceptable once per kernel, but not once per iteration.
+  bool may_split_k(const Node& n) const {
+    return n.carried || program_.loop == 1 || n.section == Section::after;
+  }
+
+  /// Returns the estimated cycles of a matmul with warp layout `w`: its passes over K in all iterations, the
+  /// row reductions of its accumulators, and the combination of partial results. Adds 1e6 if a thread would
+  /// have more than `max_registers` accumulators.
+  double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
+    const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
+    const double partials =
+        w.k == 1 ? 0 : 40.0 + 2.0 * w.k * static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
+    const double spill = accumulator_registers(c, w) > max_registers ? 1e6 : 0;
+    const double elements =
+        row_element * static_cast<double>(accumulator_registers(c, w)) * std::max(1.0, w.count() / 4.0);
+    const int warps = std::max(1, program_.warps());  // warps without work hide nothing
+    const double idle = c.by_threads() ? 1 + 0.5 * (1 - static_cast<double>(w.count()) / warps) : 1;
+    const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : row_among_warps));
+    return passes * (idle * cycles(c, w, a_in_registers) + rows) + partials + spill;
+  }
+
+  /// Calls visit(WarpLayout) for every way to distribute the block's warps, or fewer, over batch, M, N and
+  /// (if `split_k`) K such that each of these warps has work.
+  template <class F>
+  void layouts(const MatmulChoice& c, bool split_k, F visit) const {
+    const int warps = std::max(1, program_.warps());
+    const Tiles tiles(c);
+    for (int b = 1; b <= warps && b <= c.batch; ++b)
+      for (int m = 1; b * m <= warps && m <= tiles.m; ++m)
+        for (int n = 1; b * m * n <= warps && n <= tiles.units; ++n)
+          for (int k = 1; b * m * n * k <= warps && k <= tiles.k && (k == 1 || split_k); ++k) {
+            if (k > 1 && k * c.batch * c.m * c.n * 4 > max_partial_bytes) continue;
+            visit(WarpLayout{b, m, n, k});
+          }
+  }
+
+  /// Sets the warp layout (and FMA descriptor) with the least estimated cycles for matmul `id` as if it were
+  /// in no chain. If an earlier matmul has the same shape, its warp layout is taken instead, unless that
+  /// costs more register spills, so that the accumulators of both matmuls are in the same threads.
+  void alone(int id) {
+    const Node& n = program_.nodes[id];
+    MatmulChoice& c = plan_.matmuls[id];
+    double min_cost = -1;
+    const auto best_warps = [&](MatmulChoice by) {
+      layouts(by, may_split_k(n), [&](const WarpLayout& w) {
+        const double estimated = cost(n, by, w, false) + exchange_cost({id}, {w});
+        if (min_cost < 0 || estimated < min_cost) min_cost = estimated, c.warps = w, c.row = by.row;
+      });
+    };
+    MatmulChoice by = c;
+    if (!by.by_threads()) best_warps(by);
+    for (const Instruction& row : target::outer_products())
+      if (c.by_threads()) by.row = &row, best_warps(by);
+    alone_[id] = min_cost;
+    // Same shape: take the same layout, so that the accumulators of both agree thread by thread.
+    for (const auto& [other, o] : plan_.matmuls)
+      if (other < id && o.row && equivalent(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&
+          o.batch == c.batch && o.m == c.m && o.n == c.n &&
+          exchange_cost({id}, {o.warps}) <= exchange_cost({id}, {c.warps}))
+        c.warps = o.warps;
+  }
+
+  /// Returns the matmul from whose result node x (an operator of the kernel) is computed by elementwise
+  /// operators of shape `shape`, or -1 if there is none.
+  int source(int x, const Shape& shape) const {
+    std::vector<bool> seen(program_.nodes.size(), false);
+    return source(x, shape, seen);
+  }
+  int source(int x, const Shape& shape, std::vector<bool>& seen) const {
+    const Node& n = program_.nodes[x];
+    if (n.shape != shape || seen[x]) return -1;
+    seen[x] = true;
+    if (n.kind == NodeKind::matmul) return plan_.matmuls.at(x).row && !n.carried ? x : -1;
+    if (n.kind != NodeKind::map) return -1;
+    for (int in : n.in)
+      if (const int found = source(in, shape, seen); found >= 0) return found;
+    return -1;
+  }
+
+  /// Returns the matmul whose accumulators, after elementwise work and rounding, may stay in registers as the
+  /// A operand of matmul `id`. Returns -1 if there is none, or if the matmul found is already linked to
+  /// another one that reads it.
+  int link(int id) const {
+    const Node& n = program_.nodes[id];
+    const int operand = n.in[0];
+    if (plan_.matmuls.at(id).by_threads()) return -1;
+    if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
+    const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
+    const bool may = from >= 0 && !plan_.matmuls.at(from).by_threads() &&
+                     program_.nodes[from].section == n.section &&
+                     plan_.matmuls.at(from).batch == plan_.matmuls.at(id).batch &&
+                     plan_.matmuls.at(from).n % plan_.matmuls.at(id).row->k == 0;
+    return may && !next_.count(from) ? from : -1;
+  }
+
+  /// A chain: consecutive matmuls of which each has the accumulators of the preceding one as its A operand,
+  /// in registers. `estimated` is its cost in cycles, or -1 if no warp layouts allow the chain.
+  struct Chain {
+    double estimated = -1;
+    std::vector<WarpLayout> warps;
+  };
+
+  /// Returns the cheapest warp layouts of the matmuls ids[first .. last] if they form one chain in registers.
+  /// The warps that a matmul has along N, the next one has along K. Warps along K leave partial results,
+  /// which a third matmul could not read. So chains of three or more matmuls have warps only along batch and
+  /// M.
+  Chain chain(const std::vector<int>& ids, std::size_t first, std::size_t last) const {
+    Chain best;
+    const MatmulChoice& head = plan_.matmuls.at(ids[first]);
+    const MatmulChoice& tail = plan_.matmuls.at(ids[last]);
+    layouts(head, false, [&](const WarpLayout& w) {
+      if (w.n > 1 && (last > first + 1 || !may_split_k(program_.nodes[ids[last]]) ||
+                      w.n * tail.batch * tail.m * tail.n * 4 > max_partial_bytes * 2))
+        return;
+      Chain c{cost(program_.nodes[ids[first]], head, w, false), {w}};
+      for (std::size_t i = first + 1; i <= last; ++i) {
+        c.warps.push_back({w.b, w.m, 1, w.n});
+        c.estimated += cost(program_.nodes[ids[i]], plan_.matmuls.at(ids[i]), c.warps.back(), true);
+      }
+      c.estimated += exchange_cost({ids.begin() + static_cast<std::ptrdiff_t>(first),
+                                    ids.begin() + static_cast<std::ptrdiff_t>(last) + 1},
+                                   c.warps);
+      if (best.estimated < 0 || c.estimated < best.estimated) best = c;
+    });
+    return best;
+  }
+
+  /// Returns the estimated cycles of register spills in the loop: 0 if a thread's registers suffice for the
+  /// operands, accumulators and loop states of the consecutive matmuls `products`. `warps` has their warp
+  /// layouts.
+  double exchange_cost(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
+    if (program_.nodes[products.front()].section != Section::inside) return 0;
+    std::int64_t states = 0, maximum = 0, operand = 0;
+    // Matmuls outside of `products` count as if divided evenly over the same warps.
+    for (const auto& [id, c] : plan_.matmuls) {
+      const auto at = std::find(products.begin(), products.end(), id);
+      states += states_of(id) *
+                (at == products.end()
+                     ? c.batch * c.m * c.n / (32 * warps.front().count())
+                     : accumulator_registers(c, warps[static_cast<std::size_t>(at - products.begin())]));
+    }
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const std::int64_t sums = accumulator_registers(plan_.matmuls.at(products[i]), warps[i]);
+      const bool own = program_.nodes[products[i]].carried;  // the accumulators are a state
+      maximum = std::max(maximum, states + operand + (own ? 0 : sums));
+      operand = sums / 2;
+    }
+    const std::int64_t passing = std::max<std::int64_t>(0, maximum - max_chain_registers);
+    return 8.0 * static_cast<double>(passing * program_.loop) * warps.front().count();
+  }
+
+  /// Returns the number of row reductions (sum or max) whose operand is computed elementwise from the
+  /// matmul's result.
+  int row_sums(const Node& product) const {
+    const int id = static_cast<int>(&product - program_.nodes.data());
+    int sums = 0;
+    for (const Node& n : program_.nodes)
+      if (n.kind == NodeKind::reduce && n.dim == static_cast<int>(n.shape.size()) - 1 && n.to == 1)
+        sums += source(n.in[0], product.shape) == id;
+    return sums;
+  }
+
+  /// Returns the number of loop states of the matmul's shape: those that are computed elementwise from its
+  /// result, and its own accumulators if it accumulates over the loop.
+  int states_of(int product) const {
+    int states = program_.nodes[product].carried;
+    for (const Node& n : program_.nodes)
+      if (n.kind == NodeKind::accumulate && !n.in.empty())  // empty: of a matmul that accumulates by itself
+        states += source(n.in[0], n.shape) == product;
+    return states;
+  }
+
+  /// Returns the estimated cycles, over all iterations, of passing the A operand of matmul `id` through
+  /// shared memory from the matmul that computes the operand.
+  double crossing(int id) const {
+    const MatmulChoice& p = plan_.matmuls.at(from_.at(id));
+    const double passes =
+        program_.nodes[id].section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
+    return passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
+  }
+
+  /// Returns the estimated cycles of matmul `id` outside of chains, including the transfer of its A operand
+  /// through shared memory. If another matmul is linked to it, the warp layout is the one that alone() set;
+  /// otherwise it is the cheapest one.
+  double own_cost(int id) const {
+    const MatmulChoice& c = plan_.matmuls.at(id);
+    const double estimated =
+        next_.count(id) ? cost(program_.nodes[id], c, c.warps, false) + exchange_cost({id}, {c.warps})
+                        : alone_.at(id);
+    return estimated + (from_.count(id) ? crossing(id) : 0);
+  }
+
+  /// Divides the linked matmuls that end with `id` into chains with the least total cost, by dynamic
+  /// programming over prefixes. Sets the warp layouts and MatmulChoice::a_from of these matmuls.
+  void decide(int id) {
+    std::vector<int> ids{id};
+    while (from_.count(ids.front())) ids.insert(ids.begin(), from_.at(ids.front()));
+    struct Cut {
+      double estimated = 0;
+      std::size_t first = 0;
+      Chain chain;
+    };
+    std::vector<Cut> best(ids.size() + 1);  // best[n]: the first n matmuls; `first` begins their last chain
+    for (std::size_t end = 1; end <= ids.size(); ++end) {
+      best[end] = {best[end - 1].estimated + own_cost(ids[end - 1]), end - 1, {}};
+      for (std::size_t first = 0; first + 1 < end; ++first) {
+        Chain c = chain(ids, first, end - 1);
+        if (c.estimated < 0) continue;
+        const double estimated = best[first].estimated + c.estimated + (first > 0 ? crossing(ids[first]) : 0);
+        if (estimated < best[end].estimated) best[end] = {estimated, first, std::move(c)};
+      }
+    }
+    for (std::size_t end = ids.size(); end > 0; end = best[end].first) {
+      const Cut& cut = best[end];
+      for (std::size_t i = 0; i < cut.chain.warps.size(); ++i) {
+        MatmulChoice& c = plan_.matmuls[ids[cut.first + i]];
+        c.warps = cut.chain.warps[i];
+        c.a_from = i > 0 ? ids[cut.first + i - 1] : -1;
+      }
+    }
+  }
+
+  std::map<int, int> from_, next_;  // linked matmuls: consumer -> producer, and producer -> consumer
+  std::map<int, double> alone_;     // least cost of a matmul outside of chains
+  KernelPlan& plan_;
+  const BlockProgram& program_;
+  const target::Target& target_;
+};
+
+}  // namespace
+
+void select(KernelPlan& plan, const target::Target& target) { Selection(plan, target).run(); }
+
+}  // namespace zellige::plan

@@ -1,0 +1,19 @@
+// Instruction selection: chooses mma.sync, FMA or the scalar fallback for each matmul, and how the block's
+// warps are distributed over batch, M, N and K. It also decides whether a matmul's A operand stays in
+// registers as the accumulators of another matmul.
+//
+// WGMMA is chosen later, by warpgroups.hpp and warpgroup_chain.hpp.
+#pragma once
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Sets KernelPlan::matmuls for every matmul of the kernel: its instruction, its warp layout, and whether its
+/// A operand stays in registers.
+void select(KernelPlan&, const target::Target&);
+
+/// Returns the number of accumulator registers per thread if the block's warps are distributed over the
+/// matmul as in the warp layout. Requires that the matmul has an instruction.
+std::int64_t accumulator_registers(const MatmulChoice&, const WarpLayout&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,91 @@
+#include "select/split_k.hpp"
+
+#include <algorithm>
+
+#include "kernel/tensor_map.hpp"
+
+namespace zellige::plan {
+namespace {
+
+// Blocks per cluster, each of which accumulates its part of K.
+constexpr int ranks = 2;
+/// Minimum of loop iterations per block: with fewer, the exchange of partial results takes longer than
+/// split-K saves.
+constexpr std::int64_t min_iterations = 32;
+
+/// Returns whether all stores are elementwise functions of the matmul's result and of loads, so that each
+/// of the two blocks can evaluate them for its own columns.
+bool by_elements(const BlockProgram& p, int product) {
+  std::vector<bool> live(p.nodes.size(), false);
+  for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {
+    const Node& n = p.nodes[i];
+    live[i] = live[i] || n.kind == NodeKind::store;
+    if (!live[i]) continue;
+    for (int in : n.in) live[in] = true;
+    const bool elementwise = n.kind == NodeKind::load || n.kind == NodeKind::map ||
+                             n.kind == NodeKind::round || n.kind == NodeKind::store;
+    if (i != product && !elementwise) return false;
+  }
+  return true;
+}
+
+/// Returns the buffer into which the other block of the cluster writes its partial results for this block's
+/// columns, with 4 floats per access and thread. `node` is the index of the matmul, `sums` the layout of its
+/// accumulators.
+Buffer partial_sums(const Node& product, int node, const Context& sums) {
+  const std::int64_t threads = sums.threads(), values = sums.values() / ranks;
+  Buffer b;
+  b.name = "partial", b.node = node, b.dtype = DType::f32;
+  b.shape = b.padded = {ranks - 1, values / 4, threads, 4};
+  b.strides = {values * threads, 4 * threads, 4, 1};
+  b.inner = 3;
+  b.elements = b.stage_stride = graph::size(b.shape);
+  b.bytes = b.elements * graph::bytes(b.dtype);
+  b.swizzle_reason = fmt::format("accumulators of {} as their threads hold them", to_string(product.shape));
+  return b;
+}
+
+}  // namespace
+
+int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target& target) {
+  return tiles * ranks <= target.multiprocessors && iterations % ranks == 0 &&
+                 iterations >= ranks * min_iterations
+             ? ranks
+             : 1;
+}
+
+bool split_k(KernelPlan& plan, const target::Target& target) {
+  const BlockProgram& p = plan.program;
+  if (split_of(p.grid.count(), p.loop, target) != ranks) return false;
+  int product = -1;
+  for (std::size_t t = 0; t < plan.tasks.size(); ++t)
+    if (plan.tasks[t].kind == TaskKind::mma) product = product < 0 ? static_cast<int>(t) : -2;
+  if (product < 0) return false;
+  const Task sum = plan.tasks[product];
+  const Context& sums = plan.contexts[sum.context];
+  if (!plan.matmuls.at(sum.node).by_warpgroup() || sums.values() % (4 * ranks) != 0) return false;
+  if (!by_elements(p, sum.node)) return false;
+  for (const Task& t : plan.tasks) {
+    if (t.kind != TaskKind::to_global) continue;
+    const Node& n = p.nodes[t.node];
+    const int last = static_cast<int>(n.shape.size()) - 1;
+    if (t.buffer < 0 || !plan.uses_tma(t.node) || n.shape != p.nodes[sum.node].shape) return false;
+    const Buffer& b = plan.buffers[t.buffer];
+    if (b.inner != last || boxes(b) % ranks != 0) return false;
+    plan.parts[t.node] = last;
+  }
+  plan.split_k = ranks;
+  plan.buffers.push_back(partial_sums(p.nodes[sum.node], sum.node, sums));
+  const int buffer = static_cast<int>(plan.buffers.size()) - 1;
+  for (TaskKind kind : {TaskKind::to_cluster, TaskKind::from_cluster}) {
+    Task t{.kind = kind, .section = Section::after, .node = sum.node, .context = sum.context};
+    if (kind == TaskKind::to_cluster)
+      t.buffer = buffer;
+    else
+      t.reads = {buffer};
+    plan.tasks.push_back(std::move(t));
+  }
+  return true;
+}
+
+}  // namespace zellige::plan

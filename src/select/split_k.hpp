@@ -1,0 +1,21 @@
+// Split K: if a matmul on warpgroups has at most one tile per two multiprocessors, a cluster of two blocks
+// computes each tile. Each block accumulates half of K, sends half of its accumulators to the other block
+// through distributed shared memory, and stores half of the columns.
+//
+// Runs before arrange_buffers, which chooses the layouts of buffers.
+#pragma once
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Returns the number of blocks per output tile. It is 2 if all blocks are then resident at the same time and
+/// each has at least 32 of the loop's `iterations`; otherwise 1.
+int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target&);
+
+/// Splits K of a kernel's matmul over two blocks: sets KernelPlan::split_k and parts, and adds a buffer and
+/// two tasks for the exchange of partial results. Returns false, without splitting, unless the kernel is one
+/// matmul on warpgroups, followed by elementwise work and TMA stores whose boxes can be divided between two
+/// blocks.
+bool split_k(KernelPlan&, const target::Target&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,74 @@
+#include "select/tile_schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace zellige::plan {
+
+namespace {
+
+/// Returns whether persistent blocks should take tiles with many and with few iterations alternately. The
+/// number of iterations must rise along the masked grid axis, and the axis must have an even extent. Taking
+/// tiles in pairs must not give a block more tiles.
+bool longer_along_the_rows(const KernelPlan& plan) {
+  const BlockProgram& p = plan.program;
+  const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis], tiles = p.grid.count();
+  const auto trip_count = [&](std::int64_t block) { return plan.loop_bounds->of(block, p.loop); };
+  bool rises = extent % 2 == 0 && trip_count(0) < trip_count(extent - 1) && plan.blocks > 0 &&
+               2 * ceil_div(tiles / 2, plan.blocks) == ceil_div(tiles, plan.blocks);
+  for (std::int64_t block = 1; block < extent; ++block)
+    rises = rises && trip_count(block - 1) <= trip_count(block);
+  return rises;
+}
+
+/// Returns how blocks divide the one dimension along which they load different tiles. Returns a split without
+/// axis unless there is exactly one such dimension.
+Split cut_alone(const Node& load) {
+  Split found;
+  for (const Split& s : load.splits)
+    if (s.axis >= 0 && !s.loop) {
+      if (found.axis >= 0) return {};
+      found = s;
+    }
+  return found;
+}
+
+}  // namespace
+
+TileSchedule tile_schedule(const KernelPlan& plan) {
+  const BlockProgram& p = plan.program;
+  if (plan.loop_bounds)
+    return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis} : TileSchedule{};
+  for (const auto& [node, m] : plan.matmuls) {
+    if (!m.by_warpgroup()) continue;
+    const Split row = cut_alone(p.nodes[p.nodes[node].in[0]]),
+                column = cut_alone(p.nodes[p.nodes[node].in[1]]);
+    if (row.axis < 0 || column.axis < 0) return {};
+    TileSchedule walk{.row_axis = row.axis, .column_axis = column.axis};
+    const auto tiles = [&](const Split& s) { return s.mod > 0 ? s.mod : ceil_div(p.grid[s.axis], s.div); };
+    walk.rows = tiles(row), walk.columns = tiles(column);
+    const bool one_axis = row.axis == column.axis && column.div == 1 && row.div == walk.columns;
+    const bool two_axes = row.axis != column.axis && row.div == 1 && column.div == 1;
+    if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
+    // Number of rows of tiles in a group. Blocks in flight cover about a square of the output; the number is
+    // a multiple of eight if there are enough rows (block/tile_scheduler.hpp). With split-K the two blocks of
+    // a cluster have the same tile, and row by row was measured faster (docs/log.md).
+    const double square =
+        std::sqrt(static_cast<double>(plan.blocks * m.columns()) / static_cast<double>(m.m));
+    const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);
+    walk.group = plan.split_k > 1 ? 1 : std::clamp<std::int64_t>(rows, 1, walk.rows);
+    return walk;
+  }
+  return {};
+}
+
+bool passes_once(const KernelPlan& plan, int load) {
+  if (plan.constants.count(load) == 0) return false;
+  const graph::Dim3& grid = plan.program.grid;
+  std::int64_t tiles = 1;
+  for (const Split& s : plan.program.nodes[load].splits)
+    if (s.axis >= 0) tiles *= s.mod > 0 ? s.mod : ceil_div(grid[s.axis], s.div);
+  return grid.count() / tiles <= (plan.parts.count(load) > 0 ? plan.schedule.ranks : 1);
+}
+
+}  // namespace zellige::plan

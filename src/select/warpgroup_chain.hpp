@@ -1,0 +1,38 @@
+// Puts two consecutive matmuls of a loop on warpgroups, as in attention: the accumulators of the first,
+// after elementwise work and rounding, are the A operand of the second and stay in registers.
+//
+//   s = q k            q: resident, loaded before the loop         k, v: a ring filled by TMA
+//   p = round(f(s))    f: elementwise, with row statistics
+//   o = o * r + p v
+//
+// Each warpgroup has 64 rows of q, p and o. Later passes recognise the chain by the matmuls' instructions,
+// as in warpgroups.hpp.
+//
+// Runs after the pass `resolve_layouts`, which chooses the contiguous dimension of every tile.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Sets the instructions and warp layouts of the two matmuls and returns an empty string. Returns nullopt if
+/// the loop does not have two such matmuls. Returns the reason, for a note, if it has them but they cannot
+/// run on warpgroups.
+std::optional<std::string> warpgroup_chain(KernelPlan&, const Program&, const target::Target&);
+
+/// Returns the first matmul of the chain if the value of operator `node`, between the two matmuls, is kept in
+/// registers, in the layout of that matmul's accumulators. Returns -1 if the value is evaluated wherever it
+/// is read. These values are kept:
+///
+/// - the value of the second matmul's A operand, because the operand's registers are being read by the
+///   second matmul of the preceding iteration;
+/// - a value with several users that is expensive to recompute (it loads data or computes a tanh).
+int accumulators_to_keep_in(const KernelPlan&, int node);
+
+/// Returns whether the kernel has a matmul on warpgroups whose A operand is the accumulators of another one,
+/// in registers.
+bool has_warpgroup_chain(const KernelPlan&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,43 @@
+// Puts the matmuls of a loop on warpgroups (wgmma) with tiles loaded by TMA, if the loop does nothing but
+// multiply tiles that it loads.
+//
+// Each such matmul gets an instruction that reads both operands from shared memory, and all warps of the
+// block are placed along M. Later passes act on that instruction: `group` assigns tensor maps to the loads,
+// `arrange_buffers` uses the layouts that wgmma reads, and `agents` splits the kernel into a producer and
+// consumers.
+//
+// Runs after the pass `resolve_layouts`, which chooses the contiguous dimension of every tile.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Sets wgmma instructions and warp layouts for the loop's matmuls and returns an empty string. If they
+/// cannot use wgmma, changes nothing and returns the reason, for a note.
+std::string warpgroups(KernelPlan&, const Program&, const target::Target&);
+
+/// Returns how many wgmma instructions, of 64 rows each, one warpgroup executes along M. Consecutive
+/// instructions of a warpgroup are 64 x (number of warpgroups) rows apart.
+std::int64_t instructions_of_rows(const MatmulChoice&);
+
+/// The instruction that describes the accumulators of a wgmma whose N is not a multiple of 16: tiles of 8
+/// columns. The default instruction has pairs of such tiles.
+inline constexpr std::string_view single_tiles = "SM80_16x8x8_F32F16F16F32_TN";
+/// Returns whether the instruction is a wgmma whose N is not a multiple of 16, so that its 8-column tiles do
+/// not form pairs.
+bool of_single_tiles(const Instruction&);
+
+/// Returns whether two instructions leave a result of shape `c` in the same registers of the same threads.
+/// `row` is a wgmma that computes all matrices of a batch as adjacent columns of one matrix. `separate`
+/// computes one matrix after another; the code that reads accumulators is written for it.
+bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps);
+
+/// Lets the two blocks of a cluster, whose output tiles are adjacent along M, each load half of their common
+/// B operand by multicast. Returns false if the grid has no such pairs of tiles, or if the tile of B cannot
+/// be halved. Requires that buffers have layouts.
+bool share_by_pairs(KernelPlan&, const target::Target&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,127 @@
+#include "tile/precompute_a.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t max_bytes =
+    // Limit of the precomputed operand in bytes. A quarter of a block's shared memory is the limit as well,
+    // so that two operands fit next to the ring's stages.
+    48 * 1024;
+constexpr std::int64_t max_rows = 8;         // of A: the N extent of mma.sync, to which they are mapped
+constexpr std::int64_t blocks_together = 2;  // blocks per multiprocessor that start at once
+
+/// What moves before the loop together with the A operand of a matmul.
+struct Made {
+  std::set<int> nodes;          // loads, maps and round nodes
+  std::set<int> sums, readers;  // reductions along K over all iterations; matmuls
+};
+
+class PrecomputeA {
+ public:
+  PrecomputeA(BlockProgram& p, std::int64_t maximum) : p_(p), max_(maximum) {}
+
+  void run() {
+    for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
+      const Node& n = p_.nodes[i];
+      if (!reads_a_part(n)) continue;
+      if (const auto made = made_with(n.in[0])) move(*made);
+    }
+  }
+
+ private:
+  Node& node(int i) { return p_.nodes[static_cast<std::size_t>(i)]; }
+  const Node& node(int i) const { return p_.nodes[static_cast<std::size_t>(i)]; }
+  bool inside(int i) const { return node(i).section == Section::inside; }
+
+  /// Returns whether the node is a tensor-core matmul with at most 8 rows whose A operand is evaluated in the
+  /// loop, for one part of K per iteration.
+  bool reads_a_part(const Node& n) const {
+    if (n.kind != NodeKind::matmul) return false;
+    const Node& a = node(n.in[0]);
+    const bool halves = a.dtype == DType::f16 || a.dtype == DType::bf16;
+    return n.section == Section::inside && n.carried && n.in.size() == 2 && a.kind == NodeKind::round &&
+           inside(n.in[0]) && halves && a.shape.back() % 16 == 0 &&
+           graph::size(a.shape) / a.shape.back() <= max_rows;
+  }
+
+  /// Returns the operators that must move before the loop if the A operand `operand` does: all operators in
+  /// the loop that are computed from the same tiles, and the matmuls that read the operand. Returns nullopt
+  /// if one of the operators cannot be evaluated for all of K at once, or if their stored values need more
+  /// than `max_` bytes.
+  std::optional<Made> made_with(int operand) const {
+    const std::int64_t k = node(operand).shape.back();
+    Made made;
+    std::vector<int> open{operand};
+    while (!open.empty()) {
+      const int i = open.back();
+      open.pop_back();
+      if (!made.nodes.insert(i).second) continue;
+      if (!may_widen(i, k, node(operand).shape.size())) return std::nullopt;
+      for (int in : node(i).in) {
+        if (inside(in))
+          open.push_back(in);
+        else if (node(in).shape.back() != 1)
+          return std::nullopt;
+      }
+      for (int reader : p_.consumers(i)) {
+        const Node& r = node(reader);
+        if (reads_a_part(r) && r.in[0] == i)
+          made.readers.insert(reader);
+        else if (r.kind == NodeKind::reduce && r.carried && r.to == 1 &&
+                 r.dim + 1 == static_cast<int>(node(i).shape.size()))
+          made.sums.insert(reader);
+        else
+          open.push_back(reader);
+      }
+    }
+    std::int64_t bytes = 0;
+    for (int i : made.nodes)
+      if (!inlined(node(i).kind)) bytes += graph::size(node(i).shape) * p_.loop * graph::bytes(node(i).dtype);
+    if (bytes > max_) return std::nullopt;
+    for (int product : made.readers)
+      if (made.nodes.contains(node(product).in[1])) return std::nullopt;
+    return made;
+  }
+
+  /// Returns whether operator i can be evaluated for all of K at once. It must have `rank` dimensions. The
+  /// last one must have the `k` elements of one iteration, so that it can be widened to those of all
+  /// iterations in order.
+  bool may_widen(int i, std::int64_t k, std::size_t rank) const {
+    const Node& n = node(i);
+    if (!inside(i) || n.shape.size() != rank || n.shape.back() != k) return false;
+    if (n.kind == NodeKind::round) return true;
+    if (n.kind == NodeKind::map) return n.splits.empty();
+    return n.kind == NodeKind::load && number_of(n) < 0 && n.splits.back().loop &&
+           std::ranges::count_if(n.splits, &Split::loop) == 1;
+  }
+
+  /// Moves the operators of `made` before the loop and widens their last dimension to all of K.
+  void move(const Made& made) {
+    for (int i : made.nodes) {
+      Node& n = node(i);
+      n.section = Section::before;
+      n.shape.back() *= p_.loop;
+      if (n.kind != NodeKind::load) continue;
+      n.splits.back().loop = false;
+      n.splits.back().tile *= p_.loop;
+    }
+    for (int i : made.sums) node(i).section = Section::before, node(i).carried = false;
+    for (int i : made.readers) node(i).window = true;
+  }
+
+  BlockProgram& p_;
+  std::int64_t max_;
+};
+
+}  // namespace
+
+void precompute_a(BlockProgram& p, const target::Target& target) {
+  if (p.loop > 1 && p.grid.count() <= blocks_together * target.multiprocessors)
+    PrecomputeA(p, std::min<std::int64_t>(max_bytes, target.shared_per_block / 4)).run();
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,25 @@
+// Moves the computation of the A operand of a matmul with at most 8 rows before the loop, where it is done
+// for all of K at once.
+//
+//   loop: S += bf16(x[it] g[it]) W[it], squares += x[it]^2
+//
+// The pass computes all of bf16(x g), the A operand, before the loop, and the matmul reads its part of K in
+// each iteration (Node::window). If each iteration computed its part, that would take a barrier per iteration
+// and keep one warp busy while the other warps wait. Before the loop all threads take part, while the first
+// stages of W are being loaded.
+//
+// The pass changes a matmul only if the operand fits `max_bytes` of shared memory, and if every block is
+// resident from the start. A block that starts later, when another ends, would delay its own loads by this
+// computation. Runs after the pass `hoist`, which moves loop invariants before the loop, and before `share`,
+// which stores values that would be recomputed too often.
+#pragma once
+#include "target/target.hpp"
+#include "tile/program.hpp"
+
+namespace zellige::plan {
+
+/// Moves the computation of the A operand before the loop for each matmul of the program that allows it. Does
+/// nothing if the grid has more than two blocks per multiprocessor.
+void precompute_a(BlockProgram&, const target::Target&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,197 @@
+#include "tile/share.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace zellige::plan {
+namespace {
+
+/// A coordinate at which an operator is evaluated, relative to that of the operator (the root) whose
+/// evaluation needs it. `path` is a hash of the shifts by slices and concatenations in between (0: none),
+/// `shifts` their number.
+struct Coordinate {
+  std::size_t path = 0;
+  int shifts = 0;
+  auto operator<=>(const Coordinate&) const = default;
+};
+
+/// Decides which values of a program to store. Nodes are the operators of the program.
+class Sharing {
+ public:
+  explicit Sharing(const BlockProgram& p) : p_(p), stored_(p.nodes.size(), false) {}
+
+  /// Returns, by node, whether its value must be stored in shared memory.
+  std::vector<bool> run() {
+    store_shifted();
+    store_repeated();
+    return std::move(stored_);
+  }
+
+ private:
+  int size() const { return static_cast<int>(p_.nodes.size()); }
+  // Returns whether node i is evaluated where it is read.
+  bool evaluated(int i) const { return inlined(p_.nodes[i].kind) && !stored_[i]; }
+
+  /// Marks as stored the nodes that one evaluation needs at more than `max_coordinates` coordinates or
+  /// shifts. Walks from the stores to the loads and collects the coordinates at which each node is needed.
+  /// Also marks rotations that are needed at a shifted coordinate.
+  void store_shifted() {
+    std::vector<std::set<Coordinate>> at(p_.nodes.size());
+    for (int i = size() - 1; i >= 0; --i) {
+      const Node& n = p_.nodes[i];
+      const auto moved = [](const Coordinate& c) { return c.shifts > 0; };
+      const auto deep = [](const Coordinate& c) { return c.shifts > max_coordinates; };
+      if (inlined(n.kind) &&
+          (at[i].size() > max_coordinates || std::any_of(at[i].begin(), at[i].end(), deep) ||
+           (n.kind == NodeKind::rotate && std::any_of(at[i].begin(), at[i].end(), moved))))
+        stored_[i] = true;
+      if (!evaluated(i)) at[i] = {Coordinate{}};
+      std::int64_t from = 0;
+      for (std::size_t k = 0; k < n.in.size(); ++k) {
+        const std::int64_t shift = n.kind == NodeKind::slice                                   ? n.start
+                                   : n.kind == NodeKind::concat                                ? -from
+                                   : n.kind == NodeKind::rotate || n.kind == NodeKind::permute ? 1
+                                                                                               : 0;
+        if (n.kind == NodeKind::concat) from += p_.nodes[n.in[k]].shape[n.dim];
+        for (const Coordinate& c : at[i]) {
+          Coordinate there = c;
+          if (n.kind != NodeKind::map && shift != 0)
+            there = {
+                (c.path * 31 + static_cast<std::size_t>(n.dim)) * 1000003 + static_cast<std::size_t>(shift),
+                c.shifts + 1};
+          at[n.in[k]].insert(there);
+        }
+      }
+    }
+  }
+
+  /// Where a node is evaluated: (phase between barriers, section of the kernel, root, shape). Elementwise
+  /// work of one phase, section and shape shares values, so its root is -1; a reduction or matmul shares
+  /// none.
+  using Place = std::tuple<int, Section, int, Shape>;
+
+  void store_repeated() {
+    std::vector<std::set<Place>> places(p_.nodes.size());  // that evaluate each node
+    std::vector<int> level(p_.nodes.size(), 0);  // of stored values: approximate number of earlier phases
+    for (int root = 0; root < size(); ++root) {
+      const Node& n = p_.nodes[root];
+      if (inlined(n.kind)) continue;
+      level[root] = level_of(n.in, level);
+      const Place place{level[root], n.section,
+                        n.kind == NodeKind::reduce || n.kind == NodeKind::matmul ? root : -1,
+                        n.in.empty() ? n.shape : p_.nodes[n.in[0]].shape};
+      for (std::vector<int> cone = newly(n.in, place, places); repeated(cone, places) > max_repeats;) {
+        const std::vector<int> top = frontier(cone, n.in, places);
+        if (top.empty()) break;
+        for (int i : top) {
+          stored_[i] = true;
+          level[i] = level_of(p_.nodes[i].in, level);
+        }
+        cone = newly(n.in, place, places);
+      }
+      for (int i : newly(n.in, place, places)) places[i].insert(place);
+    }
+  }
+
+  /// Returns an approximation of the phase (counted in barriers) in which an operator with the operands
+  /// `from` can be evaluated: one more than the phase of the last stored value that the operator depends on.
+  /// `level` has the phases of stored nodes.
+  int level_of(const std::vector<int>& from, const std::vector<int>& level) const {
+    int maximum = 0;
+    std::set<int> seen;
+    for (std::vector<int> open = from; !open.empty();) {
+      const int i = open.back();
+      open.pop_back();
+      if (!seen.insert(i).second) continue;
+      if (!evaluated(i))
+        maximum = std::max(maximum, level[i] + (p_.nodes[i].kind == NodeKind::load ? 0 : 1));
+      else
+        open.insert(open.end(), p_.nodes[i].in.begin(), p_.nodes[i].in.end());
+    }
+    return maximum;
+  }
+
+  /// Returns the nodes that must be evaluated at `place` for the operands `from`: the operands, and
+  /// everything that is evaluated inline for them. Nodes that are evaluated there already (`places`) are
+  /// omitted.
+  std::vector<int> newly(const std::vector<int>& from, const Place& place,
+                         const std::vector<std::set<Place>>& places) const {
+    std::set<int> seen;
+    for (std::vector<int> open = from; !open.empty();) {
+      const int i = open.back();
+      open.pop_back();
+      if (!evaluated(i) || places[i].count(place) || !seen.insert(i).second) continue;
+      open.insert(open.end(), p_.nodes[i].in.begin(), p_.nodes[i].in.end());
+    }
+    return {seen.begin(), seen.end()};
+  }
+
+  static int repeated(const std::vector<int>& cone, const std::vector<std::set<Place>>& places) {
+    return static_cast<int>(
+        std::count_if(cone.begin(), cone.end(), [&](int i) { return !places[i].empty(); }));
+  }
+
+  /// Returns the operators to store next. `cone` is the result of newly() for `operands`. An operator is
+  /// returned if other places evaluate it as well, and if it is one of `operands` or is read by an operator
+  /// of `cone` that no other place evaluates.
+  std::vector<int> frontier(const std::vector<int>& cone, const std::vector<int>& operands,
+                            const std::vector<std::set<Place>>& places) const {
+    std::set<int> top;
+    const auto add = [&](int i) {
+      const Node& n = p_.nodes[i];
+      const bool deep = std::any_of(n.in.begin(), n.in.end(), [&](int in) { return evaluated(in); });
+      if (evaluated(i) && !places[i].empty() && deep) top.insert(i);
+    };
+    for (int i : operands) add(i);
+    for (int i : cone)
+      if (places[i].empty())
+        for (int in : p_.nodes[i].in) add(in);
+    return {top.begin(), top.end()};
+  }
+
+  const BlockProgram& p_;
+  std::vector<bool> stored_;
+};
+
+}  // namespace
+
+void share(BlockProgram& p) {
+  const std::vector<bool> stored = Sharing(p).run();
+  if (std::none_of(stored.begin(), stored.end(), [](bool s) { return s; })) return;
+  std::vector<Node> nodes;
+  std::vector<int> now(p.nodes.size());  // by node: its replacement for users
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    Node n = std::move(p.nodes[i]);
+    for (int& in : n.in) in = now[in];
+    now[i] = static_cast<int>(nodes.size());
+    Node round;
+    round.kind = NodeKind::round;
+    round.in = {now[i]};
+    round.shape = n.shape;
+    round.dtype = kept_in(n.dtype);
+    round.section = n.section;
+    nodes.push_back(std::move(n));
+    if (!stored[i]) continue;
+    now[i] = static_cast<int>(nodes.size());
+    nodes.push_back(std::move(round));
+  }
+  p.nodes = std::move(nodes);
+}
+
+bool unshare(BlockProgram& p) {
+  const auto stored = [&](const Node& reader, int i) {  // a matmul reads its operands where they are stored
+    return reader.kind != NodeKind::matmul && p.nodes[i].kind == NodeKind::round &&
+           p.nodes[i].dtype == kept_in(p.nodes[i].dtype);
+  };
+  std::int64_t largest = 0;
+  for (const Node& n : p.nodes)
+    for (int in : n.in)
+      if (stored(n, in)) largest = std::max(largest, graph::size(p.nodes[in].shape));
+  for (Node& n : p.nodes)
+    for (int& in : n.in)
+      if (stored(n, in) && graph::size(p.nodes[in].shape) == largest) in = p.nodes[in].in[0];
+  return largest > 0;
+}
+
+}  // namespace zellige::plan

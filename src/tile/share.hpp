@@ -1,0 +1,31 @@
+// Decides which elementwise values are stored in shared memory because they would otherwise be recomputed
+// too often.
+//
+// By default, elementwise operators are evaluated where they are read (group.hpp), which suits the few
+// operators around a matmul. But each norm of a chain of norms would repeat the whole beginning of the
+// chain. A value that slices and concatenations read at shifted coordinates would be repeated for each
+// shift, which doubles with every level. So share() adds a float32 `round` after an operator, which is
+// stored like any other `round`, if
+//
+// - one evaluation needs the operator at more than `max_coordinates` different coordinates or shifts, or
+// - evaluations between different barriers or in different thread-value layouts repeat more than
+//   `max_repeats` operators.
+//
+// The size of the source then grows linearly with the number of operators.
+#pragma once
+#include "tile/program.hpp"
+
+namespace zellige::plan {
+
+constexpr int max_coordinates = 16, max_repeats = 24;
+
+/// Adds a `round` node, whose value is stored in shared memory, after each operator whose value must be
+/// stored. This renumbers the nodes (operators). Runs after `lower` and before `select`.
+void share(BlockProgram&);
+
+/// Undoes share() for the largest of the values that it stored, for kernels that do not fit shared memory:
+/// the users of the value recompute it. The nodes keep their numbers, and unused nodes remain. Returns false
+/// if there is no such value.
+bool unshare(BlockProgram&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,133 @@
+#include "verify/bounds.hpp"
+
+#include <algorithm>
+
+#include "kernel/index_width.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Throws Rejected if tiles of the load or store `n` reach outside its tensor without a bounds check.
+void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTensor& tensor) {
+  const BlockProgram& p = plan.program;
+  for (std::size_t d = 0; d < n.splits.size(); ++d) {
+    const Split& s = n.splits[d];
+    std::int64_t blocks = s.axis < 0 ? 1 : (p.grid[s.axis] + s.div - 1) / s.div;
+    if (s.axis >= 0 && s.mod > 0) blocks = std::min(blocks, s.mod);
+    const std::int64_t end = s.offset + blocks * (s.loop ? p.loop : 1) * s.tile;
+    if (s.offset + s.extent > tensor.shape[d])
+      reject("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name,
+             s.offset + s.extent, d, tensor.shape[d]);
+    if (s.offset < 0 && (!s.overhang || n.kind != NodeKind::store))
+      reject("{}: {} {} starts at {} of dimension {}, and nothing guards it", p.name, name(n.kind), n.name,
+             s.offset, d);
+    if (end > s.offset + s.extent && !s.overhang)
+      reject("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them",
+             p.name, name(n.kind), n.name, end, d, s.offset + s.extent);
+  }
+}
+
+/// Throws Rejected if an offset or coordinate in global memory is computed in 32 bits and may overflow, or in 64 bits
+/// although 32 suffice.
+void check_widths(const KernelPlan& plan, const Program& program) {
+  std::set<int> needed;
+  for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
+    const Node& n = plan.program.nodes[i];
+    if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
+    const Reach r = reach(plan, n, program.tensors[n.tensor]);
+    if (r.offset > max_int32 || r.far()) needed.insert(n.tensor);
+    if (r.offset > max_int32 && !plan.wide.count(n.tensor))
+      reject("{}: {} {} reaches element {}; its offsets are computed in 32 bits, which hold {}",
+             plan.program.name, name(n.kind), n.name, r.offset, max_int32);
+    if (r.far() != (plan.far.count(i) > 0))
+      reject("{}: {} {} reaches coordinate {}; its coordinates are computed in {} bits", plan.program.name,
+             name(n.kind), n.name, *std::max_element(r.coordinate.begin(), r.coordinate.end()),
+             r.far() ? 32 : 64);
+  }
+  for (int t : plan.wide)
+    if (!needed.count(t))
+      reject("{}: the offsets of {} are computed in 64 bits, and 32 would hold them", plan.program.name,
+             program.tensors[t].name);
+}
+
+/// Throws Rejected if an element of a buffer lies outside the buffer's memory, or if two elements have the same
+/// address.
+void check_buffer(const KernelPlan& plan, const Buffer& b) {
+  std::vector<bool> taken(static_cast<std::size_t>(b.elements), false);
+  Shape at(b.padded.size(), 0);
+  const auto next = [&] {
+    for (std::size_t d = at.size(); d-- > 0;) {
+      if (++at[d] < b.padded[d]) return;
+      at[d] = 0;
+    }
+  };
+  for (std::int64_t part = 0; part < b.partials; ++part)
+    for (std::int64_t left = graph::size(b.padded); left > 0; --left, next()) {
+      const std::int64_t offset = offset_of(b, at, part);
+      if (offset < 0 || offset >= b.elements)
+        reject("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name,
+               to_string(at), b.name, offset, b.elements);
+      if (taken[static_cast<std::size_t>(offset)])
+        reject("{}: element {} of {} lies at {}, where another element is", plan.program.name, to_string(at),
+               b.name, offset);
+      taken[static_cast<std::size_t>(offset)] = true;
+    }
+  const std::int64_t need = ((b.stages - 1) * b.stage_stride + b.elements) * graph::bytes(b.dtype);
+  if (need > b.bytes || b.offset < 0 || b.offset + need > plan.shared_bytes)
+    reject("{}: {} needs {} bytes from {}; {} of {} were given", plan.program.name, b.name, need, b.offset,
+           b.bytes, plan.shared_bytes);
+}
+
+/// Throws Rejected if an access to shared memory by the copy task `t` does not start at a multiple of the access
+/// width.
+void check_alignment(const KernelPlan& plan, const Task& t) {
+  const Buffer& b = plan.buffers[t.buffer];
+  const CopyChoice& copy = plan.copies.at(t.node);
+  if (copy.vector == 1) return;
+  const auto check = [&](int, int, const Shape& at) {
+    if (at.empty()) return;
+    const std::int64_t byte = b.offset + offset_of(b, at) * graph::bytes(b.dtype);
+    if (byte % copy.bytes != 0)
+      reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
+             copy.bytes, b.name, to_string(at), byte);
+  };
+  for_each(EvaluatedLayout(plan.contexts[t.context]), check, copy.vector);
+}
+
+/// Throws Rejected if task `t`, which writes a matmul operand to its buffer, does not also write the zeros of its
+/// padding.
+void check_padding(const KernelPlan& plan, const Task& t) {
+  const Buffer& b = plan.buffers[t.buffer];
+  const Context& c = plan.contexts[t.context];
+  if (c.row ? covers(c, b.padded) : c.domain == b.padded) return;
+  reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name,
+         b.name, to_string(b.padded), to_string(c.domain));
+}
+
+}  // namespace
+
+std::int64_t offset_of(const Buffer& b, const Shape& at, std::int64_t part) {
+  std::int64_t offset = part * b.partial_stride;
+  for (std::size_t d = 0; d < at.size(); ++d) offset += at[d] * b.strides[d];
+  if (b.span > 0) {  // all rows of one span precede the next span
+    const std::int64_t spans = at[b.inner] / b.span;
+    offset += spans * (graph::size(b.padded) / b.padded[b.inner] - 1) * b.span;
+  }
+  if (b.swizzle.B == 0) return offset;
+  const std::int64_t mask = ((std::int64_t{1} << b.swizzle.B) - 1) << (b.swizzle.M + b.swizzle.S);
+  return offset ^ ((offset & mask) >> b.swizzle.S);
+}
+
+void verify_bounds(const KernelPlan& plan, const Program& program) {
+  for (const Node& n : plan.program.nodes)
+    if (n.kind == NodeKind::load || n.kind == NodeKind::store)
+      check_splits(plan, n, program.tensors[n.tensor]);
+  check_widths(plan, program);
+  for (const Buffer& b : plan.buffers) check_buffer(plan, b);
+  for (const Task& t : plan.tasks) {
+    if (t.kind == TaskKind::copy_in) check_alignment(plan, t);
+    if (t.kind == TaskKind::to_shared && plan.buffers[t.buffer].matmul_operand) check_padding(plan, t);
+  }
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,234 @@
+#include "verify/ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <set>
+
+namespace zellige::plan {
+namespace {
+
+// Between the offsets of different ranks, so that their shared memories are disjoint.
+constexpr std::int64_t rank_distance = std::int64_t{1} << 40;
+
+/// Builds the flat schedule: tensors and channels (pipelines) of all blocks of the cluster first, then
+/// their warp roles and setup steps.
+class Ranks {
+ public:
+  explicit Ranks(const Schedule& s) : s_(s), n_(s.ranks) {
+    for (const Agent& agent : s.agents)
+      walk(agent.steps, [&](const Step& step, const Position&) {
+        const Copy* copy = as<Copy>(step);
+        if (!copy || !copy->multicast) return;
+        shared_.insert(copy->channel);
+        for (const Access& a : step.writes) split_.insert(a.tensor);
+      });
+    for (const Channel& c : s.channels)
+      if (plan::is_exchange(c)) sent_.insert(c.tensor);
+  }
+
+  Schedule run() {
+    all_.threads = s_.threads;
+    for (int r = 0; r < n_; ++r) {
+      for (int t = 0; t < static_cast<int>(s_.tensors.size()); ++t) tensor(t, r);
+      for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c) channel(c, r);
+    }
+    for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
+      if (is_exchange(c)) exchange_channels(c);
+    for (int r = 0; r < n_; ++r)
+      for (Agent a : s_.agents) {
+        a.name = describe(a.name, r);
+        a.steps = steps_of(a.steps, r);
+        all_.agents.push_back(std::move(a));
+      }
+    for (int r = 0; r < n_; ++r)
+      for (Step step : s_.setup) {
+        MbarrierInit* init = as<MbarrierInit>(step);
+        if (!init || is_exchange(init->channel)) continue;
+        if (shared_.count(init->channel)) init->arrivals *= n_;
+        init->channel = channel_of(init->channel, r);
+        all_.setup.push_back(std::move(step));
+      }
+    return std::move(all_);
+  }
+
+ private:
+  std::string describe(const std::string& name, int rank) const {
+    return fmt::format("{} of rank {}", name, rank);
+  }
+  int agent_of(int agent, int rank) const { return rank * static_cast<int>(s_.agents.size()) + agent; }
+  int channel_of(int channel, int rank) const {
+    return rank * static_cast<int>(s_.channels.size()) + channel;
+  }
+
+  bool is_exchange(int channel) const { return channel >= 0 && plan::is_exchange(s_.channels[channel]); }
+  /// Returns the number of parts of a tensor: one per block of the cluster if multicast fills it, one per
+  /// other block if the blocks exchange partial results through it.
+  int parts_of(int tensor) const { return split_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
+  /// Returns the index of the part that rank `from` writes into the tensor of rank `to`.
+  static int part_from(int from, int to) { return from < to ? from : from - 1; }
+
+  /// Adds tensor t of block `rank` of the cluster to the flat schedule, split into the parts that different
+  /// blocks write.
+  void tensor(int t, int rank) {
+    first_[{t, rank}] = static_cast<int>(all_.tensors.size());
+    const int parts = parts_of(t);
+    const std::int64_t stage = s_.tensors[t].bytes / s_.tensors[t].stages;
+    for (int part = 0; part < parts; ++part) {
+      SharedTensor x = s_.tensors[t];
+      x.name = describe(parts > 1 ? fmt::format("part {} of {}", part, x.name) : x.name, rank);
+      x.bytes = stage / parts * x.stages;
+      // Parts of a stage are separate tensors here, since no step accesses the same part of several stages.
+      x.offset += rank * rank_distance + part * x.bytes;
+      all_.tensors.push_back(std::move(x));
+    }
+  }
+
+  /// Adds channel `index` of block `rank` of the cluster to the flat schedule. If multicast fills the
+  /// channel, the consumers of all blocks release its stages.
+  void channel(int index, int rank) {
+    Channel c = s_.channels[index];
+    const bool everywhere = shared_.count(index);
+    std::vector<int> consumers;
+    for (int r = 0; r < n_; ++r)
+      for (int consumer : c.consumers)
+        if (r == rank || everywhere) consumers.push_back(agent_of(consumer, r));
+    c.name = describe(c.name, rank);
+    c.producer = agent_of(c.producer, rank);
+    c.consumers = std::move(consumers);
+    if (c.tensor >= 0) c.tensor = first_.at({c.tensor, rank});
+    all_.channels.push_back(std::move(c));
+  }
+
+  /// Adds the channels of a split-K exchange: one for each ordered pair of different blocks (ranks) of the
+  /// cluster. The first channel to a block replaces the block's own channel, which channel() added; the
+  /// others are appended.
+  void exchange_channels(int index) {
+    for (int to = 0; to < n_; ++to)
+      for (int from = 0; from < n_; ++from) {
+        if (from == to) continue;
+        const int part = part_from(from, to);
+        Channel c = s_.channels[index];
+        c.name = fmt::format("{} from rank {}", describe(c.name, to), from);
+        c.by = Synchronisation::mbarrier_bytes;
+        c.producer = agent_of(c.producer, from);
+        for (int& consumer : c.consumers) consumer = agent_of(consumer, to);
+        c.tensor = first_.at({c.tensor, to}) + part;
+        int& at = exchange_[{index, from, to}] =
+            part == 0 ? channel_of(index, to) : static_cast<int>(all_.channels.size());
+        if (part == 0)
+          all_.channels[at] = std::move(c);
+        else
+          all_.channels.push_back(std::move(c));
+      }
+  }
+
+  /// Returns the channel through which the other blocks of the cluster fill the tensor that a step writes;
+  /// -1 if there is none.
+  int filled_by(const Step& step) const {
+    for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
+      if (is_exchange(c) && s_.channels[c].tensor == step.writes.front().tensor) return c;
+    return -1;
+  }
+
+  /// Appends to `result` what block `rank` of the cluster executes for one step of a split-K exchange over
+  /// channel `index`: one step for each other block. A step that writes becomes an acquire and a write of
+  /// this block's part of the other block's tensor. A release releases that part. An acquire waits for the
+  /// part that the other block writes.
+  void exchange(std::vector<Step>& result, const Step& step, int index, int rank) {
+    for (int other = 0; other < n_; ++other) {
+      if (other == rank) continue;
+      Step y = step;
+      if (Acquire* acquire = as<Acquire>(y)) {
+        acquire->channel = exchange_.at({index, other, rank});
+      } else if (Release* release = as<Release>(y)) {
+        release->channel = exchange_.at({index, rank, other});
+      } else {
+        result.push_back({.is = Acquire{exchange_.at({index, rank, other})}, .what = step.what});
+        in_rank(y, rank, rank);
+        if (Compute* compute = as<Compute>(y)) compute->to_cluster = false;
+        y.writes = accesses(step.writes, other, part_from(rank, other));
+      }
+      result.push_back(std::move(y));
+    }
+  }
+
+  /// Renumbers a step of block `rank` for the flat schedule. The step's channel becomes that of block `to`,
+  /// and its named barrier that of block `rank`.
+  void in_rank(Step& step, int to, int rank) const {
+    const auto rename = [this](int& channel, int of) {
+      if (channel >= 0) channel = channel_of(channel, of);
+    };
+    match(
+        step,
+        [&](OneOf<Copy, Release> auto& part) {
+          if (to != rank) part.acquired_channel = part.channel, rename(part.acquired_channel, rank);
+          rename(part.channel, to);
+        },
+        [&](OneOf<Mma, Compute, Commit, WaitGroup, Acquire, Drain, MbarrierInit> auto& part) {
+          rename(part.channel, to);
+        },
+        [&](Barrier& barrier) { barrier.id += barriers_per_rank * rank; },
+        [](OneOf<Start, FenceInit, FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier,
+                 ClusterBarrier, Loop> auto&) {});
+  }
+
+  /// Returns the accesses in `list` as accesses to the tensors of block `rank` in the flat schedule. An
+  /// access to a tensor with several parts becomes one access per part or, if part >= 0, an access to this
+  /// part only.
+  std::vector<Access> accesses(const std::vector<Access>& list, int rank, int part) const {
+    std::vector<Access> result;
+    for (const Access& a : list)
+      for (int p = 0; p < parts_of(a.tensor); ++p) {
+        if (part >= 0 && parts_of(a.tensor) > 1 && p != part) continue;
+        Access x = a;
+        x.tensor = first_.at({a.tensor, rank}) + p;
+        result.push_back(x);
+      }
+    return result;
+  }
+
+  /// Returns the steps of a list, loops included, as block `rank` of the cluster executes them.
+  std::vector<Step> steps_of(const std::vector<Step>& steps, int rank) {
+    std::vector<Step> result;
+    for (const Step& step : steps) {
+      const Compute* compute = as<Compute>(step);
+      const Copy* copy = as<Copy>(step);
+      const bool to_cluster = compute && compute->to_cluster;
+      const int through = plan::channel_of(step);
+      if (to_cluster || is_exchange(through)) {
+        exchange(result, step, to_cluster ? filled_by(step) : through, rank);
+        continue;
+      }
+      const bool multicast = copy && copy->multicast,
+                 everywhere = multicast || (as<Release>(step) && shared_.count(through));
+      for (int to = 0; to < n_; ++to) {
+        if (!everywhere && to != rank) continue;
+        Step y = step;
+        in_rank(y, to, rank);
+        y.reads = accesses(step.reads, rank, -1);
+        y.writes = accesses(step.writes, to, multicast ? rank : -1);
+        if (Copy* part = as<Copy>(y)) part->multicast = false;
+        if (const Loop* loop = as<Loop>(step)) as<Loop>(y)->body = steps_of(loop->body, rank);
+        result.push_back(std::move(y));
+      }
+    }
+    return result;
+  }
+
+  const Schedule& s_;
+  int n_;
+  std::set<int> shared_, split_;  // channels filled by multicast, and their tensors
+  std::set<int> sent_;            // tensors filled by other ranks
+  // By channel, writing rank and reading rank: index of the channel.
+  std::map<std::array<int, 3>, int> exchange_;
+  std::map<std::pair<int, int>, int> first_;  // by tensor and rank: index of its first part
+  Schedule all_;
+};
+
+}  // namespace
+
+Schedule all_ranks(const Schedule& s) { return s.ranks == 1 ? s : Ranks(s).run(); }
+
+}  // namespace zellige::plan

@@ -1,0 +1,267 @@
+#include "verify/register_proof.hpp"
+
+#include <algorithm>
+
+namespace zellige::plan {
+
+std::string RegisterProof::describe(int t) const {
+  const Task& task = plan_.tasks[t];
+  return fmt::format("'{} %{}'", name(task.kind), task.node);
+}
+
+/// Returns the index of the thread-value layout (KernelPlan::contexts) in which task t leaves its values in
+/// registers. A `finish` task, which completes a row reduction, leaves one value per row.
+int RegisterProof::left_in(int t) const {
+  const Task& task = plan_.tasks[t];
+  return task.kind == TaskKind::finish ? plan_.context_of.at(task.node) : task.context;
+}
+
+void RegisterProof::agree(int writer, int reader, int x, bool partial) {
+  const int left_id = left_in(writer);
+  const Context &from = plan_.contexts[left_id], &to = context(reader);
+  if (from.row && from.holders() > 1 && !partial)
+    reject("{}: {} reads %{} in registers, where {} leaves partial results over one of {} parts of K in each",
+           p_.name, describe(reader), x, describe(writer), from.holders());
+  if (from == to || !agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
+  const EvaluatedLayout left(from), taken(to);
+  for (int repeat = 0; repeat < taken.repeats(); ++repeat)
+    for_each(taken, repeat, [&](int thread, int value, const Shape& wanted) {
+      const bool there = thread < left.threads() && value < left.values() && repeat < left.repeats();
+      const Shape found = there ? left.at(thread, value, repeat) : Shape{};
+      if (wanted != found) clash(writer, reader, x, thread, value, found, wanted);
+    });
+}
+
+void RegisterProof::in_lines(int writer, int reader, int x) {
+  const int left_id = left_in(writer);
+  const Context &from = plan_.contexts[left_id], &to = context(reader);
+  if (!agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
+  const EvaluatedLayout left(from), taken(to);
+  for_each(taken, [&](int thread, int value, const Shape& at) {
+    if (at.empty()) return;
+    Shape row = at;
+    row.back() = 0;
+    const int line = line_of(to, value);
+    const bool there = thread < left.threads() && line < left.values();
+    const Shape found = there ? left.at(thread, line) : Shape{};
+    if (found != row) clash(writer, reader, x, thread, line, found, row);
+  });
+}
+
+void RegisterProof::in_pairs(int writer, int reader, int x) {
+  agree(writer, reader, x, false);
+  const Context& c = context(reader);
+  const auto pair = static_cast<std::size_t>(c.rank() - 3);
+  const EvaluatedLayout layout(c);
+  for_each(layout, [&](int thread, int value, const Shape& at) {
+    if (at.empty()) return;
+    Shape wanted = at;
+    wanted[pair] ^= 1;
+    const int other = other_of_pair(c, value);
+    const Shape found = other < layout.values() ? layout.at(thread, other) : Shape{};
+    if (found != wanted) clash(writer, reader, x, thread, other, found, wanted);
+  });
+}
+
+void RegisterProof::clash(int writer, int reader, int x, int thread, int value, const Shape& found,
+                          const Shape& wanted) const {
+  reject("{}: value {} of thread {} is {} of %{} after {}, and {} takes it for {}", p_.name, value, thread,
+         found.empty() ? "no element" : to_string(found), x, describe(writer), describe(reader),
+         wanted.empty() ? "no element" : to_string(wanted));
+}
+
+void RegisterProof::same_thread(int t, int w, int b, bool own) const {
+  const Shape& shape = plan_.buffers[b].shape;
+  const Context &from = context(w), &to = context(t);
+  if (!own)
+    reject("{}: {} reads {} without a barrier after {}, at coordinates that are not its threads' own",
+           p_.name, describe(t), plan_.buffers[b].name, describe(w));
+  if (plan_.tasks[w].kind == TaskKind::finish || plan_.buffers[b].partials > 1)
+    reject("{}: {} reads {} without a barrier after {}, whose elements come from several threads: {}",
+           p_.name, describe(t), plan_.buffers[b].name, describe(w), print(from));
+  const std::vector<int> owner = owners(from, shape);
+  for_each(EvaluatedLayout(to), [&](int thread, int value, const Shape& at) {
+    if (at.empty()) return;
+    Shape element = at;
+    for (std::size_t d = 0; d < shape.size(); ++d) element[d] = std::min(at[d], shape[d] - 1);
+    const int found = owner[static_cast<std::size_t>(linear(element, shape))];
+    if (found != thread)
+      reject(
+          "{}: value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier after {}, "
+          "where thread {} wrote it",
+          p_.name, value, thread, describe(t), to_string(at), to_string(element), plan_.buffers[b].name,
+          describe(w), found);
+  });
+}
+
+void RegisterProof::covers(int t) {
+  const Context& c = context(t);
+  if (!covered_.insert(plan_.tasks[t].context).second) return;
+  std::vector<int> holder_counts(static_cast<std::size_t>(graph::size(c.domain)), 0);
+  for_each(EvaluatedLayout(c), [&](int, int, const Shape& at) {
+    if (inside(at, c.domain)) ++holder_counts[static_cast<std::size_t>(linear(at, c.domain))];
+  });
+  const int holders = c.holders();
+  for (std::size_t i = 0; i < holder_counts.size(); ++i)
+    if (holder_counts[i] != holders)
+      reject("{}: element {} of {} is in {} threads' accumulators; it must be in {}", p_.name,
+             to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), describe(t), holder_counts[i],
+             holders);
+}
+
+void RegisterProof::chained(int t, int writer) {
+  const int operand = p_.nodes[plan_.tasks[t].node].in[0];
+  const Shape& a = p_.nodes[operand].shape;
+  const Context &from = context(writer), &c = context(t);
+  if (!from.row || from.domain != a || from.repeats() != 1)
+    reject("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, describe(writer), operand,
+           print(from), to_string(a));
+  if (!multiplied_.insert(t).second) return;
+  const Instruction& row = *plan_.matmuls.at(plan_.tasks[t].node).row;
+  if (a.back() % row.k != 0)
+    reject("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, describe(t), operand,
+           a.back(), row.k);
+  const WarpLayout producer = warps(from), consumer = warps(c);
+  const EvaluatedLayout left(from), taken(a_fragments(a, producer, consumer, row));
+  if (left.values() != taken.values())
+    reject("{}: {} leaves {} values of %{} in each thread, {} takes {}", p_.name, describe(writer),
+           left.values(), operand, describe(t), taken.values());
+  const int columns = consumer.n;  // each warp along N multiplies all of K
+  std::vector<int> multiplied(static_cast<std::size_t>(graph::size(a) * columns), 0);
+  for_each(taken, [&](int thread, int value, const Shape& wanted) {
+    if (!inside(wanted, a)) return;
+    const Shape found = thread < left.threads() ? left.at(thread, value) : Shape{};
+    if (wanted != found) clash(writer, t, operand, thread, value, found, wanted);
+    const int column = warp_coordinate(consumer, thread / 32).n;
+    ++multiplied[static_cast<std::size_t>(linear(wanted, a) * columns + column)];
+  });
+  for_each(left, [&](int thread, int value, const Shape& at) {
+    if (!inside(at, a)) return;
+    for (int column = 0; column < columns; ++column)
+      if (const int times = multiplied[static_cast<std::size_t>(linear(at, a) * columns + column)];
+          times != 1)
+        reject(
+            "{}: value {} of thread {} is {} of %{} after {}, and {} multiplies that element {} times: its "
+            "warps take K in {} parts, {} leaves it in {}",
+            p_.name, value, thread, to_string(at), operand, describe(writer), describe(t), times, consumer.k,
+            describe(writer), producer.n);
+  });
+}
+
+void RegisterProof::sums(int t, int writer) {
+  const Task& task = plan_.tasks[t];
+  if (plan_.tasks[writer].context != task.context) agree(writer, t, task.node, true);
+  const Context& c = context(t);
+  if (task.buffer >= 0 && plan_.buffers[task.buffer].partials != c.parts())
+    reject("{}: {} stores {} partial results into {}, which has room for {}", p_.name, describe(t), c.parts(),
+           plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
+  if (c.axes() == 1) reject("{}: {} adds up partial results in {}", p_.name, describe(t), print(c));
+  if (c.lanes() > 32 || 32 % c.lanes() != 0 || c.threads() > p_.threads() / 32 * 32)
+    reject("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, describe(t), c.lanes(),
+           c.threads(), p_.threads());
+  if (summed_.insert(task.context).second) added_once(t);
+  if (task.buffer < 0) in_every_lane(t);
+}
+
+/// Throws Rejected unless the values that task t adds up across the lanes of a row belong to the row for
+/// which each of these lanes keeps the result.
+void RegisterProof::in_every_lane(int t) const {
+  const Task& task = plan_.tasks[t];
+  const Context& c = context(t);
+  const auto kept = plan_.context_of.find(task.node);
+  if (kept == plan_.context_of.end() || c.parts() > 1)
+    reject("{}: {} leaves %{} in registers, where {}", p_.name, describe(t), task.node,
+           c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts())
+                         : "nobody looks for it");
+  const EvaluatedLayout layout(c), rows(plan_.contexts[kept->second]);
+  Shape summed;
+  for_each(layout, [&](int thread, int value, const Shape& at) {
+    if (at.empty()) return;
+    layout.find_sum(thread, value, 0, summed);
+    const int line = line_of(c, value);
+    const bool there = thread < rows.threads() && line < rows.values();
+    const Shape found = there ? rows.at(thread, line) : Shape{};
+    if (summed != found) clash(t, t, task.node, thread, line, found, summed);
+  });
+}
+
+namespace {
+
+/// Returns whether the modes enumerate the numbers 0 to at least size - 1 without gaps or duplicates. This
+/// holds if each stride is the product of the extents of the modes with smaller strides.
+bool counts(std::vector<Mode> modes, std::int64_t size) {
+  std::sort(modes.begin(), modes.end(), [](const Mode& a, const Mode& b) { return a.stride < b.stride; });
+  std::int64_t below = 1;
+  for (const Mode& m : modes) {
+    if (m.extent == 1) continue;
+    if (m.stride != below) return false;
+    below *= m.extent;
+  }
+  return below >= size;
+}
+
+/// Returns true if a thread-value layout provably has every element in exactly one register: threads and
+/// values enumerate the items along each axis, and the items enumerate the coordinates along each
+/// dimension. False is inconclusive.
+bool counts_once(const Context& c) {
+  std::vector<std::vector<Mode>> items(static_cast<std::size_t>(c.axes())),
+      coordinates(static_cast<std::size_t>(c.rank()));
+  for (int part = 0; part < 3; ++part)
+    for (const Mode& m : modes(values::View(c.share)[part])) {
+      if (m.extent > 1 && m.stride == 0) return false;
+      items[static_cast<std::size_t>(m.basis)].push_back(m);
+    }
+  bool once = true;
+  for (int axis = 0; axis < c.axes(); ++axis) {
+    once = once && counts(items[static_cast<std::size_t>(axis)], c.items(axis));
+    for (const Mode& m : modes(values::View(c.tile)[axis]))
+      coordinates[static_cast<std::size_t>(m.basis)].push_back(m);
+  }
+  for (int d = 0; d < c.rank(); ++d)
+    once = once && counts(coordinates[static_cast<std::size_t>(d)], c.domain[static_cast<std::size_t>(d)]);
+  return once;
+}
+
+}  // namespace
+
+/// Throws Rejected unless every element is in exactly one register of one thread, and belongs to the result
+/// that the first lane of that thread's group of lanes stores.
+void RegisterProof::added_once(int t) const {
+  const Context& c = context(t);
+  const EvaluatedLayout layout(c);
+  std::vector<int> first(static_cast<std::size_t>(layout.threads()));
+  for (int thread = 0; thread < layout.threads(); ++thread)
+    first[static_cast<std::size_t>(thread)] = c.first_lane(thread);
+  // With millions of elements the layouts are analysed instead. A thread's coordinate along axes other than
+  // the reduced one is the same for all its values.
+  constexpr std::int64_t many = 1 << 22;
+  if (graph::size(c.domain) > many && counts_once(c)) {
+    Shape own, stored;
+    for (int thread = 0; thread < layout.threads(); ++thread) {
+      layout.find_sum(thread, 0, 0, own);
+      layout.find_sum(first[static_cast<std::size_t>(thread)], 0, 0, stored);
+      if (!own.empty() && own != stored)
+        reject("{}: thread {} in {} adds up {}, and its sum is stored with the row of {}", p_.name, thread,
+               describe(t), to_string(own), to_string(stored));
+    }
+    return;
+  }
+  std::vector<int> summed(static_cast<std::size_t>(graph::size(c.domain)), 0);
+  Shape own, stored;
+  for (int repeat = 0; repeat < layout.repeats(); ++repeat)
+    for_each(layout, repeat, [&](int thread, int value, const Shape& at) {
+      if (!inside(at, c.domain)) return;
+      layout.find_sum(thread, value, repeat, own);
+      layout.find_sum(first[static_cast<std::size_t>(thread)], value, repeat, stored);
+      if (own != stored)
+        reject("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
+               value, thread, describe(t), to_string(at), to_string(stored));
+      ++summed[static_cast<std::size_t>(linear(at, c.domain))];
+    });
+  for (std::size_t i = 0; i < summed.size(); ++i)
+    if (summed[i] != 1)
+      reject("{}: {} adds element {} {} times", p_.name, describe(t),
+             to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), summed[i]);
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,57 @@
+#include "verify/set_up.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr int warp = 32;
+
+/// Returns the number of arrivals that complete a phase of the channel's empty mbarriers: one per warp of its
+/// consumers. If the blocks of a cluster exchange partial results through the channel, it is one per producer
+/// warp of all other blocks.
+int arrivals(const Schedule& s, const Channel& c) {
+  if (is_exchange(c)) return (s.ranks - 1) * s.agents[c.producer].warps;
+  int warps = 0;
+  for (int consumer : c.consumers) warps += s.agents[consumer].warps;
+  return warps;
+}
+
+/// Sets Barrier::threads of all named barriers: the number of threads of the warp roles that use the
+/// barrier.
+void count_threads(Schedule& s) {
+  const auto names = [](const Agent& agent, int id) {
+    return find_step(agent.steps, [id](const Step& x) {
+             const Barrier* barrier = as<Barrier>(x);
+             return barrier && barrier->id == id;
+           }) != nullptr;
+  };
+  for (Agent& agent : s.agents)
+    walk(agent.steps, [&](Step& step, const Position&) {
+      Barrier* barrier = as<Barrier>(step);
+      if (!barrier) return;
+      barrier->threads = 0;
+      if (barrier->id == 0) return;
+      for (const Agent& other : s.agents)
+        if (names(other, barrier->id)) barrier->threads += warp * other.warps;
+    });
+}
+
+}  // namespace
+
+void set_up(Schedule& s) {
+  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
+    const Channel& channel = s.channels[c];
+    if (barrier_bytes(channel) == 0) continue;
+    s.setup.push_back({.is = MbarrierInit{.channel = c, .arrivals = arrivals(s, channel)}});
+    if (ranks_of(s, c) == 1) continue;
+    s.agents[channel.producer].steps.push_back({.is = Drain{c}});
+    s.teardown = {{.is = WarpBarrier{}},
+                  {.is = ClusterBarrier{}, .what = "nobody leaves while others write here"}};
+  }
+  if (!s.setup.empty()) {
+    s.setup.push_back({.is = FenceInit{}});
+    s.setup.push_back({.is = s.ranks > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
+  }
+  count_threads(s);
+}
+
+}  // namespace zellige::plan

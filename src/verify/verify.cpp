@@ -1,0 +1,479 @@
+#include "verify/verify.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "graph/error.hpp"
+#include "verify/ranks.hpp"
+#include "verify/verify_state.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr int warp_threads = 32;
+// Most bytes that one phase of an mbarrier can count.
+constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;
+
+/// Executes the steps of all warp roles (agents) symbolically, and rejects the schedule at the first error.
+/// A cell is one stage of one tensor, a phase is one filling of a stage, and an event is one execution of a
+/// step.
+class Simulation {
+ public:
+  /// Requires the flat schedule of all ranks (ranks.hpp).
+  Simulation(const Schedule& of_all_ranks, const std::string& kernel)
+      : schedule_(of_all_ranks), s{schedule_, kernel, unroll(schedule_, kernel), {}, {}, {}, {}, {}} {
+    s.agents.resize(schedule_.agents.size());
+    s.channels.resize(schedule_.channels.size());
+    for (std::size_t c = 0; c < schedule_.channels.size(); ++c)
+      for (int agent : schedule_.channels[c].consumers) s.channels[c].consumers[agent];
+    for (AgentState& a : s.agents) a.seen = a.own = a.fenced = a.fenced_own = Clock(s.components());
+    lay_out_cells();
+    count_phases();
+    for (const auto& line : s.lines) {
+      barriers_of.emplace_back();
+      for (const Event& e : line)
+        if (const Barrier* barrier = as<Barrier>(*e.step)) barriers_of.back().insert(barrier->id);
+    }
+  }
+
+  /// Executes all warp roles: one after another, each until it must wait, and again until none makes
+  /// progress. Then checks that all of them have ended, and the end state. Throws Rejected if the schedule is
+  /// wrong.
+  void run() {
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (std::size_t a = 0; a < s.agents.size(); ++a)
+        while (step(static_cast<int>(a))) progress = true;
+    }
+    for (std::size_t a = 0; a < s.agents.size(); ++a)
+      if (s.agents[a].at != s.lines[a].size()) report_deadlock(s);
+    check_end();
+  }
+
+ private:
+  Schedule schedule_;
+  State s;
+  std::vector<std::set<int>> barriers_of;  // by agent: the ids of barriers that it uses
+
+  /// Creates one cell per stage of each tensor, with the list of cells that share bytes with it.
+  void lay_out_cells() {
+    for (std::size_t t = 0; t < s.schedule.tensors.size(); ++t) {
+      const SharedTensor& tensor = s.schedule.tensors[t];
+      const std::int64_t stage = tensor.bytes / tensor.stages;
+      s.first_cell.push_back(static_cast<int>(s.cells.size()));
+      for (int k = 0; k < tensor.stages; ++k) {
+        Cell cell;
+        cell.tensor = static_cast<int>(t), cell.stage = k;
+        cell.begin = tensor.offset + k * stage, cell.end = cell.begin + stage;
+        s.cells.push_back(cell);
+      }
+    }
+    for (std::size_t c = 0; c < s.cells.size(); ++c) {
+      // The list begins with the cell itself, so that messages mention it first.
+      s.cells[c].overlapping.push_back(static_cast<int>(c));
+      for (std::size_t d = 0; d < s.cells.size(); ++d)
+        if (c != d && s.cells[c].begin < s.cells[d].end && s.cells[d].begin < s.cells[c].end)
+          s.cells[c].overlapping.push_back(static_cast<int>(d));
+    }
+  }
+
+  /// Returns the channel whose stage a copy or release refers to: the one that the warp role has acquired. In
+  /// a cluster it is the channel of the warp role's own block.
+  static int acquired_channel(const OneOf<Copy, Release> auto& step) {
+    return step.acquired_channel >= 0 ? step.acquired_channel : step.channel;
+  }
+
+  /// Records, for each phase (one filling of a stage) of each channel, the number of TMA copies and bytes
+  /// that fill it. These are the copies between two acquires by the producer.
+  void count_phases() {
+    // By channel: the number of acquires by the channel's producer so far.
+    std::vector<std::size_t> acquired(s.channels.size(), 0);
+    for (std::size_t a = 0; a < s.lines.size(); ++a)
+      for (const Event& e : s.lines[a]) {
+        const Step& step = *e.step;
+        const bool load = is_tma_load(s.schedule, step);
+        const auto* acquire = as<Acquire>(step);
+        const auto* release = as<Release>(step);
+        if (!load && !acquire && !release) continue;
+        const int channel = channel_of(step), held = load      ? acquired_channel(*as<Copy>(step))
+                                                     : release ? acquired_channel(*release)
+                                                               : channel;
+        const Channel& c = s.schedule.channels[channel];
+        if (s.schedule.channels[held].producer != static_cast<int>(a)) continue;
+        std::size_t& n = acquired[held];
+        if (acquire) ++n;
+        std::vector<Phase>& phases = s.channels[channel].phases;
+        if (phases.size() < n) phases.resize(n);
+        if (acquire) continue;
+        if (n == 0)
+          reject("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel,
+                 s.schedule.agents[a].name,
+                 load ? fmt::format("fills {} through channel {}", writes_text(e), c.name)
+                      : fmt::format("releases channel {}", c.name),
+                 describe(e), c.name);
+        Phase& phase = phases[n - 1];
+        if (!load) {
+          phase.by_release = true;
+          continue;
+        }
+        ++phase.copies;
+        for (const Access& w : step.writes)
+          phase.bytes += s.schedule.tensors[w.tensor].bytes / s.schedule.tensors[w.tensor].stages;
+        if (phase.bytes > max_transaction_bytes)
+          does_not_fit("{}: {} loads {} bytes into one stage of channel {} in {}; an mbarrier counts to {}",
+                       s.kernel, s.schedule.agents[a].name, phase.bytes, c.name, describe(e),
+                       max_transaction_bytes);
+      }
+  }
+
+  /// Returns the names of the tensor stages that an event (an executed step) writes, as text for messages.
+  std::string writes_text(const Event& e) const {
+    std::string text;
+    for (const Access& w : e.step->writes)
+      text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(w, e));
+    return text;
+  }
+
+  /// Returns the cell (stage of a tensor) that an access of an executed step touches.
+  int cell_of(const Access& a, const Event& e) const {
+    return s.first_cell[a.tensor] + stage_of(a, s.schedule.tensors[a.tensor].stages, e.iteration);
+  }
+
+  // ---- ordering of two accesses ----
+
+  /// Returns true if access x has completed before access y, the current step of its warp role. All threads
+  /// of y's warp role must have observed x. If each thread accesses only its own elements in x and y, it is
+  /// enough that each thread has observed its own access.
+  bool ordered(const Touch& x, const Touch& y) const {
+    const AgentState& me = s.agents[y.agent];
+    if (me.seen[x.component] >= x.value) return true;
+    // If two tensors share bytes, the elements of a thread in one tensor are not its elements in the other.
+    const bool mine = x.agent == y.agent && x.cell == y.cell && y.same_thread && (x.writes || x.same_thread);
+    return mine && me.own[x.component] >= x.value;
+  }
+
+  /// Rejects access y if it is made by the asynchronous proxy (TMA, wgmma) after the ordinary write `write`
+  /// and there is no proxy fence between the two.
+  void require_fence(const Touch& write, const Touch& y) const {
+    if (!in_async_proxy(y.via) || in_async_proxy(write.via)) return;
+    const AgentState& me = s.agents[y.agent];
+    if (me.fenced[write.component] >= write.value) return;
+    if (write.agent == y.agent && write.cell == y.cell && y.same_thread &&
+        me.fenced_own[write.component] >= write.value)
+      return;
+    report_no_fence(s, write, y);
+  }
+
+  /// Checks read r of one stage of a tensor. A write of the stage must have happened before, and no write to
+  /// another tensor that shares bytes with the stage may have come after that write.
+  void read(const Touch& r) {
+    Cell& cell = s.cells[r.cell];
+    if (cell.overwritten) report_overwritten(s, r);
+    if (!cell.write) report_unwritten(s, r);
+    if (!ordered(*cell.write, r)) report_race(s, *cell.write, r);
+    require_fence(*cell.write, r);
+    for (Touch& old : cell.reads)
+      if (old.component == r.component && old.same_thread == r.same_thread) {
+        old = r;
+        return;
+      }
+    cell.reads.push_back(r);
+  }
+
+  /// Checks write w of one stage of a tensor. All earlier accesses to stages that share a byte with this
+  /// stage must have completed before the write.
+  void write(const Touch& w) {
+    Cell& cell = s.cells[w.cell];
+    for (int d : cell.overlapping) {
+      const Cell& other = s.cells[d];
+      for (const Touch& r : other.reads)
+        if (!ordered(r, w)) report_race(s, r, w);
+      if (!other.write) continue;
+      if (!ordered(*other.write, w)) report_race(s, *other.write, w);
+      require_fence(*other.write, w);
+    }
+    for (int d : cell.overlapping) {
+      Cell& other = s.cells[d];
+      if (d != w.cell && (other.write || other.overwritten)) other.overwritten = w;
+      // All accesses to cells that this write covers completely are ordered before it and need no more
+      // tracking. Accesses to a partly covered cell do.
+      if (other.begin >= cell.begin && other.end <= cell.end) other.reads.clear(), other.write.reset();
+    }
+    cell.write = w;
+    cell.overwritten.reset();
+  }
+
+  // ---- steps ----
+
+  /// Checks all accesses of an executed step, and records them as accesses that complete when a vector clock
+  /// reaches `value` in `component`.
+  void touch(int agent, const Event& e, Via via, int component, std::int64_t value) {
+    const Step& step = *e.step;
+    for (const bool writes : {false, true}) {
+      // If a step accesses a cell twice, this is one access; it is by the same thread only if both are.
+      std::map<int, bool> cells;
+      for (const Access& a : writes ? step.writes : step.reads) {
+        const auto [entry, fresh] = cells.try_emplace(cell_of(a, e), a.same_thread);
+        if (!fresh) entry->second = entry->second && a.same_thread;
+      }
+      for (const auto& [cell, same_thread] : cells) {
+        const Touch t{agent, &e, cell, via, writes, same_thread, component, value};
+        writes ? write(t) : read(t);
+      }
+    }
+  }
+
+  /// Executes a step that starts an operation of an asynchronous group: cp.async, wgmma or a TMA store.
+  void start_group_operation(int a, const Event& e, Via via) {
+    AgentState& me = s.agents[a];
+    const Groups g = groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step);
+    const int component = s.component(a, g);
+    const std::int64_t group = me.committed[static_cast<int>(g)] + 1;
+    touch(a, e, via, component, group);
+    const auto& list = via == Via::cp_async ? e.step->writes : e.step->reads;
+    const Touch last{
+        a, &e, list.empty() ? -1 : cell_of(list[0], e), via, via == Via::cp_async, false, component, group};
+    me.last[static_cast<int>(g)] = last;
+    if (const Mma* mma = as<Mma>(*e.step)) me.multiplies[mma->channel] = last;
+  }
+
+  /// Executes a step of warp role `a` that starts a TMA load into the stage that it has acquired.
+  void load_by_tma(int a, const Event& e, const Copy& copy) {
+    const Channel& c = s.schedule.channels[copy.channel];
+    ChannelState& channel = s.channels[copy.channel];
+    const std::int64_t phase = s.channels[acquired_channel(copy)].produced - 1;
+    for (const Access& w : e.step->writes)
+      if (s.cells[cell_of(w, e)].stage != phase % c.stages)
+        reject("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
+               s.kernel, s.schedule.agents[a].name, cell_name(s, cell_of(w, e)), describe(e), c.name,
+               phase % c.stages, s.schedule.tensors[w.tensor].name, phase % c.stages);
+    touch(a, e, Via::tma_load, s.component_of_channel(copy.channel), phase + 1);
+    ++channel.phases[phase].started;
+  }
+
+  /// Acquires the next stage of channel `of` for warp role `a` and returns true. Returns false, without an
+  /// effect, if the warp role must wait for the stage.
+  bool try_acquire(int a, int of) {
+    AgentState& me = s.agents[a];
+    const Channel& c = s.schedule.channels[of];
+    ChannelState& channel = s.channels[of];
+    if (c.producer == a) {
+      const std::int64_t needed = channel.produced - c.stages + 1;
+      for (const auto& [agent, consumer] : channel.consumers)
+        if (consumer.released < needed) return false;
+      if (needed > 0)
+        for (const auto& [agent, consumer] : channel.consumers)
+          learn(me, consumer.released_own[needed - 1], consumer.released_fenced[needed - 1]);
+      Phase& phase = channel.phases[channel.produced++];
+      phase.own = me.seen, phase.fenced = me.fenced;  // one elected thread announces the bytes
+      return true;
+    }
+    ConsumerState& mine = channel.consumers.at(a);
+    if (mine.acquired >= static_cast<std::int64_t>(channel.phases.size())) return false;
+    const Phase& phase = channel.phases[mine.acquired];
+    if (mine.acquired >= channel.produced || phase.started < phase.copies) return false;
+    if (phase.by_release ? !phase.released : phase.copies == 0) return false;
+    learn(me, phase.own, phase.fenced);
+    ++mine.acquired;
+    Clock arrived(s.components());
+    arrived[s.component_of_channel(of)] = mine.acquired;
+    learn(me, arrived, Clock(s.components()));
+    return true;
+  }
+
+  /// Returns whether the consumers have released all stages that the channel's producer has filled.
+  static bool drained(const ChannelState& channel) {
+    return std::ranges::all_of(channel.consumers,
+                               [&](const auto& c) { return c.second.released >= channel.produced; });
+  }
+
+  /// Merges the clocks `own` and `fenced` into those of all threads of warp role `me`.
+  static void learn(AgentState& me, const Clock& own, const Clock& fenced) {
+    join(me.seen, own), join(me.own, own);
+    join(me.fenced, fenced), join(me.fenced_own, fenced);
+  }
+
+  /// Executes a release by warp role `a`. A consumer marks the stage as empty; a producer marks it as full by
+  /// its own arrival.
+  void release(int a, const Event& e, const Release& of) {
+    AgentState& me = s.agents[a];
+    const Channel& c = s.schedule.channels[of.channel];
+    ChannelState& channel = s.channels[of.channel];
+    if (c.producer == a) {
+      Phase& phase = channel.phases[channel.produced - 1];
+      phase.released = true, phase.own = me.own, phase.fenced = me.fenced_own;
+      return;
+    }
+    ConsumerState& mine = channel.consumers.at(a);
+    if (mine.released >= s.channels[acquired_channel(of)].consumers.at(a).acquired)
+      reject(
+          "{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
+          s.kernel, s.schedule.agents[a].name, s.schedule.tensors[c.tensor].name, mine.released % c.stages,
+          c.name, describe(e), c.name);
+    ++mine.released;
+    mine.released_own.push_back(me.own);
+    mine.released_fenced.push_back(me.fenced_own);
+  }
+
+  /// Executes a barrier step of warp role `a`, which waits unless it is a bar.arrive. Returns false if the
+  /// warp role must wait. A round of the barrier ends when each warp role that uses the barrier has arrived
+  /// once. Rejects an arrival of a warp role that does not know that the preceding round has ended, because
+  /// the arrival might be counted in that round.
+  bool barrier(int a, const Event& e, const Barrier& at) {
+    AgentState& me = s.agents[a];
+    const int id = at.id;
+    std::vector<Round>& rounds = s.barriers[id];
+    if (!me.waits) {
+      const std::size_t n = me.rounds[id]++;
+      if (n > 0 && !knows(me, rounds[n - 1])) report_arrived_twice(s, a, e);
+      if (rounds.size() == n) rounds.push_back({{}, Clock(s.components()), Clock(s.components()), {}});
+      check_threads(a, e, at);
+      rounds[n].arrived.insert(a);
+      join(rounds[n].own, me.own), join(rounds[n].fenced, me.fenced_own);
+      if (!at.waits) {
+        ++me.at;
+        return true;
+      }
+      me.waits = true;
+    }
+    Round& round = rounds[me.rounds[id] - 1];
+    for (std::size_t b = 0; b < s.agents.size(); ++b)
+      if (barriers_of[b].contains(id) && !round.arrived.contains(static_cast<int>(b))) return false;
+    learn(me, round.own, round.fenced);
+    round.passed[a] = ++me.own[s.component(a)];
+    me.waits = false;
+    ++me.at;
+    return true;
+  }
+  /// Rejects a named barrier whose thread count is not the number of threads of the warp roles that use it.
+  void check_threads(int a, const Event& e, const Barrier& at) const {
+    if (at.id % barriers_per_rank == 0) return;
+    int threads = 0;
+    for (std::size_t b = 0; b < s.agents.size(); ++b)
+      if (barriers_of[b].contains(at.id)) threads += warp_threads * s.schedule.agents[b].warps;
+    if (threads == at.threads) return;
+    reject("{}: {} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}",
+           s.kernel, s.schedule.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads,
+           threads);
+  }
+  /// Returns whether warp role `me` knows that a round of a barrier has ended: whether it has observed a step
+  /// that a warp role made after waiting in the round.
+  bool knows(const AgentState& me, const Round& round) const {
+    for (const auto& [agent, value] : round.passed)
+      if (me.own[s.component(agent)] >= value) return true;
+    return false;
+  }
+
+  /// Rejects computation `e` if it reads the accumulators of wgmma groups of `channel` before the warp role
+  /// has waited for them.
+  void check_registers_ready(int a, const Event& e, int channel) const {
+    if (channel < 0 || s.schedule.channels[channel].by != Synchronisation::commit_group) return;
+    const AgentState& me = s.agents[a];
+    const auto last = me.multiplies.find(channel);
+    if (last != me.multiplies.end() && me.own[last->second.component] < last->second.value)
+      report_registers(s, last->second, e);
+  }
+
+  /// Executes the next step of warp role `a`. Returns false if the warp role must wait, or has ended.
+  bool step(int a) {
+    AgentState& me = s.agents[a];
+    if (me.at == s.lines[a].size()) return false;
+    const Event& e = s.lines[a][me.at];
+    if (const Barrier* at = as<Barrier>(*e.step)) return barrier(a, e, *at);
+    if (const Acquire* of = as<Acquire>(*e.step); of && !try_acquire(a, of->channel)) return false;
+    if (const Drain* of = as<Drain>(*e.step); of && !drained(s.channels[of->channel])) return false;
+    const std::int64_t now = ++me.own[s.component(a)];
+    const auto groups = [&] { return groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step); };
+    match(
+        *e.step, [&](const Start&) { touch(a, e, Via::ordinary, s.component(a), now); },
+        [&](const Compute& compute) {
+          check_registers_ready(a, e, compute.channel);
+          touch(a, e, Via::ordinary, s.component(a), now);
+        },
+        [&](const Copy& copy) {
+          if (is_tma_load(s.schedule, *e.step))
+            load_by_tma(a, e, copy);
+          else
+            start_group_operation(a, e, e.step->reads.empty() ? Via::cp_async : Via::bulk_store);
+        },
+        [&](const Mma&) { start_group_operation(a, e, Via::wgmma); },
+        [&](const Commit&) { ++me.committed[static_cast<int>(groups())]; },
+        [&](const WaitGroup& wait) {
+          const Groups g = groups();
+          std::int64_t& waited = me.own[s.component(a, g)];
+          waited = std::max(waited, me.committed[static_cast<int>(g)] - wait.pending);
+        },
+        [&](const Release& of) { release(a, e, of); },
+        [&](const FenceProxy&) { join(me.fenced, me.seen), join(me.fenced_own, me.own); },
+        [](const OneOf<Barrier, Acquire, Drain, MbarrierInit, FenceInit, GriddepWait, GriddepLaunchDependents,
+                       WarpBarrier, ClusterBarrier, Loop> auto&) {});
+    ++me.at;
+    return true;
+  }
+
+  /// Returns whether warp role `agent`, a consumer of the channel, acquires the channel's stages. A consumer
+  /// in another block of the cluster does not: it acquires the stages of its own block's channel, and only
+  /// releases those of this one.
+  bool acquires(int agent, int channel) const {
+    for (const Event& e : s.lines[agent])
+      if (const Release* of = as<Release>(*e.step); of && of->channel == channel && of->acquired_channel >= 0)
+        return false;
+    return true;
+  }
+
+  /// Rejects the schedule unless every phase of a channel's empty mbarriers gets the expected number of
+  /// arrivals: one per warp of every warp role that releases the stage.
+  void check_arrivals(const Channel& c, const ChannelState& channel, int expected) const {
+    std::int64_t phases = 0;
+    for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);
+    for (std::int64_t phase = 0; phase < phases; ++phase) {
+      int arrivals = 0;
+      for (const auto& [agent, consumer] : channel.consumers)
+        if (phase < consumer.released) arrivals += s.schedule.agents[agent].warps;
+      if (arrivals == expected) continue;
+      reject(
+          "{}: the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
+          "initialise it for the number of warps that release the stage, in every phase",
+          s.kernel, s.schedule.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages,
+          arrivals);
+    }
+  }
+
+  /// Rejects the schedule unless, at its end, no asynchronous operation is in flight, the consumers have
+  /// acquired every filled stage, and a warp role has waited in every round of a barrier.
+  void check_end() const {
+    for (const auto& [id, rounds] : s.barriers)
+      if (rounds.back().passed.empty())
+        reject("{}: {} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
+               s.kernel, s.schedule.agents[*rounds.back().arrived.begin()].name, id);
+    for (const AgentState& a : s.agents)
+      for (const std::optional<Touch>& last : a.last)
+        if (last && a.own[last->component] < last->value) report_left_in_flight(s, *last);
+    for (std::size_t k = 0; k < s.channels.size(); ++k) {
+      const ChannelState& channel = s.channels[k];
+      const Channel& c = s.schedule.channels[k];
+      for (const auto& [agent, consumer] : channel.consumers)
+        if (consumer.acquired < channel.produced && acquires(agent, static_cast<int>(k)))
+          reject(
+              "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
+              "still be written when the kernel ends; acquire every stage that is filled",
+              s.kernel, s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name,
+              consumer.acquired % c.stages, c.name, s.schedule.agents[agent].name,
+              channel.produced - consumer.acquired);
+      if (c.by == Synchronisation::mbarrier_bytes)
+        check_arrivals(c, channel, arrivals_of(s.schedule, static_cast<int>(k)));
+    }
+  }
+};
+
+}  // namespace
+
+void verify(const Schedule& schedule, const std::string& kernel, const target::Target& target) {
+  check_structure(schedule, kernel);
+  check_limits(schedule, kernel, target);
+  Simulation(all_ranks(schedule), kernel).run();
+  check_other_arrivals(schedule, kernel);
+}
+
+}  // namespace zellige::plan

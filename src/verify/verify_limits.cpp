@@ -1,0 +1,462 @@
+#include "verify/verify_limits.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/error.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr int max_ranks = 8;             // blocks per cluster
+constexpr int named_barriers = 16;       // number of hardware barriers; barrier 0 is __syncthreads
+constexpr int tma_alignment = 128;       // bytes
+constexpr int warp = 32, warpgroup = 4;  // threads per warp, warps per warpgroup
+
+std::string at(const Agent& agent, const Step& step, int index) {
+  return fmt::format("{}, {}", agent.name, describe(step, index));
+}
+
+/// A function object that throws Rejected with the position of a step and the given reason.
+struct Rejection {
+  const std::string& kernel;
+  const Agent& agent;
+  const Step& step;
+  int index;
+  template <class... T>
+  void operator()(fmt::format_string<T...> why, T&&... with) const {
+    reject("{}: {}, {}", kernel, at(agent, step, index), fmt::format(why, std::forward<T>(with)...));
+  }
+};
+
+/// Rejects tensors with invalid sizes or offsets.
+void check_tensors(const Schedule& s, const std::string& kernel) {
+  for (const SharedTensor& t : s.tensors) {
+    if (t.stages < 1) reject("{}: tensor {} has {} stages; it needs at least 1", kernel, t.name, t.stages);
+    if (t.bytes < 1 || t.bytes % t.stages != 0)
+      reject("{}: tensor {} has {} bytes in {} stages; they must be a positive multiple of its stages",
+             kernel, t.name, t.bytes, t.stages);
+    if (t.offset < 0)
+      reject("{}: tensor {} lies at byte {}; shared memory starts at byte 0", kernel, t.name, t.offset);
+  }
+}
+
+/// Rejects channels (pipelines between warp roles) with invalid agents, tensors or stages.
+void check_channels(const Schedule& s, const std::string& kernel) {
+  const int agents = static_cast<int>(s.agents.size());
+  const int tensors = static_cast<int>(s.tensors.size());
+  for (const Channel& c : s.channels) {
+    if (c.stages < 1) reject("{}: channel {} has {} stages; it needs at least 1", kernel, c.name, c.stages);
+    if (c.consumers.empty()) reject("{}: channel {} has no consumer; it needs at least 1", kernel, c.name);
+    for (int consumer : c.consumers) {
+      if (c.producer < 0 || c.producer >= agents || consumer < 0 || consumer >= agents)
+        reject("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", kernel,
+               c.name, c.producer, consumer, agents);
+      if (std::count(c.consumers.begin(), c.consumers.end(), consumer) > 1)
+        reject("{}: channel {} names {} as consumer twice; each agent once", kernel, c.name,
+               s.agents[consumer].name);
+    }
+    const bool registers = c.by == Synchronisation::commit_group && c.tensor == -1;
+    if (!registers && (c.tensor < 0 || c.tensor >= tensors))
+      reject("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", kernel, c.name,
+             c.tensor, tensors);
+    if (is_exchange(c) && (s.ranks == 1 || c.stages != 1))
+      reject(
+          "{}: channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
+          "them "
+          "at least",
+          kernel, c.name, c.stages, s.ranks);
+    if (c.by != Synchronisation::mbarrier_bytes) continue;
+    if (consumes(c, c.producer))
+      reject("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", kernel, c.name,
+             s.agents[c.producer].name);
+    if (s.tensors[c.tensor].stages != c.stages)
+      reject("{}: channel {} has {} stages, its tensor {} has {}; the two must agree", kernel, c.name,
+             c.stages, s.tensors[c.tensor].name, s.tensors[c.tensor].stages);
+  }
+}
+
+/// Rejects a step whose channel does not exist, or that the channel does not allow, such as a load by
+/// another warp role than the channel's producer. `k` is the step's number in the warp role `agent`.
+void check_channel_of(const Schedule& s, const std::string& kernel, int agent, const Step& step, int k) {
+  const Agent& a = s.agents[agent];
+  const Rejection wrong{kernel, a, step, k};
+  const auto* copy = as<Copy>(step);
+  const auto* release = as<Release>(step);
+  const bool needed = as<Acquire>(step) || release || as<Drain>(step);
+  const int channel = channel_of(step), acquired = copy      ? copy->acquired_channel
+                                                   : release ? release->acquired_channel
+                                                             : -1;
+  if (channel == -1 && !needed) return;
+  if (channel < 0 || channel >= static_cast<int>(s.channels.size()))
+    wrong("names channel {}; the schedule has {} channels, numbered from 0", channel, s.channels.size());
+  const Channel& c = s.channels[channel];
+  const bool loads = copy && step.reads.empty();
+  if (needed && c.by != Synchronisation::mbarrier_bytes && !is_exchange(c))
+    wrong("acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to acquire",
+          c.name, name(c.by));
+  if (needed && agent != c.producer && !consumes(c, agent))
+    wrong("acquires or releases channel {}, which joins {} and {}; only these two may", c.name,
+          s.agents[c.producer].name, s.agents[c.consumers[0]].name);
+  if (acquired >= static_cast<int>(s.channels.size()))
+    wrong("holds a stage of channel {}; the schedule has {} channels, numbered from 0", acquired,
+          s.channels.size());
+  if (loads && agent != (acquired >= 0 ? s.channels[acquired] : c).producer)
+    wrong("copies through channel {}, whose producer is {}; only its producer may", c.name,
+          s.agents[c.producer].name);
+  if (loads && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::cp_async_group)
+    wrong("loads through channel {}, which works by {}; a load completes by cp_async_group or mbarrier_bytes",
+          c.name, name(c.by));
+  if (loads && c.by == Synchronisation::mbarrier_bytes)
+    for (const Access& w : step.writes)
+      if (s.tensors[w.tensor].stages != c.stages)
+        wrong("fills tensor {} of {} stages through channel {} of {}; the two must agree",
+              s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
+}
+
+/// Rejects a step of warp role `agent` that has an invalid tensor, channel, guard, barrier or loop.
+void check_steps(const Schedule& s, const std::string& kernel, int agent) {
+  const Agent& a = s.agents[agent];
+  int last_loop = -1;
+  walk(a.steps, [&](const Step& step, const Position& p) {
+    if (as<Loop>(step)) last_loop = p.index;
+  });
+  walk(a.steps, [&](const Step& step, const Position& p) {
+    const int k = p.index;
+    const Rejection wrong{kernel, a, step, k};
+    const bool touches = match(
+        step, [](const OneOf<Copy, Mma, Compute, Start> auto&) { return true; },
+        [](const OneOf<Sync, Loop> auto&) { return false; });
+    for (const auto* list : {&step.reads, &step.writes})
+      for (const Access& x : *list) {
+        if (x.tensor < 0 || x.tensor >= static_cast<int>(s.tensors.size()))
+          wrong("touches tensor {}; the schedule has {} tensors, numbered from 0", x.tensor,
+                s.tensors.size());
+        if (!touches)
+          wrong("is a {} and touches tensor {}; only start, work, copy and async_work do", name(step),
+                s.tensors[x.tensor].name);
+      }
+    if (as<Copy>(step) && step.reads.empty() == step.writes.empty())
+      wrong("is a copy with {} reads and {} writes of shared memory; a load only writes, a store only reads",
+            step.reads.size(), step.writes.size());
+    if (as<Mma>(step) && !step.writes.empty())
+      wrong("is async_work and writes tensor {}; wgmma writes registers: store them in a later work step",
+            s.tensors[step.writes[0].tensor].name);
+    check_channel_of(s, kernel, agent, step, k);
+    const int guard_lag = guard_lag_of(step);
+    if (guard_lag < 0) wrong("has guard {}; a guard looks forward, so at least 0", guard_lag);
+    if (guard_lag > 0 && !p.in_loop() && last_loop < k)
+      wrong("has guard {} and no loop around or after it; a guard compares with the trip count of that loop",
+            guard_lag);
+    match(
+        step,
+        [&](const OneOf<MbarrierInit, FenceInit, WarpBarrier, ClusterBarrier> auto&) {
+          wrong("is a {}; only setup and teardown have such steps", name(step));
+        },
+        [&](const WaitGroup& wait) {
+          if (wait.pending < 0) wrong("leaves {} groups pending; the fewest is 0", wait.pending);
+        },
+        [&](const Barrier& barrier) {
+          if (!barrier.waits && barrier.id == 0)
+            wrong("arrives at barrier 0, which is __syncthreads; a named barrier is needed, 1 to {}",
+                  named_barriers - 1);
+          if (barrier.id < 0 || barrier.id >= named_barriers)
+            wrong("uses barrier {}; the hardware has barriers 0 to {}", barrier.id, named_barriers - 1);
+        },
+        [&](const Loop& loop) {
+          if (loop.trip_count < 1) wrong("has trip count {}; a loop has at least 1", loop.trip_count);
+          const bool prologue = loop.kind == Loop::prologue;
+          if (loop.from != 0 && ((!prologue && loop.kind != Loop::iterations) || loop.from < 0 ||
+                                 loop.from > loop.trip_count || (prologue && loop.from == loop.trip_count)))
+            wrong(
+                "starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations "
+                "start above 0",
+                loop.from, loop.trip_count);
+        },
+        [](const OneOf<Copy, Mma, Compute, Start, Commit, Acquire, Release, Drain, FenceProxy, GriddepWait,
+                       GriddepLaunchDependents> auto&) {});
+  });
+}
+
+/// Rejects mbarriers that overlap tensors. Throws DoesNotFit if the block needs more shared memory than the
+/// target has.
+void check_memory(const Schedule& s, const std::string& kernel, const target::Target& t) {
+  std::int64_t end = 0, mbarriers = 0;
+  std::string last = "none";
+  for (const SharedTensor& x : s.tensors)
+    if (x.offset + x.bytes > end) end = x.offset + x.bytes, last = x.name;
+  for (const Channel& c : s.channels) mbarriers += barrier_bytes(c);
+  for (const Channel& c : s.channels)
+    for (const SharedTensor& x : s.tensors)
+      if (c.offset >= 0 && c.offset < x.offset + x.bytes && x.offset < c.offset + barrier_bytes(c))
+        reject(
+            "{}: the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not "
+            "overlap",
+            kernel, c.name, c.offset, c.offset + barrier_bytes(c), x.name, x.offset, x.offset + x.bytes);
+  if (end + mbarriers > t.shared_per_block)
+    does_not_fit(
+        "{}: needs {} bytes of shared memory ({} to the end of tensor {}, {} for mbarriers); a block on {} "
+        "has at most "
+        "{}: use fewer stages or smaller tiles",
+        kernel, end + mbarriers, end, last, mbarriers, t.name, t.shared_per_block);
+}
+
+/// Throws DoesNotFit if the target has no such clusters or blocks. Throws Rejected unless the warp roles
+/// together have all warps of the block.
+void check_threads(const Schedule& s, const std::string& kernel, const target::Target& t) {
+  if (s.ranks > 1 && t.compute_capability < 90)
+    does_not_fit("{}: has {} ranks; {} has no clusters, they need sm_90a", kernel, s.ranks, t.name);
+  if (s.threads < warp || s.threads > t.threads_per_block)
+    does_not_fit("{}: has {} threads; a block on {} has {} to {}", kernel, s.threads, t.name, warp,
+                 t.threads_per_block);
+  int warps = 0;
+  for (const Agent& a : s.agents) {
+    if (a.warps < 1) reject("{}: agent {} has {} warps; it needs at least 1", kernel, a.name, a.warps);
+    warps += a.warps;
+  }
+  if (warps != (s.threads + warp - 1) / warp)
+    reject("{}: its agents have {} warps together, its {} threads are {}; the two must agree", kernel, warps,
+           s.threads, (s.threads + warp - 1) / warp);
+}
+
+/// Throws DoesNotFit or Rejected if the register limits of the warp roles exceed the target's, or are not
+/// possible with setmaxnreg.
+void check_registers(const Schedule& s, const std::string& kernel, const target::Target& t) {
+  const Agent *given = nullptr, *left = nullptr;
+  std::int64_t sum = 0;
+  bool differ = false;
+  for (const Agent& a : s.agents) {
+    if (a.registers == 0) {
+      left = &a;
+      continue;
+    }
+    differ = differ || (given && given->registers != a.registers);
+    given = &a;
+    sum += std::int64_t{a.registers + 7} / 8 * 8 * warp * a.warps;
+  }
+  if (!given) return;
+  if (left)
+    reject("{}: agent {} has {} registers a thread, agent {} leaves them open; set all or none", kernel,
+           given->name, given->registers, left->name);
+  if (sum > t.registers_per_multiprocessor)
+    does_not_fit("{}: its agents need {} registers together; a multiprocessor of {} has {}", kernel, sum,
+                 t.name, t.registers_per_multiprocessor);
+  for (const Agent& a : s.agents) {
+    if (!differ && (a.registers < 1 || a.registers > t.registers_per_thread))
+      reject("{}: agent {} has {} registers a thread; {} has 1 to {}", kernel, a.name, a.registers, t.name,
+             t.registers_per_thread);
+    if (!differ) continue;
+    if (t.compute_capability < 90)
+      does_not_fit(
+          "{}: agents have different registers a thread ({} has {}); that takes setmaxnreg, which {} lacks: "
+          "it needs "
+          "sm_90a",
+          kernel, a.name, a.registers, t.name);
+    if (a.registers % 8 != 0 || a.registers < 24 || a.registers > 256)
+      reject("{}: agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256", kernel,
+             a.name, a.registers);
+    if (a.warps % warpgroup != 0)
+      reject("{}: agent {} sets its registers and has {} warps; setmaxnreg takes whole warpgroups of {}",
+             kernel, a.name, a.warps, warpgroup);
+  }
+}
+
+/// Throws DoesNotFit if the target lacks an instruction (TMA, wgmma). Throws Rejected if an address of a TMA
+/// copy is not aligned, if a wgmma is not executed by whole warpgroups, or if some but not all warp roles use
+/// __syncthreads.
+void check_instructions(const Schedule& s, const std::string& kernel, const target::Target& t) {
+  std::set<int> with_block_barrier;
+  for (std::size_t i = 0; i < s.agents.size(); ++i) {
+    const Agent& a = s.agents[i];
+    walk(a.steps, [&](const Step& step, const Position& p) {
+      const int k = p.index;
+      const bool tma = is_tma_load(s, step) || (as<Copy>(step) && !step.reads.empty()), wgmma = as<Mma>(step);
+      if (const Barrier* barrier = as<Barrier>(step); barrier && barrier->id == 0)
+        with_block_barrier.insert(static_cast<int>(i));
+      if (tma && t.compute_capability < 90)
+        does_not_fit("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", kernel,
+                     at(a, step, k), t.name);
+      if (wgmma && t.compute_capability != 90)
+        does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", kernel, at(a, step, k),
+                     t.name);
+      if (wgmma && a.warps % warpgroup != 0)
+        reject("{}: {}, is wgmma on an agent of {} warps; it takes whole warpgroups of {}", kernel,
+               at(a, step, k), a.warps, warpgroup);
+      for (const auto* list : {&step.reads, &step.writes})
+        for (const Access& x : *list) {
+          const SharedTensor& tensor = s.tensors[x.tensor];
+          const std::int64_t stage = tensor.bytes / tensor.stages;
+          if (tma &&
+              (tensor.offset % tma_alignment != 0 || (tensor.stages > 1 && stage % tma_alignment != 0)))
+            reject(
+                "{}: {}, is a TMA copy of tensor {} at byte {} with stages of {} bytes; TMA takes multiples "
+                "of {}",
+                kernel, at(a, step, k), tensor.name, tensor.offset, stage, tma_alignment);
+        }
+    });
+  }
+  if (with_block_barrier.empty() || with_block_barrier.size() == s.agents.size()) return;
+  for (std::size_t i = 0; i < s.agents.size(); ++i)
+    if (!with_block_barrier.contains(static_cast<int>(i)))
+      reject(
+          "{}: {} uses barrier 0, agent {} does not; __syncthreads waits for every thread of the block: use "
+          "a named "
+          "barrier, 1 to {}",
+          kernel, s.agents[*with_block_barrier.begin()].name, s.agents[i].name, named_barriers - 1);
+}
+
+}  // namespace
+
+bool is_tma_load(const Schedule& s, const Step& step) {
+  const Copy* copy = as<Copy>(step);
+  return copy && copy->channel >= 0 && step.reads.empty() &&
+         s.channels[copy->channel].by == Synchronisation::mbarrier_bytes;
+}
+
+Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agent, const Step& step) {
+  if (as<Mma>(step)) return Groups::wgmma;
+  if (as<Copy>(step)) return step.reads.empty() ? Groups::cp_async : Groups::bulk;
+  if (const int channel = channel_of(step); channel >= 0) {
+    const Channel& c = s.channels[channel];
+    if (c.by == Synchronisation::cp_async_group) return Groups::cp_async;
+    if (c.by == Synchronisation::commit_group) return Groups::wgmma;
+    if (c.by == Synchronisation::bulk_group) return Groups::bulk;
+    reject(
+        "{}: {}, step '{}', commits or waits for groups of channel {}, which works by {}; it needs "
+        "cp_async_group, "
+        "commit_group or bulk_group",
+        kernel, agent.name, step.what, c.name, name(c.by));
+  }
+  std::set<Groups> started;
+  walk(agent.steps, [&](const Step& other, const Position&) {
+    if (as<Mma>(other) || (as<Copy>(other) && !is_tma_load(s, other)))
+      started.insert(groups_of(s, kernel, agent, other));
+  });
+  if (started.size() > 1)
+    reject(
+        "{}: {}, step '{}' ({}), does not say which groups it means, and the agent has {} kinds of them; "
+        "name a channel",
+        kernel, agent.name, step.what, name(step), started.size());
+  return started.empty() ? Groups::cp_async : *started.begin();
+}
+
+/// Returns whether the blocks of a cluster write into each other's copies of the tensor (split-K).
+static bool filled_by_ranks(const Schedule& s, int tensor) {
+  return std::ranges::any_of(s.channels,
+                             [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });
+}
+
+/// Rejects an invalid number of ranks (blocks per cluster), and multicast loads and exchanges whose tensors
+/// cannot be divided among the ranks.
+static void check_ranks(const Schedule& s, const std::string& kernel) {
+  if (s.ranks < 1 || s.ranks > max_ranks || (s.ranks & (s.ranks - 1)) != 0)
+    reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, max_ranks);
+  for (const Agent& a : s.agents)
+    walk(a.steps, [&](const Step& step, const Position& p) {
+      const int k = p.index;
+      const Rejection wrong{kernel, a, step, k};
+      const auto* compute = as<Compute>(step);
+      if (compute && compute->to_cluster &&
+          (step.writes.size() != 1 || !filled_by_ranks(s, step.writes[0].tensor)))
+        wrong(
+            "writes to the other ranks through no channel of theirs; name one by mbarrier_cluster that "
+            "carries the one tensor");
+      if (const Copy* copy = as<Copy>(step); !copy || !copy->multicast) return;
+      if (s.ranks == 1) wrong("is multicast to one rank; a schedule of at least 2 has such");
+      if (!is_tma_load(s, step)) wrong("is multicast and a copy that no mbarrier counts; only TMA loads are");
+      for (const Access& w : step.writes) {
+        const SharedTensor& t = s.tensors[w.tensor];
+        if (t.bytes / t.stages % (s.ranks * tma_alignment) != 0)
+          wrong("loads a stage of {} in {} parts; its {} bytes do not split into that many multiples of {}",
+                t.name, s.ranks, t.bytes / t.stages, tma_alignment);
+      }
+    });
+}
+
+/// Returns the names of the steps as one text, for comparison and messages.
+static std::string kinds(const std::vector<Step>& steps) {
+  std::string text;
+  for (const Step& step : steps) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(step));
+  return text.empty() ? "empty" : text;
+}
+
+/// Rejects the schedule unless setup and teardown have the steps by which each mbarrier is initialised once,
+/// before its first use, and no block of a cluster ends while other blocks may arrive at its mbarriers.
+static void check_setup(const Schedule& s, const std::string& kernel) {
+  std::vector<Step> setup, teardown;
+  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
+    const Channel& channel = s.channels[c];
+    const auto of_channel = [&](const Step& x) { return channel_of(x) == c; };
+    const bool has = barrier_bytes(channel) > 0, shared = ranks_of(s, c) > 1;
+    if (const auto times = std::ranges::count_if(s.setup, of_channel); times != has)
+      reject("{}: setup initialises the mbarriers of channel {} {} times; it {}", kernel, channel.name, times,
+             has ? "must once" : "has none");
+    if (has) setup.push_back({.is = MbarrierInit{}});
+    if (shared) teardown = {{.is = WarpBarrier{}}, {.is = ClusterBarrier{}}};
+    for (const Agent& a : s.agents) {
+      int times = 0;
+      bool drains = false;  // in its last step that names the channel
+      walk(a.steps, [&](const Step& x, const Position&) {
+        if (of_channel(x)) drains = as<Drain>(x), times += drains;
+      });
+      const bool must = shared && &a == &s.agents[channel.producer];
+      if (times == must && drains == must) continue;
+      reject("{}: agent {} drains channel {} {} times{}; {}", kernel, a.name, channel.name, times,
+             times == 1 && must ? ", not as its last step of it" : "",
+             must ? "its producer must once, last, since other ranks arrive at its barriers"
+                  : "only the producer of a channel that is multicast does");
+    }
+  }
+  if (!setup.empty())
+    setup.push_back({.is = FenceInit{}}),
+        setup.push_back({.is = s.ranks > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
+  const auto expect = [&](const char* title, const std::vector<Step>& steps, const std::vector<Step>& right) {
+    if (kinds(steps) != kinds(right))
+      reject("{}: {} is {}; it must be {}", kernel, title, kinds(steps), kinds(right));
+  };
+  expect("setup", s.setup, setup);
+  expect("teardown", s.teardown, teardown);
+}
+
+void check_other_arrivals(const Schedule& s, const std::string& kernel) {
+  for (std::size_t c = 0; c < s.channels.size(); ++c) {
+    const Channel& channel = s.channels[c];
+    int releasing = 0, consuming = 0;  // number of warps
+    for (const Agent& a : s.agents)
+      walk(a.steps, [&](const Step& step, const Position&) {
+        if (as<Release>(step) && channel_of(step) == static_cast<int>(c)) releasing += a.warps;
+      });
+    for (int consumer : channel.consumers) consuming += s.agents[consumer].warps;
+    if (channel.by == Synchronisation::mbarrier_bytes && releasing == 0 &&
+        arrivals_of(s, static_cast<int>(c)) != consuming)
+      reject(
+          "{}: the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; "
+          "its "
+          "consumers have {} warps: initialise them for that number",
+          kernel, channel.name, arrivals_of(s, static_cast<int>(c)), consuming);
+    const int arriving = (s.ranks - 1) * releasing;
+    if (is_exchange(channel) && arrivals_of(s, static_cast<int>(c)) != arriving)
+      reject(
+          "{}: the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; "
+          "initialise it for that number",
+          kernel, channel.name, arrivals_of(s, static_cast<int>(c)), arriving, releasing, s.ranks - 1);
+  }
+}
+
+void check_structure(const Schedule& s, const std::string& kernel) {
+  if (s.agents.empty()) reject("{}: has no agents; a schedule needs at least 1", kernel);
+  check_tensors(s, kernel);
+  check_channels(s, kernel);
+  for (std::size_t i = 0; i < s.agents.size(); ++i) check_steps(s, kernel, static_cast<int>(i));
+  check_ranks(s, kernel);
+  check_setup(s, kernel);
+}
+
+void check_limits(const Schedule& s, const std::string& kernel, const target::Target& t) {
+  check_threads(s, kernel, t);
+  check_memory(s, kernel, t);
+  check_registers(s, kernel, t);
+  check_instructions(s, kernel, t);
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,37 @@
+// The part of the verifier that needs no simulation: checks the indices and numbers of a schedule, and the
+// limits of the target.
+#pragma once
+#include <string>
+
+#include "kernel/schedule.hpp"
+#include "target/target.hpp"
+
+namespace zellige::plan {
+
+/// Throws Rejected if an index in the schedule is invalid, if a step may not occur where it is (such as an
+/// MbarrierInit outside of setup), or if a step has impossible numbers.
+void check_structure(const Schedule&, const std::string& kernel);
+
+/// Checks shared memory, threads, registers, barriers and instructions against the target. Throws DoesNotFit
+/// if the target lacks what the schedule needs, and Rejected if the schedule is invalid. Call
+/// check_structure() first.
+void check_limits(const Schedule&, const std::string& kernel, const target::Target&);
+
+/// Throws Rejected if certain mbarriers are initialised for a wrong number of arrivals: those of exchanges
+/// between ranks (blocks of a cluster), at which each rank arrives once, and those of channels that are never
+/// released. verify() itself counts the arrivals at all other mbarriers.
+void check_other_arrivals(const Schedule&, const std::string& kernel);
+
+/// The kinds of asynchronous groups that commit and wait_group count. Each warp role has its own groups of
+/// each kind.
+enum class Groups : std::uint8_t { cp_async, wgmma, bulk };
+constexpr int group_kinds = 3;
+
+/// Returns the kind of asynchronous group that a step starts, commits or waits for. Throws Rejected if the
+/// step names no channel and its warp role starts groups of several kinds.
+Groups groups_of(const Schedule&, const std::string& kernel, const Agent&, const Step&);
+
+/// Returns whether a step is a TMA load: a copy that completes on an mbarrier.
+bool is_tma_load(const Schedule&, const Step&);
+
+}  // namespace zellige::plan

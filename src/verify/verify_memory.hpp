@@ -1,0 +1,13 @@
+// Proves that no kernel reads a tensor after the tensor's memory has been overwritten in place. Follows, in
+// launch order, which tensor's value each memory contains, and compares it with the tensor that each load
+// expects.
+#pragma once
+#include "tile/program.hpp"
+
+namespace zellige::plan {
+
+/// Throws Rejected if a kernel loads a tensor whose memory contains another tensor's value, or if a kernel
+/// overwrites in place a tensor that it also reads. The message has the kernel and the tensor.
+void verify_memory(const Program&);
+
+}  // namespace zellige::plan

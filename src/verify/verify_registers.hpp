@@ -1,0 +1,20 @@
+// Proves that a kernel's tasks (matmuls, loop nests, ...) find the right values in registers: what a task
+// reads, another task has left in the same thread and register, in the order in which the kernel runs them.
+//
+// This covers accumulators that become A fragments, fragments and loop states that elementwise tasks read,
+// partial results of reductions, and accumulators that are computed one slice of N at a time. Where a
+// buffer is read without a barrier, it proves that each thread reads only what it wrote.
+//
+// The thread-value layouts are evaluated from the instruction descriptors (fragments.hpp), independently of
+// the planner's decisions.
+#pragma once
+#include "kernel/kernel_plan.hpp"
+
+namespace zellige::plan {
+
+/// Throws Rejected if a task reads a register that does not contain the value it expects. The message has the
+/// kernel, the two tasks that write and read the register, its thread and value index, and the coordinates of
+/// the found and the expected element. Requires a complete plan.
+void verify_registers(const KernelPlan&);
+
+}  // namespace zellige::plan

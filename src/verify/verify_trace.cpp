@@ -1,0 +1,166 @@
+#include "verify/verify_trace.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <set>
+
+#include "graph/error.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t always_whole = 16;       // trip counts up to this are not shortened
+constexpr std::int64_t max_events = 2'000'000;  // per agent
+
+/// How the verifier shortens loops: the new trip count is congruent to the real one modulo `modulus`, and
+/// at least `minimum`.
+struct Shortening {
+  std::int64_t modulus = 1, minimum = 0;
+  std::int64_t together = -1;  // if >= 0: iterations that every loop drops, so that agents stay in step
+
+  /// Returns the iteration number in the shortened loop that corresponds to `trip_count`, a number at which
+  /// the real loop begins or ends. 0 and 1 are unchanged.
+  std::int64_t operator()(std::int64_t trip_count) const {
+    if (trip_count <= 1) return trip_count;
+    if (together >= 0) return trip_count - together;
+    return trip_count - lost(trip_count);
+  }
+  /// Returns how many iterations are removed from a loop with this trip count.
+  std::int64_t lost(std::int64_t trip_count) const {
+    return trip_count <= always_whole || trip_count <= minimum ? 0
+                                                               : (trip_count - minimum) / modulus * modulus;
+  }
+};
+
+/// Returns the modulus and the minimum trip count with which the loops of a schedule are shortened.
+Shortening shortening(const Schedule& s) {
+  Shortening result;
+  std::int64_t reach = 0;
+  std::set<std::int64_t> trip_count;
+  for (const SharedTensor& t : s.tensors) result.modulus = std::lcm(result.modulus, std::int64_t{t.stages});
+  for (const Channel& c : s.channels) result.modulus = std::lcm(result.modulus, std::int64_t{c.stages});
+  for (const Agent& agent : s.agents)
+    walk(agent.steps, [&](const Step& step, const Position&) {
+      if (const Loop* loop = as<Loop>(step); loop && loop->kind != Loop::tiles && loop->trip_count > 1)
+        trip_count.insert(loop->trip_count);
+      const WaitGroup* wait = as<WaitGroup>(step);
+      reach = std::max<std::int64_t>({reach, guard_lag_of(step), wait ? wait->pending : 0});
+      for (const auto* list : {&step.reads, &step.writes})
+        for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
+    });
+  result.minimum = std::max(always_whole, 2 * result.modulus + 2 + 2 * reach);
+  // Agents that communicate through channels must stay in step. All loops drop the same number of
+  // iterations, if their trip counts differ by at most one (an agent may run the first iteration before its
+  // loop); otherwise none.
+  if (s.agents.size() > 1)
+    result.together = trip_count.empty() || *trip_count.rbegin() - *trip_count.begin() > 1
+                          ? 0
+                          : result.lost(*trip_count.begin());
+  return result;
+}
+
+/// The iteration of the innermost loop in which steps are unrolled.
+struct Iteration {
+  std::int64_t at = 0, trip_count = 1, real = 1;  // its number; the shortened and the real trip count
+  bool in_loop = false;
+  std::int64_t base = 0;   // number of iterations of earlier tiles
+  std::int64_t next = -1;  // trip count of the next loop after the enclosing one; -1: none
+};
+
+/// Unrolls the steps of one warp role.
+struct Unroller {
+  const std::string& kernel;
+  const Agent& agent;
+  const Shortening& shorten;
+  std::vector<Event> line;
+
+  /// Appends the events of the steps, executed in iteration `in`, to `line`. `index` is the number of the
+  /// first step within the warp role. Returns the number of the step after the last one.
+  int run(const std::vector<Step>& steps, int index, const Iteration& in) {
+    bool loop_seen = false;
+    for (std::size_t k = 0; k < steps.size(); ++k, ++index) {
+      const Step& step = steps[k];
+      if (const Loop* loop = as<Loop>(step)) {
+        const int begin = index + 1;
+        Iteration each = in;
+        each.next = next_trip_count(steps, k + 1, in.next);
+        if (loop->kind == Loop::slices) {  // a slice and the next one, in the same iteration
+          for (std::int64_t i = 0; i < std::min<std::int64_t>(loop->trip_count, 2); ++i)
+            index = run(loop->body, begin, each) - 1;
+          continue;
+        }
+        if (loop->kind == Loop::tiles) {  // enough tiles that every stage is once the first of a tile
+          const std::int64_t length = loop->each - std::max<std::int64_t>(shorten.together, 0);
+          for (std::int64_t t = 0; t < std::min(loop->trip_count, shorten.modulus + 2); ++t)
+            index = run(loop->body, begin, {.base = t * length, .next = each.next}) - 1;
+          continue;
+        }
+        each.trip_count = shorten(loop->trip_count), each.real = loop->trip_count, each.in_loop = true;
+        index += count(loop->body);
+        for (each.at = shorten(loop->from); each.at < each.trip_count; ++each.at)
+          run(loop->body, begin, each);
+        loop_seen = true;
+        continue;
+      }
+      // The guard of a step before a loop compares with the trip count of that loop: a prologue loads only
+      // what the loop uses.
+      const int lag = guard_lag_of(step);
+      const std::int64_t bound = in.in_loop ? in.trip_count
+                                 : lag > 0  ? next_trip_count(steps, k, in.next)
+                                            : 1;
+      if (in.at + lag >= bound && lag > 0) continue;
+      using Place = Event::Place;
+      const Place place = in.in_loop                                ? Place::in_loop
+                          : loop_seen                               ? Place::after_loop
+                          : next_trip_count(steps, k, in.next) >= 0 ? Place::before_loop
+                                                                    : Place::no_loop;
+      const std::int64_t shown = 2 * in.at < in.trip_count ? in.at : in.at + in.real - in.trip_count;
+      line.push_back({&step, index, in.base + in.at, shown, place});
+      if (static_cast<std::int64_t>(line.size()) > max_events)
+        does_not_fit(
+            "{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that "
+            "many",
+            kernel, agent.name, max_events);
+    }
+    return index;
+  }
+
+  /// Returns the number of steps in a list, including those in loops.
+  static int count(const std::vector<Step>& steps) {
+    int n = 0;
+    walk(steps, [&](const Step&, const Position&) { ++n; });
+    return n;
+  }
+
+  /// Returns the shortened trip count of the first loop at or after steps[from], or `after` if there is no
+  /// loop.
+  std::int64_t next_trip_count(const std::vector<Step>& steps, std::size_t from, std::int64_t after) const {
+    for (; from < steps.size(); ++from)
+      if (const Loop* loop = as<Loop>(steps[from])) return shorten(loop->trip_count);
+    return after;
+  }
+};
+
+}  // namespace
+
+std::vector<std::vector<Event>> unroll(const Schedule& s, const std::string& kernel) {
+  const Shortening shorten = shortening(s);
+  std::vector<std::vector<Event>> lines;
+  for (const Agent& agent : s.agents) {
+    Unroller u{kernel, agent, shorten, {}};
+    u.run(agent.steps, 0, {});
+    lines.push_back(std::move(u.line));
+  }
+  return lines;
+}
+
+std::string describe(const Event& e) {
+  const std::string step = describe(*e.step, e.index);
+  if (e.place == Event::Place::in_loop) return fmt::format("{} of iteration {}", step, e.shown);
+  return step + (e.place == Event::Place::before_loop  ? " before the loop"
+                 : e.place == Event::Place::after_loop ? " after the loop"
+                                                       : "");
+}
+
+}  // namespace zellige::plan
