@@ -55,9 +55,9 @@ struct Context {
   int axes() const { return tile.rank(); }
   /// Number of items along an axis, including those outside the domain.
   std::int64_t items(int axis) const;
-  /// Number of items per thread and pass along an axis. Along axis 0, the number of vectors (of vector() items).
+  /// Number of items that a thread has per pass along an axis. For axis 0, the number of vectors of vector() items.
   std::int64_t steps(int axis) const;
-  /// Number of threads that have the same items; 1 without replication.
+  /// Number of threads that have a copy of each item; 1 if items are not replicated.
   int holders() const;
   /// Returns whether each element is replicated in several threads, each of which has its complete value. False for
   /// accumulators: if several warps have the same element, each has a partial sum over its part of K.

@@ -217,8 +217,8 @@ class Nest {
     item.guards = guards, item.within = within;
     add(std::move(item));
   }
-  /// Places the items that follow under these bounds checks. If the preceding task has the same checks, they stay
-  /// open.
+  /// Makes the items that are added next depend on these bounds checks: closes the checks that are open, and opens
+  /// these. Does nothing if the same checks are open.
   void guard(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards == guards_ && within == within_) return;
     close_guard();
@@ -231,7 +231,7 @@ class Nest {
     guards_.clear(), within_.clear();
   }
 
-  /// Returns the bounds checks with which `node` can be evaluated at `p`: one for each dimension in which a store, or
+  /// Returns the bounds checks that are needed to evaluate `node` at `p`: one for each dimension in which a store, or
   /// a load directly from global memory, may reach beyond its tensor.
   std::vector<Within> within(int node, const Point& p) const {
     std::set<Within> all;
@@ -441,8 +441,8 @@ class Nest {
     return read({.kind = Kind::read_shared, .buffer = buffer}, shape, p, width, width);
   }
 
-  /// Completes `item` as a read of the vector at `p` in a tile of this shape, and adds it. The item gets one
-  /// coordinate per `step` elements, and accesses at most `width` elements at a time.
+  /// Completes `item` as a read of the vector at `p` in a tile of shape `shape`, and adds it to the list. Returns its
+  /// index. The item gets one coordinate per `step` elements, and accesses at most `width` elements at a time.
   int read(Item item, const Shape& shape, const Point& p, int step, int width) {
     item.vector = p.vector > 1 && shape[p.inner] > 1 ? p.vector : 1;
     item.width = width;

@@ -32,13 +32,13 @@ struct Place {
     const std::int64_t bound = last >= 0 && here > last ? last : here;
     return (what == Of::pair ? bound / 2 : what == Of::other ? bound ^ 1 : bound) + added;
   }
-  /// Returns a Place that denotes a coordinate larger by `by`.
+  /// Returns the Place whose coordinate is that of this Place plus `by`.
   Place moved(std::int64_t by) const {
     Place p = *this;
     (last < 0 && what == Of::itself ? p.offset : p.added) += by;
     return p;
   }
-  /// Returns a Place in which the nest's coordinate plus `offset` is limited to at most `bound`.
+  /// Returns a copy of this Place in which the nest's coordinate plus `offset` is limited to at most `bound`.
   Place clamped(std::int64_t bound) const {
     Place p = *this;
     if (from < 0) return {-1, std::min(offset, bound)};

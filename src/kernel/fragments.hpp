@@ -51,9 +51,9 @@ inline bool equivalent(const Instruction& a, const Instruction& b) {
 /// slice.
 Context accumulators(const Shape& c, const WarpLayout&, const Instruction& mma, int slices = 1);
 
-/// Returns the thread-value layout of a matmul's A fragments, for A of shape `a`, if A consists of the rounded
-/// accumulators of another matmul. `producer` are the warps of that other matmul. `warps` are the warps of the matmul
-/// that reads A; warps.k of them divide K.
+/// Returns the thread-value layout of the A fragments of a matmul whose A operand, of shape `a`, is the rounded
+/// accumulators of another matmul. `producer` is the warp layout of that other matmul. `warps` is the warp layout of
+/// the matmul that reads A; K is divided among warps.k warps.
 Context a_fragments(const Shape& a, const WarpLayout& producer, const WarpLayout& warps,
                     const Instruction& mma);
 

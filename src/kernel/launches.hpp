@@ -34,10 +34,10 @@ std::vector<Launch> launches(const std::vector<BlockProgram>&);
 /// number of threads per block to the maximum over all programs.
 void launch_together(std::vector<BlockProgram>&);
 
-/// Makes the offset of a part of a concatenated or split tensor a parameter of the program that reads or writes this
-/// part (BlockProgram::part_begin). Programs that differ only in the offset then have the same source. `begin` is the
-/// offset, along dimension `dim`; the loads or stores (nodes of the given kind) use it. Does nothing if `begin` does
-/// not fit an int.
+/// Makes the offset `begin` along dimension `dim`, at which the program's part of a concatenated or split tensor
+/// starts, a parameter of the program (BlockProgram::part_begin). Programs that differ only in the offset then have
+/// the same source. NodeKind is load or store: the kind of the nodes that use the offset. Does nothing if `begin`
+/// does not fit an int.
 void set_part_begin(BlockProgram&, NodeKind, int dim, std::int64_t begin);
 
 /// Throws Rejected if kernels that share a launch

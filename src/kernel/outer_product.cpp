@@ -21,8 +21,8 @@ Share share(const Instruction& row, int side, int lane) {
                    : Share{corner / row.m, target::thread_columns(row)};
 }
 
-/// Returns whether lanes l and l ^ 1 of a load have equal addresses for every l, or lanes l and l ^ 2 have.
-/// The hardware then serves two phases of the load as one (docs/reference/banks.md).
+/// Returns true if lanes l and l ^ 1 of the load have equal addresses for every l, or if lanes l and l ^ 2
+/// do. The hardware then serves two phases of the load as one (docs/reference/banks.md).
 bool in_pairs(const OuterLoad& load) {
   for (std::size_t mask : {1, 2}) {
     bool agree = true;

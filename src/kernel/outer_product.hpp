@@ -24,10 +24,10 @@ struct OuterLoad {
   std::vector<At> lanes;
 };
 
-/// Returns the loads of operand A (side 0) or B (side 1) by one warp in one step over K, which starts at `k`.
-/// `x` is the first row or column of the warp's tile, and `extent` the number of rows or columns that the
-/// operand has. With `along_k` the operand is contiguous along K. Lanes whose row or column is beyond the
-/// extent read a valid element instead.
+/// Returns the loads of operand A (side 0) or B (side 1) by one warp in the step over K that starts at `k`.
+/// `x` is the first row of A (column of B) of the warp's tile, and `extent` the number of rows of A (columns
+/// of B). If `along_k`, the operand is contiguous along K. A lane whose row or column would be `extent` or
+/// more reads an element within the operand instead.
 std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
                                    std::int64_t extent, std::int64_t k);
 
@@ -43,8 +43,8 @@ std::int64_t operand_registers(const MatmulChoice&, const WarpLayout&);
 /// lanes read. The swizzle search counts bank conflicts within each phase.
 std::vector<std::vector<OuterLoad::At>> together(const OuterLoad&);
 
-/// Returns the number of elements of which the padded extents of a matmul operand's tile are multiples, along
-/// K and along the operand's contiguous dimension. The padding contains zeros.
+/// Returns the padding unit of a matmul operand's tile, in elements. The tile's extent along K, and its
+/// extent along the operand's contiguous dimension, are padded with zeros to multiples of this number.
 int operand_unit(const MatmulChoice&);
 
 }  // namespace zellige::plan

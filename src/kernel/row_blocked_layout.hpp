@@ -20,9 +20,9 @@ namespace zellige::plan {
 /// - a thread would take more than 9/8 of the steps that it takes in the ordinary blocked layout.
 std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int vector, int bytes, int threads);
 
-/// Returns the thread-value layout of a store's tile. This is the result of row_blocked_layout() if the
-/// stored value depends on values per row and there is such a layout; otherwise it is the ordinary blocked
-/// layout. `vector` is the desired number of elements per access, which is halved until it divides the row.
+/// Returns the thread-value layout of a store's tile: the result of row_blocked_layout() if the stored value
+/// depends on values per row and the result is not nullopt; otherwise the ordinary blocked layout. `vector`
+/// is the desired number of elements per access; it is halved until it divides the row's length.
 Context store_blocked_layout(const BlockProgram&, const Node& store, int inner, int vector);
 
 }  // namespace zellige::plan

@@ -16,8 +16,8 @@ class SameThread {
  public:
   explicit SameThread(const KernelPlan& plan) : plan_(plan) {}
   /// Returns true if each thread of task r reads only elements of buffer b that the same thread wrote in task
-  /// w. Returns false without examining them if one of the tasks is a matmul, reduces over lanes or works on
-  /// accumulators.
+  /// w. Returns false without evaluating the layouts if r is a matmul, or if one of the two tasks reduces
+  /// over lanes or works on accumulators.
   bool operator()(int w, int r, int b);
 
  private:

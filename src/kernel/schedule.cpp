@@ -46,7 +46,7 @@ std::string agent_names(const Schedule& s, const std::vector<int>& agents) {
   return text.empty() ? "-" : text;
 }
 
-/// Returns the line that print() shows for a loop: "loop i < 16".
+/// Returns the line that print() shows for a loop, such as "loop i < 16". `what` is appended to it.
 std::string header(const Loop& loop, const std::string& what) {
   return fmt::format("{} < {}{}",
                      loop.kind == Loop::slices  ? "slice"

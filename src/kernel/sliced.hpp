@@ -19,8 +19,9 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
-/// Returns the slices of a store: one for each dimension along which the store writes only some of the
-/// blocks' tiles. A dimension along which it begins within a tile has no slice; it may end within a tile.
+/// Returns the slices of a store: one for each dimension along which the store writes only some of the blocks'
+/// tiles. A dimension along which the stored range begins within a tile gets no slice. The range may end within a
+/// tile.
 std::vector<Slice> slices(const BlockProgram&, const Node& store);
 /// Returns which tiles of a task's result are needed (a task is the work of a step). For a task that stores a
 /// tile from shared to global memory, returns the slices of the store. For a task that copies a tile to
@@ -28,10 +29,13 @@ std::vector<Slice> slices(const BlockProgram&, const Node& store);
 /// Returns an empty list if all tiles are needed, and for other tasks.
 std::vector<Slice> slices(const KernelPlan&, const Task&);
 
-/// Looks for a buffer in shared memory that the store node `another` can share with one of `stores`, which
-/// are (task, buffer). Returns (store node, buffer), or {-1, -1} if there is none. The two tiles must have
-/// the same shape, contiguous dimension (`inner`) and store instruction. In addition, both stores must store
-/// the same value, or no block may execute both.
+/// Looks for a buffer in shared memory through which the store node `another` can store its tile as well.
+/// `stores` lists the stores that already have a buffer, as (task, buffer). Returns (store node, buffer) of the
+/// first suitable one, or {-1, -1} if there is none. A buffer is suitable if
+///
+/// - its tile and the tile of `another` have the same shape, type, contiguous dimension (`inner`) and store
+///   instruction;
+/// - every store that uses the buffer stores the same value as `another`, or no block executes both stores.
 std::pair<int, int> shared_way_out(const KernelPlan&, const std::vector<std::pair<int, int>>& stores,
                                    int another, int inner);
 

@@ -40,9 +40,9 @@ bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
 
 namespace {
 
-/// Returns the split of a tensor of shape `whole` into tiles, one per block, and at most about `blocks` of them. A
-/// tile consists of complete rows, or of a part of one row if rows have more than elements_of_a_block elements. Rows
-/// run along the last dimension.
+/// Splits a tensor of shape `whole` into at most about `blocks` tiles, one per block, and returns the split of each
+/// dimension. A tile consists of complete rows, or of a part of one row if rows have more than elements_of_a_block
+/// elements. Rows run along the last dimension.
 std::vector<Split> cut_lines(const Shape& whole, std::int64_t blocks) {
   constexpr std::int64_t chunk = 8;  // elements; divides every padded row
   const auto last = whole.size() - 1;

@@ -97,9 +97,12 @@ class ByParts {
                              : s.axis < 0 && s.extent == split_->extent && s.extent > 1;
   }
 
-  /// Returns whether node `n` can be restricted to one operand of the concatenation. It must have the concatenation's
-  /// rank. It must be an elementwise operator, a load or store that is split into tiles like the concatenation, or a
-  /// load of a single element along the concatenated dimension.
+  /// Returns whether node `n` can be restricted to one operand of the concatenation. This is so if `n` has the
+  /// concatenation's rank and is
+  ///
+  /// - an elementwise operator,
+  /// - a load or store that is split into tiles like the concatenation, or
+  /// - a load of a single element along the concatenated dimension.
   bool goes_by_parts(const Node& n) const {
     const bool moves = n.kind == NodeKind::load || n.kind == NodeKind::store;
     if (n.shape.size() != rank_ || number_of(n) >= 0) return false;

@@ -25,13 +25,17 @@ struct Concatenation {
   std::vector<const BlockProgram*> producers;
 };
 
-/// Returns whether operator `op` is a concatenation whose result need not be stored, because every reader can read
-/// the operands instead. Its readers (at least one) must all be custom operators. The result must be no output of the
-/// graph and have no prescribed strides, and the graph must not write in place.
+/// Returns whether operator `op` is a concatenation whose result may not need to be stored, because every reader
+/// might read the operands instead. This is so if
+///
+/// - the result has readers, all of which are custom operators;
+/// - the result is no output of the graph and has no prescribed strides;
+/// - no operator of the graph writes in place.
 bool may_be_read_by_parts(const graph::KernelGraph&, int op);
 
-/// Returns whether a kernel can be inlined into the kernels that read its result `tensor`. It must consist of
-/// elementwise operators without a loop, and have a single store, which writes all of `tensor` in f32, f16 or bf16.
+/// Returns whether a kernel can be inlined into the kernels that read its result `tensor`. This is so if the kernel
+/// has no loop, consists of loads, elementwise operators and a single store, and writes all of `tensor` in f32, f16
+/// or bf16.
 bool is_elementwise(const Program&, const BlockProgram&, int tensor);
 
 /// Returns the kernel `reader` with each load of `tensor` replaced by the operators of `producer`, the kernel that

@@ -23,10 +23,11 @@ BlockProgram lower_block(Program&, const graph::KernelOp&, const std::string& na
 std::vector<BlockProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name,
                                        const target::Target&, std::optional<retile::ProductTile>& product);
 
-/// Appends the nodes of one operator to a block program, in the given section, and returns the node of the operator's
-/// result. The operator must be elementwise, a reduction (whose result keeps the reduced dimension with extent 1), or
-/// composed of such operators (graph/compose.hpp); throws Error for others. `operands` are nodes. If `shape` is not
-/// empty, the result is broadcast to it. The caller must set the splits of a mask.
+/// Appends the nodes of one operator to a block program, in the given section (before, inside or after the loop), and
+/// returns the node of the operator's result. `operands` are nodes. If `shape` is not empty, the result is broadcast
+/// to it. Requires that the operator is elementwise, a reduction (whose result keeps the reduced dimension with
+/// extent 1), or composed of such operators (graph/compose.hpp); throws Error for other operators. The caller must
+/// set the splits of a mask.
 int lower_operator(BlockProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands, Section,
                    const Shape& shape = {});
 /// Returns the node that yields the value of node `value` as a matmul operand of type `DType`: `value` itself if it

@@ -172,8 +172,8 @@ class BlockLowering {
     return y;
   }
 
-  /// Returns whether the operator can be computed before the permutation of its first operand, instead of after it.
-  /// The operand must be permuted, and the operator must work element by element.
+  /// Returns whether the operator's first operand is permuted, and the operator, which works element by element, can
+  /// be computed before this permutation instead of after it.
   bool keeps_order(const graph::BlockOp& op) const {
     const bool alone =
         op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);

@@ -129,8 +129,8 @@ class Choice {
            target_.costs.dram * 1e-3;
   }
 
-  /// Returns the estimated microseconds of the matmul, including its memory accesses, if its work would take
-  /// `us` with infinitely fast memory.
+  /// Returns the estimated microseconds of the matmul with its DRAM accesses. `us` is the time that its work
+  /// would take if memory were infinitely fast.
   double limited_by_memory(double us) const {
     const double memory = us_of_memory();
     return std::max(us, memory) + hidden * std::min(us, memory);
@@ -180,9 +180,9 @@ class Choice {
     return limited_by_memory(us * std::max(1.0, 0.5 * target_.multiprocessors / tiles(t)));
   }
 
-  /// Returns the estimated microseconds of a matmul with few rows, whose time is that of its DRAM accesses.
-  /// The time is longer if less than the fraction `busy` of the multiprocessors has a block. `share` is a
-  /// measured factor of the candidate.
+  /// Returns the estimated microseconds of a matmul with few rows, whose time is that of its DRAM accesses
+  /// times `share`, a measured factor of the tile `t`. The time is longer if less than the fraction `busy` of
+  /// the multiprocessors has a block.
   double us_of_stream(const ProductTile& t, double share, double busy) const {
     return share * us_of_memory() * std::max(1.0, busy * target_.multiprocessors / tiles(t));
   }

@@ -19,8 +19,8 @@ int merged(const Shape& operand, const Shape& result) {
 }
 
 /// Returns whether each block of custom operator `op` reads one index of dimension `dim` of its operand
-/// `tensor`, in order. Grid axes must divide the dimension among `extent` blocks, and the loop must not
-/// divide it. Returns false if `op` is no custom operator.
+/// `tensor`: grid axes divide the dimension among `extent` blocks, and the loop does not divide it. Returns
+/// false if `op` is no custom operator.
 bool takes_one(const graph::KernelOp& op, int tensor, int dim, std::int64_t extent) {
   if (!op.block) return false;
   return std::ranges::all_of(op.block->ops, [&](const graph::BlockOp& o) {

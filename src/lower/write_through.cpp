@@ -22,7 +22,8 @@ struct Made {
   std::vector<Lying> way;  // the tensors of the chain, from the last one to the computed one
   std::vector<int> views;  // operators of the chain
   int producer = -1;
-  /// Returns the first tensor of the chain, which the operator `producer` computes.
+  /// Returns the tensor at the start of the chain of reshapes and permutes, which the operator `producer`
+  /// computes.
   const Lying& first() const { return way.back(); }
 };
 
@@ -38,8 +39,9 @@ int producer(const graph::KernelGraph& g, int t) {
 /// Returns whether the operator is a reshape or a permute.
 bool is_moved(const KernelOp& op) { return op.kind == OpKind::reshape || op.kind == OpKind::permute; }
 
-/// Returns the chain of reshapes and permutes from `tensor`, which shall have the given strides, back to the
-/// operator that computes it. The chain ends earlier at a reshape that strides cannot express.
+/// Returns the chain of reshapes and permutes that ends with `tensor`, followed back to the operator that
+/// computes the first tensor. With `strides` as the strides of `tensor`, finds those of each tensor of the
+/// chain. Stops at a reshape that strides cannot express.
 Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
   Made m{{{tensor, std::move(strides)}}, {}, producer(g, tensor)};
   while (m.producer >= 0 && is_moved(g.ops[m.producer])) {
@@ -79,15 +81,16 @@ class WriteThrough {
     return result;
   }
 
-  /// Returns whether the first tensor of the chain may be stored elsewhere: a custom operator computes it,
-  /// and it is neither an output of the graph nor a view.
+  /// Returns whether the first tensor of the chain of reshapes and permutes `m` may be stored in another
+  /// tensor's memory: a custom operator computes it, and it is neither an output of the graph nor a view.
   bool is_free(const Made& m) const {
     const int t = m.first().tensor;
     return m.producer >= 0 && g_.ops[m.producer].kind == OpKind::custom && !is_output(g_, t) &&
            program_.views.count(t) == 0;
   }
 
-  /// Makes tensor w.tensor a view of the memory of the output that is a reshape or permute of it.
+  /// Makes tensor w.tensor a view of the memory of the graph's output that is a reshape or permute of
+  /// w.tensor.
   void as_the_caller_gets_it(const WrittenAs& w) {
     const int to = g_.ops[w.view].outputs[0];
     const Shape& shape = g_.tensors[w.tensor].shape;
@@ -112,15 +115,15 @@ class WriteThrough {
     done_.insert(op), done_.insert(m.views.begin(), m.views.end());
   }
 
-  /// Returns whether every tensor of the chain has exactly one reader and is no output, so that no other
-  /// operator depends on where it is stored.
+  /// Returns whether every tensor of the chain of reshapes and permutes `m` has exactly one reader and is no
+  /// output, so that no other operator depends on where it is stored.
   bool is_alone(const Made& m) const {
     return std::ranges::all_of(
         m.way, [&](const Lying& l) { return readers(l.tensor).size() == 1 && !is_output(g_, l.tensor); });
   }
 
-  /// Makes tensor `l` of the chain a view of the part of an input's memory that `scatter`, a slice_scatter,
-  /// overwrites. The view has an additional first dimension, along which it starts at the index where the
+  /// Makes tensor `l` a view of the part of an input's memory that `scatter`, a slice_scatter, overwrites.
+  /// The view has an additional first dimension, along which it starts at the index where the overwritten
   /// part begins.
   void put(const KernelOp& scatter, const Lying& l) {
     const int memory = scatter.inputs[0];
@@ -148,7 +151,8 @@ class WriteThrough {
   }
 
   /// Returns whether all operators that read tensor `old` or a view of it, except `scatter`, run before
-  /// operator `producer`. Returns false if `producer` reads it, or if it is an output.
+  /// operator `producer`. Returns false if `producer` reads one of these tensors, or if one of them is an
+  /// output.
   bool read_before(int old, int producer, int scatter) const {
     if (is_output(g_, old)) return false;
     std::set<int> seen{old};

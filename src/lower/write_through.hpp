@@ -21,8 +21,9 @@ struct WrittenAs {
   graph::Strides strides;  // of the tensor within the output's memory
   int view = -1;           // index of the operator whose result is the output
 };
-/// Returns the tensors that can be stored in the memory of an output of the graph, each at most once. If
-/// several outputs are reshapes or permutes of the same tensor, the others are copied.
+/// Returns the tensors that can be stored in the memory of an output of the graph. If several outputs are
+/// reshapes or permutes of the same tensor, the tensor is stored in the memory of the first one, and the
+/// other outputs are copies.
 std::vector<WrittenAs> written_as(const graph::KernelGraph&);
 
 /// Makes the tensors of written_as(), and the values that in-place slice_scatter operators store, views of

@@ -119,8 +119,8 @@ class Builder {
     }
   }
 
-  /// Calls body(), which adds steps, and puts these steps into a loop over the iterations from <= i < to of a
-  /// pipeline's prologue. Makes no loop if `to` is 1. Adds nothing if the range is empty.
+  /// Adds the steps that body() adds, in a loop over the iterations from <= i < to of a pipeline's prologue. If `to`
+  /// is 1, adds them without a loop; if the range is empty, adds nothing.
   template <class Body>
   void prologue(int from, int to, const Body& body) {
     if (from >= to) return;
@@ -133,7 +133,7 @@ class Builder {
   /// Adds the steps that start two sets of copies: those of tiles that are loaded once before the loop, and those of
   /// the tiles of the loop's first `lag` iterations. Copies of constant inputs start before the wait for earlier
   /// kernels if they are in the first set, or in the first half of the `lag` iterations. All other copies start after
-  /// it.
+  /// the wait.
   void fill(int lag) {
     const bool streams = !order_.loop_copies.empty();
     std::vector<int> early, delayed;
@@ -216,8 +216,8 @@ class Builder {
     int sums = 0;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.by_warpgroup()) sums += static_cast<int>(instructions_of_rows(m)) * m.row->c.registers;
-    // Whether max_registers for every thread would exceed the multiprocessor's registers. With four consumer and four
-    // producer warps it would not.
+    // True if max_registers for every thread would exceed the multiprocessor's registers. This is not so with four
+    // consumer and four producer warps.
     const bool scarce =
         (schedule_.threads + 32 * warps_of(*product.row)) * max_registers > registers_per_multiprocessor;
     if (sums > many && scarce) {
@@ -253,8 +253,9 @@ class Builder {
     if (!resident.empty())
       resident_ = channel("resident", plan_.tasks[resident.front()].buffer, 1, producer,
                           Synchronisation::mbarrier_bytes);
-    // Whether the producer waits for earlier kernels: one of its TMA loads is not of a constant input. The consumer
-    // then needs no wait of its own, unless it accesses global memory before it acquires a stage from the producer.
+    // True if the producer waits for earlier kernels, because one of its TMA loads is not of a constant input. The
+    // consumer then needs no wait of its own, unless it accesses global memory before it acquires a stage from the
+    // producer.
     const bool loads_wait = !std::all_of(all.begin(), all.end(), [&](int t) { return constant(t); });
     waited_ = loads_wait && !alone;
     consume(order_.inside.front());

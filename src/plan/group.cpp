@@ -88,9 +88,9 @@ class Grouping {
     return node(i).carried || node(i).kind == NodeKind::accumulate ? Section::after : node(i).section;
   }
 
-  /// Returns the index of a thread-value layout (context) of shape `domain` in which registers have, in the given
-  /// section, a value from which `x` is computed. Prefers layouts of accumulators or of their row statistics. Returns
-  /// -1 if there is none.
+  /// Returns the index of the thread-value layout (context) of a value from which `x` is computed and which is in
+  /// registers in the given section (before, inside or after the loop). Prefers layouts of accumulators and of their
+  /// row statistics. Returns -1 if there is none. `domain` is the shape of `x`.
   int register_context(int x, const Shape& domain, Section section) const {
     int best = -1;
     std::int64_t maximum = 0;
@@ -383,8 +383,9 @@ class Grouping {
 
   int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
 
-  /// Records what task `t` reads in order to evaluate value `x`; with `anew`, x is computed even if registers have
-  /// it. Adds tasks that write to shared memory what registers have only in a layout that `t` cannot read.
+  /// Records which values task `t` reads in order to evaluate value `x`. If `anew`, `x` is computed even if it is in
+  /// registers. If one of the values is in registers in a layout that `t` cannot read, adds a task that writes it to
+  /// shared memory.
   void evaluate(int t, int x, bool anew = false) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);

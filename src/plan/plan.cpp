@@ -33,8 +33,8 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
 }
 
 /// Returns the schedule that a block executes if a mask keeps only `trip_count` of the loop's `loop`
-/// iterations. The first `whole` of these do not need the mask. make_plan() verifies this schedule in
-/// addition to that of all iterations.
+/// iterations. The first `whole` of these iterations do not need the mask. make_plan() verifies this
+/// schedule in addition to the schedule of all iterations.
 Schedule with_trip_count(Schedule s, std::int64_t loop, std::int64_t trip_count, std::int64_t whole) {
   for (Agent& agent : s.agents)
     walk(agent.steps, [&](Step& step, const Position&) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t max_registers = 96, wanted_registers = 64;
 
 /// Returns the smallest number of slices of N with which a slice has at most `wanted_registers` accumulators
-/// per thread, and every warp has whole instruction tiles. Returns 1 if no number of slices does, or if the
+/// per thread, and every warp has whole instruction tiles. Returns 1 if there is no such number, or if the
 /// matmul need not be sliced.
 int slices_for(const MatmulChoice& m) {
   const std::int64_t registers = accumulator_registers(m, m.warps);

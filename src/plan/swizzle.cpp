@@ -82,8 +82,8 @@ class Arrangement {
                                [&](const Node& n) { return n.window && n.in[0] == buffer_.node; });
   }
 
-  /// Returns the distance of consecutive rows in elements: a multiple of `multiple`, unless rows have one
-  /// element.
+  /// Returns the row stride of the buffer, in elements: a multiple of `multiple`, unless rows have one
+  /// element. `rows` is the number of rows.
   std::int64_t pitch_of(std::int64_t rows, std::int64_t multiple) const {
     const std::int64_t inner = buffer_.padded[buffer_.inner];
     if (inner > 1) return round_up(inner, multiple);  // a single row too: copies move whole chunks
@@ -99,7 +99,8 @@ class Arrangement {
       if (d != buffer_.inner) buffer_.strides[d] = pitch, pitch *= buffer_.padded[d];
   }
 
-  /// Returns (row, column) of a coordinate; coordinates in the padding are those of the last element.
+  /// Returns (row, column) of the coordinate `at` in the buffer. A coordinate beyond the buffer is limited to
+  /// the last one in its dimension.
   std::pair<int, int> cell(const Shape& at) const {
     std::int64_t row = 0;
     for (int d = 0; d < rank(); ++d)
@@ -198,8 +199,8 @@ class Arrangement {
     return false;
   }
 
-  /// Returns the ldmatrix accesses of an operand. A matrix's rows run along the buffer's contiguous
-  /// dimension, whichever operand it is.
+  /// Returns the accesses by which ldmatrix (the instruction `load`) reads a matmul operand from the buffer.
+  /// Rows of the 8x8 matrices run along the buffer's contiguous dimension, for A and for B.
   AccessPattern fragments(const Instruction& load) const {
     const int side = matrix_side(load);
     AccessPattern p;

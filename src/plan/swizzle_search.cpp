@@ -162,10 +162,10 @@ class Evaluator {
     Verdict verdict;
   };
 
-  // Returns a lower bound, over all candidates, of the wavefronts of one phase (lanes `first` to `end`). An
-  // aligned run of `step` elements stays contiguous in every candidate. A word at a given offset in its run
-  // can therefore be in only bank_row / (bytes of a run) different banks. If a phase accesses words at the
-  // same offset of more runs than that, some of these words share a bank.
+  // Returns a lower bound, over all candidates, of the wavefronts of one phase (lanes `first` to `end`) of
+  // access `i`. Every candidate keeps each aligned run of `step` elements contiguous, so that the banks have
+  // only c = bank_row / (bytes per run) places for runs. If lanes read words at the same offset within r
+  // different runs, at least r / c of these words are in the same bank.
   int min_wavefronts(const Instance& i, std::size_t first, std::size_t end, i64 step) const {
     const auto& lanes = patterns_[i.pattern];
     const i64 unit = std::max(4, accesses_[i.access].bytes), run = step * t_.element_bytes;

@@ -20,8 +20,10 @@ enum class Loads : std::uint8_t { as_fits, in_place };
 /// that it evaluates.
 using LoadReads = std::vector<std::pair<int, bool>>;
 
-/// Returns whether the tasks in `LoadReads` read the tile of load node `load` directly from global memory. `too_big`:
-/// all tiles of the kernel together need more than half of the shared memory of a block.
+/// Returns whether the tasks in `LoadReads` shall read the tile of load node `load` directly from global memory:
+/// always if `Loads` is in_place; if it is as_fits, only where a copy into shared memory would not pay, or would not
+/// fit because of `too_big`. `too_big`: all tiles of the kernel together need more than half of the shared memory of
+/// a block.
 bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
                    Loads, bool too_big);
 

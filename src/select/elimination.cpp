@@ -174,7 +174,8 @@ struct Bucket {
   std::vector<Table> messages;  // the result of its elimination: several tables if `table_cap` is exceeded
 };
 
-/// Divides the tables of a bucket into groups, first fit. The sum of the tables of a group has at most `cap` entries.
+/// Divides the tables of a bucket, from which one variable is eliminated, into groups, first fit. The sum of the
+/// tables of a group has at most `cap` entries, unless the group is a single table.
 std::vector<std::vector<const Table*>> split(const Problem& p, const Bucket& bucket, std::size_t cap) {
   std::vector<std::vector<const Table*>> groups;
   std::vector<std::set<int>> scope;

@@ -38,7 +38,8 @@ class Body {
  private:
   Left in(const Node& n, std::size_t i) const { return left_[n.in[i]]; }
 
-  /// Returns whether a maximum over all iterations is the same without a value that is `x` in this one.
+  /// Returns true if the maximum of a value over all iterations stays the same when the masked iteration, in which
+  /// the value is `x`, is skipped.
   static bool no_new_maximum(Left x) { return x == Left::lowest || x == Left::in_every_iteration; }
 
   Left of(const Node& n) const {

@@ -183,9 +183,10 @@ class Selection {
           }
   }
 
-  /// Sets the warp layout (and FMA descriptor) with the least estimated cycles for matmul `id` as if it were
-  /// in no chain. If an earlier matmul has the same shape, its warp layout is taken instead, unless that
-  /// costs more register spills, so that the accumulators of both matmuls are in the same threads.
+  /// Sets the warp layout (and FMA descriptor) of matmul `id` to the one with the least estimated cycles, as
+  /// if the matmul were in no chain. If an earlier matmul has the same shape, takes the warp layout of that
+  /// matmul, so that the accumulators of both are in the same threads; but not if this costs more register
+  /// spills.
   void alone(int id) {
     const Node& n = program_.nodes[id];
     MatmulChoice& c = plan_.matmuls[id];
@@ -227,8 +228,8 @@ class Selection {
   }
 
   /// Returns the matmul whose accumulators, after elementwise work and rounding, may stay in registers as the
-  /// A operand of matmul `id`. Returns -1 if there is none, or if the matmul found is already linked to
-  /// another one that reads it.
+  /// A operand of matmul `id`. Returns -1 if there is none, or if its accumulators already are the A operand
+  /// of another matmul.
   int link(int id) const {
     const Node& n = program_.nodes[id];
     const int operand = n.in[0];
@@ -249,10 +250,10 @@ class Selection {
     std::vector<WarpLayout> warps;
   };
 
-  /// Returns the cheapest warp layouts of the matmuls ids[first .. last] if they form one chain in registers.
-  /// The warps that a matmul has along N, the next one has along K. Warps along K leave partial results,
-  /// which a third matmul could not read. So chains of three or more matmuls have warps only along batch and
-  /// M.
+  /// Returns the cheapest warp layouts of the matmuls ids[first .. last] if the accumulators of each are, in
+  /// registers, the A operand of the next one. If a matmul has w warps along N, the next one has w warps
+  /// along K. Warps along K leave partial results, which a third matmul could not read. Therefore chains of
+  /// three or more matmuls have warps only along batch and M.
   Chain chain(const std::vector<int>& ids, std::size_t first, std::size_t last) const {
     Chain best;
     const MatmulChoice& head = plan_.matmuls.at(ids[first]);

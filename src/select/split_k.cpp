@@ -13,8 +13,8 @@ constexpr int ranks = 2;
 /// split-K saves.
 constexpr std::int64_t min_iterations = 32;
 
-/// Returns whether all stores are elementwise functions of the matmul's result and of loads, so that each
-/// of the two blocks can evaluate them for its own columns.
+/// Returns whether all stores are elementwise functions of loads and of the result of the matmul `product`,
+/// so that each of the cluster's two blocks can evaluate them for its own columns.
 bool by_elements(const BlockProgram& p, int product) {
   std::vector<bool> live(p.nodes.size(), false);
   for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {

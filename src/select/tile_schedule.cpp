@@ -7,9 +7,9 @@ namespace zellige::plan {
 
 namespace {
 
-/// Returns whether persistent blocks should take tiles with many and with few iterations alternately. The
-/// number of iterations must rise along the masked grid axis, and the axis must have an even extent. Taking
-/// tiles in pairs must not give a block more tiles.
+/// Returns true if persistent blocks should alternate between tiles with many and tiles with few iterations.
+/// This is so if the number of iterations rises along the masked grid axis, the axis has an even extent, and
+/// blocks that take tiles in pairs have the same maximum number of tiles per block as without pairs.
 bool longer_along_the_rows(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
   const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis], tiles = p.grid.count();
@@ -21,8 +21,8 @@ bool longer_along_the_rows(const KernelPlan& plan) {
   return rises;
 }
 
-/// Returns how blocks divide the one dimension along which they load different tiles. Returns a split without
-/// axis unless there is exactly one such dimension.
+/// Returns the split of the only dimension of the loaded tensor that is divided among blocks. Returns a split
+/// without axis unless there is exactly one such dimension.
 Split cut_alone(const Node& load) {
   Split found;
   for (const Split& s : load.splits)

@@ -34,8 +34,8 @@ class Chain {
            made_of_scores(p_.nodes[p].in[0]);
   }
 
-  /// Returns the reason why the matmuls cannot use wgmma; an empty string if they can. Sets `first` and
-  /// `second` to their choices of instruction and warps.
+  /// Returns the reason why the two chained matmuls cannot use wgmma; an empty string if they can. Sets
+  /// `first` and `second` to the instructions and warp layouts of the first and the second matmul.
   std::string why_not() {
     first = plan_.matmuls.at(scores), second = plan_.matmuls.at(sums);
     if (std::string why = row_of(scores, first, false); !why.empty()) return why;
@@ -66,8 +66,8 @@ class Chain {
            std::ranges::any_of(n.in, [&](int in) { return made_of_scores(in); });
   }
 
-  /// Sets the wgmma instruction and the warp layout of matmul `product` in `choice`. Returns the reason if no
-  /// instruction is suitable; an empty string on success.
+  /// Sets the wgmma instruction and the warp layout of matmul `product` in `choice`. Returns an empty string
+  /// on success, or the reason why no instruction is suitable.
   std::string row_of(int product, MatmulChoice& choice, bool a_in_registers) const {
     const Node& n = p_.nodes[product];
     const auto type = [&](int side) { return graph::name(p_.nodes[n.in[side]].dtype); };
@@ -91,8 +91,9 @@ class Chain {
   static std::int64_t in_pairs_of_tiles(std::int64_t columns) { return ceil_div(columns, 16) * 16; }
 
   /// Returns an error text if instruction `row` would read padding that TMA does not fill with zeros;
-  /// otherwise an empty string. TMA fills only beyond the ends of an operand's contiguous rows. So K, or N,
-  /// may be no multiple of the instruction's size only if the operand is contiguous along that dimension.
+  /// otherwise an empty string. TMA fills only the ends of rows, which run along an operand's contiguous
+  /// dimension. Hence a K that is no multiple of the instruction's K needs two operands in shared memory,
+  /// both contiguous along K. An N that is no multiple of 16 needs a B that is contiguous along N.
   std::string filled_up(const Node& n, const MatmulChoice& choice, const Instruction& row,
                         bool a_in_registers) const {
     const int last = static_cast<int>(n.shape.size()) - 1;
@@ -104,8 +105,9 @@ class Chain {
     return "";
   }
 
-  /// Returns the reason if operand `id` is not a tile that TMA can load for matmul `reader` alone; otherwise
-  /// an empty string. If `resident`, the tile is loaded once before the loop, otherwise in each iteration.
+  /// Returns an empty string if operand `id` is a tile that TMA can load and that only matmul `reader` reads;
+  /// otherwise the reason why it is not. The tile must be loaded once before the loop if `resident`, and in
+  /// each iteration otherwise.
   std::string tile(int id, bool resident, int reader) const {
     const Node& load = p_.nodes[id];
     if (load.kind != NodeKind::load || load.section != (resident ? Section::before : Section::inside))

@@ -17,9 +17,9 @@
 
 namespace zellige::plan {
 
-/// Sets the instructions and warp layouts of the two matmuls and returns an empty string. Returns nullopt if
-/// the loop does not have two such matmuls. Returns the reason, for a note, if it has them but they cannot
-/// run on warpgroups.
+/// Selects wgmma instructions and warp layouts for the loop's two chained matmuls, as in attention: the
+/// accumulators of the first one are the A operand of the second. Returns an empty string on success, nullopt
+/// if the loop has no such pair of matmuls, or the reason, for a note, if the pair cannot run on warpgroups.
 std::optional<std::string> warpgroup_chain(KernelPlan&, const Program&, const target::Target&);
 
 /// Returns the first matmul of the chain if the value of operator `node`, between the two matmuls, is kept in

@@ -7,10 +7,10 @@ namespace zellige::plan {
 
 constexpr std::size_t longest_identifier = 64;  // characters
 
-/// Returns the name with ASCII letters and digits kept, every run of other characters replaced by one underscore, and
-/// none at either end: "lora k" gives "lora_k". The result has at most `longest_identifier` characters and is empty if
-/// the name has no letter or digit. It may begin with a digit. Different names may give the same identifier;
-/// emit::Names makes identifiers unique.
+/// Returns the name with every sequence of characters other than ASCII letters and digits replaced by one underscore,
+/// and no underscore at the beginning or end: "lora k" gives "lora_k". The result has at most `longest_identifier`
+/// characters, may begin with a digit, and is empty if the name has no letter or digit. Different names may give the
+/// same identifier; emit::Names makes identifiers unique.
 std::string identifier(std::string_view name);
 
 }  // namespace zellige::plan

@@ -49,9 +49,9 @@ class PrecomputeA {
   }
 
   /// Returns the operators that must move before the loop if the A operand `operand` does: all operators in
-  /// the loop that are computed from the same tiles, and the matmuls that read the operand. Returns nullopt
-  /// if one of the operators cannot be evaluated for all of K at once, or if their stored values need more
-  /// than `max_` bytes.
+  /// the loop from which it is computed, or that are computed from the same tiles. Also returns the matmuls
+  /// that read the operand, and reductions along K. Returns nullopt if one of the operators cannot be
+  /// evaluated for all of K at once, or if the operators' stored values need more than `max_` bytes.
   std::optional<Made> made_with(int operand) const {
     const std::int64_t k = node(operand).shape.back();
     Made made;
@@ -87,9 +87,9 @@ class PrecomputeA {
     return made;
   }
 
-  /// Returns whether operator i can be evaluated for all of K at once. It must have `rank` dimensions. The
-  /// last one must have the `k` elements of one iteration, so that it can be widened to those of all
-  /// iterations in order.
+  /// Returns whether operator i can be evaluated for all of K at once. This requires that it has `rank`
+  /// dimensions, and that the last dimension has the `k` elements of one iteration, so that it can be widened
+  /// to the elements of all iterations in order.
   bool may_widen(int i, std::int64_t k, std::size_t rank) const {
     const Node& n = node(i);
     if (!inside(i) || n.shape.size() != rank || n.shape.back() != k) return false;

@@ -35,7 +35,7 @@ class Sharing {
 
   /// Marks as stored the nodes that one evaluation needs at more than `max_coordinates` coordinates or
   /// shifts. Walks from the stores to the loads and collects the coordinates at which each node is needed.
-  /// Also marks rotations that are needed at a shifted coordinate.
+  /// Also marks rotary embeddings that are needed at a shifted coordinate.
   void store_shifted() {
     std::vector<std::set<Coordinate>> at(p_.nodes.size());
     for (int i = size() - 1; i >= 0; --i) {
@@ -94,9 +94,9 @@ class Sharing {
     }
   }
 
-  /// Returns an approximation of the phase (counted in barriers) in which an operator with the operands
-  /// `from` can be evaluated: one more than the phase of the last stored value that the operator depends on.
-  /// `level` has the phases of stored nodes.
+  /// Returns an approximation of the number of barriers before an operator with the operands `from` can be
+  /// evaluated: one more than that of the last stored value on which the operator depends. `level` has the
+  /// numbers of the stored nodes.
   int level_of(const std::vector<int>& from, const std::vector<int>& level) const {
     int maximum = 0;
     std::set<int> seen;
@@ -112,9 +112,9 @@ class Sharing {
     return maximum;
   }
 
-  /// Returns the nodes that must be evaluated at `place` for the operands `from`: the operands, and
-  /// everything that is evaluated inline for them. Nodes that are evaluated there already (`places`) are
-  /// omitted.
+  /// Returns the nodes that must be evaluated in addition at `place` (a phase between barriers and a shape)
+  /// to get the operands `from`: the operands, and the nodes that are evaluated inline for them. Omits
+  /// nodes that have `place` in `places`, because they are evaluated there already.
   std::vector<int> newly(const std::vector<int>& from, const Place& place,
                          const std::vector<std::set<Place>>& places) const {
     std::set<int> seen;
@@ -132,9 +132,10 @@ class Sharing {
         std::count_if(cone.begin(), cone.end(), [&](int i) { return !places[i].empty(); }));
   }
 
-  /// Returns the operators to store next. `cone` is the result of newly() for `operands`. An operator is
-  /// returned if other places evaluate it as well, and if it is one of `operands` or is read by an operator
-  /// of `cone` that no other place evaluates.
+  /// Returns the operators whose results should be stored next. `cone` is the result of newly() for
+  /// `operands`. An operator is returned if it is evaluated at another place (a phase between barriers and
+  /// a shape) as well, and if it is one of `operands` or an operand of an operator of `cone` that is
+  /// evaluated at no other place.
   std::vector<int> frontier(const std::vector<int>& cone, const std::vector<int>& operands,
                             const std::vector<std::set<Place>>& places) const {
     std::set<int> top;

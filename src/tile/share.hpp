@@ -3,9 +3,9 @@
 //
 // By default, elementwise operators are evaluated where they are read (group.hpp), which suits the few
 // operators around a matmul. But each norm of a chain of norms would repeat the whole beginning of the
-// chain. A value that slices and concatenations read at shifted coordinates would be repeated for each
-// shift, which doubles with every level. So share() adds a float32 `round` after an operator, which is
-// stored like any other `round`, if
+// chain. A value that slices and concatenations read at shifted coordinates would be evaluated once per
+// shift, and the number of shifts doubles with every level of such operators. So share() adds a float32
+// `round`, whose result is stored, after an operator if
 //
 // - one evaluation needs the operator at more than `max_coordinates` different coordinates or shifts, or
 // - evaluations between different barriers or in different thread-value layouts repeat more than
