@@ -1,5 +1,5 @@
-// Finds the stored values (loads, accumulators, reductions) from which an elementwise expression is evaluated, and
-// the coordinates at which the expression reads each of them.
+// Finds the values in memory or registers (loads, accumulators, reductions) from which an elementwise expression is
+// evaluated, and the coordinates at which the expression reads each of these values.
 #pragma once
 #include <vector>
 

@@ -1,14 +1,14 @@
-// Groups adjacent schedule steps whose tasks iterate over the same thread-value layout and output slices; the
-// emitter writes each group as one loop nest.
+// Groups adjacent schedule steps whose tasks iterate over the same thread-value layout and store the same
+// output slices (sliced.hpp); the emitter writes each group as one loop nest.
 #pragma once
 #include "kernel/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// Returns the tasks (the work of steps) of steps[first] and of those steps after it that the emitter writes
-/// together with it. The tasks are either all loads from global memory or all other work, and all run for the
-/// same iteration of a pipelined loop (equal guard_lag). The list ends before the first step that has no such
-/// task. It also ends before a wgmma and before a step that initialises a loop state.
+/// Returns the tasks (the work of steps) of steps[first] and of the steps after it that the emitter writes
+/// together. Either all of these tasks are loads from global memory or none is, and all run for the same
+/// iteration of a pipelined loop (equal guard_lag). The list ends before the first step without such a task,
+/// before a wgmma, and before a step that initialises a loop state.
 std::vector<int> side_by_side(const KernelPlan&, const std::vector<Step>&, std::size_t first);
 
 /// Returns whether the emitter writes a task (the work of a step) as a loop over its thread-value layout,

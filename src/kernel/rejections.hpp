@@ -1,5 +1,6 @@
-// Records the plans that a search dropped because the verifier rejected them, and formats them for the
-// user. Rejected (graph/error.hpp) is thrown for such a plan; it is a fault of Zellige, not of the graph.
+// Collects the verifier's messages about plans that a search dropped because the verifier rejected them, and
+// formats these messages for the user. Rejected (graph/error.hpp) is the exception that the verifier throws for
+// such a plan; it is a fault of Zellige, not of the graph.
 //
 //   catch (const Rejected& plan) { drop(plan, rejected); }   // the search goes on with its other plans
 //   told(rejected)                                           // one line for stderr, if another plan was found

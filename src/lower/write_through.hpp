@@ -1,7 +1,7 @@
-// Output aliasing: lets an operator write its result directly where it is needed, so that no kernel copies
-// it. There are two cases. An output of the graph is a reshape or permute of the result: the operator writes
-// into the output's memory. An in-place slice_scatter stores the result in an input: the operator writes into
-// that part of the input.
+// Output aliasing: lets an operator write its result directly into the memory where the result is needed, so
+// that no kernel copies it. There are two cases. If an output of the graph is a reshape or permute of the
+// result, the operator writes into the output's memory. If an in-place slice_scatter stores the result in a
+// part of an input, the operator writes into that part.
 //
 //   // t becomes a view of the overwritten part of the cache; only the custom operator needs a kernel:
 //   custom -> t -> reshape -> slice_scatter of cache, in place

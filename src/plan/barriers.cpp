@@ -89,9 +89,9 @@ std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& pha
   return out;
 }
 
-/// Local search for an order of at most `count` phases. Starts once with every task as early as possible, and once
-/// with every task as late as possible. Moves single tasks to other phases as long as that lowers the peak. Replaces
-/// `best` if the order found is better.
+/// Searches locally for an order of at most `count` phases. Starts once with every task as early as possible, and
+/// once with every task as late as possible. Moves single tasks to other phases as long as that lowers the peak.
+/// Replaces `best` if the order found is better.
 void climb(const Graph& g, const Preference& preference, int count, Phases& best) {
   const int n = static_cast<int>(g.tasks.size());
   std::vector<int> phase(n);

@@ -119,9 +119,9 @@ class Choice {
   /// Returns whether `blocks`, a way of assigning output tiles to blocks, is tried for a grid of at most one tile per
   /// multiprocessor:
   ///
-  /// - a_tile and split_k are always tried, persistent never;
-  /// - pairs are tried if the loop is long, and either pairs_pay() holds for the tile shape or the rows of an operand
-  ///   are not multiples of 128 bytes.
+  /// - a_tile (one block per tile) and split_k (two blocks per tile) are always tried, persistent never;
+  /// - pairs (clusters of two blocks with adjacent tiles) are tried if the loop is long and one of two conditions
+  ///   holds: pairs_pay() is true for the tile shape, or the rows of an operand are not multiples of 128 bytes.
   ///
   /// Any way is tried if it is the only one in `ways_`, since the caller has then requested it.
   bool pays(Blocks blocks, const KernelPlan& plan) const {

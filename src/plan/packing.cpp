@@ -37,8 +37,8 @@ i64 common_alignment(const std::vector<Lifetime>& objects) {
   return unit;
 }
 
-// Returns a lower bound of the peak: the largest sum of sizes of objects alive at the same time. Each size
-// except that of the topmost object is rounded up to the common alignment.
+// Returns a lower bound of the peak: the largest sum of sizes of objects alive at the same time. All sizes
+// are rounded up to the common alignment, except that of the object at the highest offset.
 i64 live_bound(const std::vector<Lifetime>& objects) {
   const i64 unit = common_alignment(objects);
   struct Edge {

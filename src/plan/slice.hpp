@@ -1,5 +1,6 @@
-// Slices of N: a matmul whose accumulators exceed a thread's registers is computed one slice of N after
-// another, and each slice is written to shared or global memory before the next one begins.
+// Divides N of a matmul whose accumulators exceed a thread's registers into slices, which are computed one
+// after another. The accumulators of a slice are written to shared or global memory, or reduced, before the
+// next slice begins.
 //
 // Runs after the pass `pipeline`, which splits the tasks into phases.
 #pragma once

@@ -130,7 +130,7 @@ class Evaluator {
   double minimum() const { return minimum_; }
   // Returns the number of wavefronts that all accesses would take without bank conflicts.
   i64 ideal() const { return ideal_; }
-  // Returns whether the search has evaluated as many lanes as it may.
+  // Returns true if the search must stop, because it has evaluated more than `max_lanes` lanes.
   bool spent() const { return lanes_ > max_lanes; }
 
   // Sets `out` to the score of candidate `c`. Returns false, with an incomplete score, as soon as the
@@ -236,8 +236,8 @@ class Evaluator {
   i64 words_[32][32];
 };
 
-// Returns whether the xor keeps every element inside the footprint. It permutes each aligned block of
-// 2^(B+M) elements, so only an incomplete last block can exceed the footprint.
+// Returns whether the candidate's xor keeps every element inside the footprint. An xor permutes each aligned
+// block of 2^(B+M) elements, so only an incomplete last block can exceed the footprint.
 bool fits_inside(const Footprint& t, const SwizzleChoice& c) {
   const i64 stride = t.row_stride + c.shift, size = t.rows * stride, block = i64{1} << (c.B + c.M);
   for (i64 x = size / block * block; x < size; ++x)

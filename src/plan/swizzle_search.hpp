@@ -11,9 +11,9 @@
 // Swizzle<B,M,S> on element offsets: x ^ ((x & (mask of B bits at M+S)) >> S). The candidates are:
 //
 // - no change;
-// - every xor under which all elements stay within rows * (row_stride + shift) elements;
+// - every swizzle (xor) under which all elements stay within rows * (row_stride + shift) elements;
 // - every shift (padding of rows) by a multiple of the chunk, up to the period of the banks;
-// - every such xor with every such shift.
+// - every combination of these swizzles and shifts.
 //
 // Of the candidates without conflicts, the one with the least memory is taken. If there is none, it is the
 // one with the fewest weighted wavefronts, and `reason` reports the conflicts that remain.

@@ -2,7 +2,7 @@
 // after the last query of a causal attention tile.
 //
 //   if (std::optional<MaskedLoopBounds> t = masked_loop_bounds(plan))
-//     t->of(3, loop);   // how many of the `loop` iterations block 3 of the grid axis along the rows runs
+//     t->of(3, loop);   // number of iterations, of `loop`, that the block with index 3 along the rows' grid axis runs
 //
 // Skipping is proved to be exact. An iteration is evaluated abstractly: every masked element is minus infinity, and
 // every other value is minus infinity, 0, 1, or anything. The iteration must leave every loop state unchanged.

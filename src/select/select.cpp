@@ -153,8 +153,8 @@ class Selection {
   }
 
   /// Returns the estimated cycles of a matmul with warp layout `w`: its passes over K in all iterations, the
-  /// row reductions of its accumulators, and the combination of partial results. Adds 1e6 if a thread would
-  /// have more than `max_registers` accumulators.
+  /// row reductions of its accumulators, and the combination of partial results. If `a_in_registers`, loads
+  /// of A are not counted. Adds 1e6 if a thread would have more than `max_registers` accumulators.
   double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
     const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
     const double partials =
@@ -228,8 +228,8 @@ class Selection {
   }
 
   /// Returns the matmul whose accumulators, after elementwise work and rounding, may stay in registers as the
-  /// A operand of matmul `id`. Returns -1 if there is none, or if its accumulators already are the A operand
-  /// of another matmul.
+  /// A operand of matmul `id`. Returns -1 if there is none, or if the matmul found is already linked in this
+  /// way to another reader of its result.
   int link(int id) const {
     const Node& n = program_.nodes[id];
     const int operand = n.in[0];

@@ -1,6 +1,7 @@
-// Split K: if a matmul on warpgroups has at most one tile per two multiprocessors, a cluster of two blocks
-// computes each tile. Each block accumulates half of K, sends half of its accumulators to the other block
-// through distributed shared memory, and stores half of the columns.
+// Divides K of a matmul on warpgroups between the two blocks of a cluster (split K), if the matmul has at
+// most one output tile per two multiprocessors. Each block accumulates half of K for all of the tile, sends
+// half of its accumulators to the other block through distributed shared memory, and stores half of the
+// tile's columns.
 //
 // Runs before arrange_buffers, which chooses the layouts of buffers.
 #pragma once

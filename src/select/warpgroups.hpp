@@ -15,8 +15,9 @@
 
 namespace zellige::plan {
 
-/// Sets wgmma instructions and warp layouts for the loop's matmuls and returns an empty string. If one of
-/// the matmuls cannot use wgmma, changes nothing and returns the reason, for a note.
+/// Sets wgmma instructions and warp layouts for the loop's matmuls and returns an empty string. If there is
+/// no such matmul, if one of them cannot use wgmma, or if the loop does other work as well, changes nothing
+/// and returns the reason, for a note.
 std::string warpgroups(KernelPlan&, const Program&, const target::Target&);
 
 /// Returns how many wgmma instructions, of 64 rows each, one warpgroup executes along M. Consecutive

@@ -154,17 +154,20 @@ struct Program {
   std::map<int, int> aligned;       // by tensor: its copy with padded, aligned rows (align.hpp)
   retile::Tiling products;          // the tiles of standalone matmuls
   std::vector<std::string> notes;
-  /// Returns the tensor in whose memory a tensor is: the base of a view, or the tensor itself.
+  /// Returns the tensor that owns the memory of `tensor`: the base if `tensor` is a view, otherwise `tensor`
+  /// itself.
   int memory_of(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? tensor : view->second.base;
   }
-  /// Returns the tensor whose value a view shows (TensorView::value); the tensor itself if it is no view.
+  /// Returns the tensor whose value the users of `tensor` read: TensorView::value if `tensor` is a view,
+  /// otherwise `tensor` itself.
   int value_of(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? tensor : view->second.value;
   }
-  /// Returns the shape of a tensor as its users see it.
+  /// Returns the shape that the users of `tensor` see: TensorView::shape if it is a view, otherwise the shape
+  /// of its memory.
   const Shape& shape(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? tensors[tensor].shape : view->second.shape;
