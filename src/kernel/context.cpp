@@ -38,7 +38,7 @@ std::int64_t product(values::View layout, const Which& which) {
 bool moves(const Mode& m, int axis) { return m.stride != 0 && m.basis == axis; }
 
 /// Returns the modes that enumerate the coordinates of `shape`, with the last dimension fastest. The extent of
-/// dimension 0 is the least with which there are `cover` coordinates; it may exceed that of the shape.
+/// dimension 0 is not that of the shape, but the smallest one with which there are at least `cover` coordinates.
 std::vector<Mode> rows(const Shape& shape, std::int64_t cover) {
   std::vector<Mode> result;
   for (int d = static_cast<int>(shape.size()) - 1; d > 0; --d) {

@@ -25,7 +25,7 @@ class Invariance {
   bool operator()(const Item&, const std::vector<Item>& before) const;
 
  private:
-  /// Returns whether all of these coordinates are constant along the loop.
+  /// Returns whether all coordinates of the list are constant along the nest's loop.
   bool fixed(const std::vector<Place>&) const;
 
   const BlockProgram& program_;

@@ -1,6 +1,6 @@
-// Lists what the threads of a warp read of the operands of a matmul on FMA units, load by load, as
-// block/multiply_outer.hpp executes it. The swizzle search and the prediction of bank conflicts use these
-// addresses. The descriptors of such matmuls are in target/outer_products.hpp.
+// Lists the elements of A and B that the threads of a warp read in a matmul on FMA units, load by load, as
+// block/multiply_outer.hpp executes the loads. The swizzle search and the prediction of bank conflicts use
+// these lists. The descriptors of such matmuls are in target/outer_products.hpp.
 //
 //   // instruction: an FMA descriptor with m = 16 and k = 4. The loads of A[16..31][8..11]; A has 128 rows:
 //   for (const OuterLoad& l :

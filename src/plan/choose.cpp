@@ -141,7 +141,8 @@ class Choice {
     return false;
   }
 
-  /// Tries the forms without wgmma, in which all warps run the same code. Returns true and sets `plan` if one fits.
+  /// Tries the forms of the kernel without wgmma, in which all warps run the same code. Returns true and sets `plan`
+  /// if one of them fits the shared memory.
   bool in_one_agent(const KernelPlan& selected) {
     for (Loads loads : {Loads::as_fits, Loads::in_place}) {
       KernelPlan grouped = selected;

@@ -31,9 +31,9 @@ struct Packing {
 };
 
 /// Returns an offset for every object. An object of size 0 or with an empty lifetime gets offset 0. `effort`
-/// limits the branch and bound. With about 14 objects it is the number of nodes that are searched; with more
-/// objects each node counts proportionally more. Throws Error if an object has a negative size, an alignment
-/// below 1, or ends before it begins.
+/// limits the branch and bound: with about 14 objects it is the maximum number of search-tree nodes; with
+/// more objects each node counts proportionally more. Throws Error if an object has a negative size, an
+/// alignment below 1, or ends before it begins.
 Packing pack(const std::vector<Lifetime>& objects, std::int64_t effort = 300'000);
 
 }  // namespace zellige::plan

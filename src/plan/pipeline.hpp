@@ -45,7 +45,8 @@ enum class Copies : std::uint8_t { first, last };
 enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 
 /// Returns the order of the plan's tasks. Sets Buffer::stages and Buffer::bytes of the buffers that the loop
-/// fills, and KernelPlan::blocks.
+/// fills, and KernelPlan::blocks. `Copies` says when the copies for the work after the loop start, and
+/// `Blocks` how output tiles are assigned to blocks.
 Order pipeline(KernelPlan&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 
 /// A loop that loads a tile per iteration to shared memory by cp.async; the input of copy_stages().

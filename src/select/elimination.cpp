@@ -53,9 +53,9 @@ void check(const Problem& p) {
   }
 }
 
-/// Returns the min-fill elimination order. The next variable is the one between whose neighbours the fewest edges are
-/// missing; among equals, the one with the smallest domain, then the lowest index. Sets `width` to the maximum number
-/// of neighbours that a variable has when it is eliminated.
+/// Returns the min-fill elimination order: the next variable is the one whose elimination adds the fewest edges
+/// between its neighbours; among equals, the one with the smallest domain, then the lowest index. Sets `width` to the
+/// maximum number of neighbours that a variable has when it is eliminated.
 std::vector<int> min_fill_order(const Problem& p, int* width) {
   const int n = static_cast<int>(p.domain.size());
   std::vector<std::set<int>> near(n);
