@@ -143,7 +143,8 @@ class Pricing {
     k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
     launched_ = all;
   }
-  /// Sets the times in the kernel's cost `k` from the quantities in it.
+  /// Computes the kernel's times from the quantities in its cost `k` (bytes, wavefronts, instructions ...),
+  /// and stores the times in `k`.
   void settle() {
     // Fraction of the program's bytes that a warm L2 is expected to have. At 1 or above, no read misses.
     const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();
@@ -213,7 +214,8 @@ class Pricing {
     }
   }
 
-  /// Number of elements per access with which the load or store `node` is copied.
+  /// Returns the number of elements that each copy instruction of the load or store `node` moves; 1 if the
+  /// plan has no copy for it.
   int vector_of(int node) const {
     const auto copy = plan_.copies.find(node);
     return copy == plan_.copies.end() ? 1 : copy->second.vector;
@@ -288,7 +290,7 @@ class Pricing {
   }
 
   /// Sets the number of iterations per block, the number of iterations whose loads are in flight together, and the
-  /// number of rounds of loads through registers for which threads wait.
+  /// number of rounds of loads into registers (loads other than cp.async and TMA). Threads wait for each round.
   void latencies() {
     k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;

@@ -63,9 +63,9 @@ double in_sectors(double run);
 /// rate that tensor cores sustain. It is larger if reading B (and A, with `a_in_shared`) from shared memory takes
 /// longer, as it does with few columns.
 double of_its_cycles(const Instruction&, bool a_in_shared, const target::Target&);
-/// Sets the times in `KernelCost` from the quantities in it (bytes, instructions ...). `launched`: number of blocks
-/// of the launch; `first_kernel`: whether it is the program's first launch; `missed`: fraction of the reads that miss
-/// the L2.
+/// Computes the times in `KernelCost` from the bytes, instructions and other quantities in the same KernelCost.
+/// `launched`: number of blocks of the launch; `first_kernel`: whether it is the program's first launch; `missed`:
+/// fraction of the reads that miss the L2.
 void settle(KernelCost&, const target::Target&, double launched, bool first_kernel, double missed);
 
 /// Returns the estimate as text: one line per kernel, with its expected time and the time of each resource.

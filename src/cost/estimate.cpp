@@ -54,8 +54,8 @@ class Estimate {
     return of_loop && !(once && op.kind == OpKind::output) ? static_cast<double>(block_.loop) : 1;
   }
 
-  /// Adds the cost of the load or store `op` of the block tensor `tile`, a tile of `kernel_tensor`: bytes in DRAM, L2
-  /// and shared memory, wavefronts, and issue slots.
+  /// Adds the cost of `op`, which loads or stores `tile` (a block tensor), a tile of the kernel-level tensor
+  /// `kernel_tensor`. The cost is in bytes of DRAM, L2 and shared memory, wavefronts, and issue slots.
   void moved(const BlockOp& op, int tile, int kernel_tensor) {
     const Shape& s = shape(tile);
     const auto size = static_cast<double>(graph::bytes(graph_.tensors[kernel_tensor].dtype));
