@@ -1,10 +1,10 @@
-// Emits the C interface of a program: the header NAME.h, which declares and documents one function that
-// launches the program, for C and C++, without CUDA headers.
+// Emits the C interface of a program: the header NAME.h, where NAME is the program's name. The header declares and
+// documents one function that launches the program, for C and C++, without CUDA headers.
 //
 //   const char* run_mlp(const void* pX, const void* pW, void* pY, void* workspace, struct CUstream_st* stream);
 //
-// The function returns NULL on success, or one sentence that describes the error. NAME.cu implements it
-// with the CUDA runtime, NAME.so with the driver (c_library.hpp).
+// The function returns NULL on success, or one sentence that describes the error. Two files define it: NAME.cu uses
+// the CUDA runtime, and the shared library NAME.so uses the CUDA driver (c_library.hpp).
 #pragma once
 #include <string>
 

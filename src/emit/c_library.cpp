@@ -141,7 +141,7 @@ std::string numbers(const auto& list, std::size_t from = 0) {
 /// Returns the number of the CUtensorMapDataType enumerator for an element type.
 int element(graph::DType d) { return d == graph::DType::f16 ? 6 : d == graph::DType::bf16 ? 9 : 7; }
 
-/// Emits the tables: the kernels with their grids, arguments and TMA descriptors.
+/// Emits C arrays that describe the program's kernels: their grids, arguments and TMA descriptors.
 void tables(const Manifest& m, Text& out) {
   const std::string sm = m.target.substr(3);
   out.line("static const char name[] = \"{}\";", m.name);

@@ -94,9 +94,9 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   return last;
 }
 
-/// Returns ", address" with the address at which the tensor ends: a further argument for loads of complete
-/// words, so that they read nothing beyond the end. Returns an empty string if no load of this iteration
-/// comes within 16 bytes of the end.
+/// Returns ", ADDRESS", where ADDRESS is the address at which the tensor ends. It is an additional argument
+/// of a load that reads complete words, so that the load reads nothing beyond the end of the tensor. Returns
+/// an empty string if no load of this iteration comes within 16 bytes of the end.
 std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   const std::int64_t size = last_read(n, Index::named("any")) + 1;
   if ((size - 1 - last_read(n, iteration)) * graph::bytes(n.dtype) >= 16) return "";

@@ -98,7 +98,8 @@ std::vector<const char*> headers_of(std::string_view kernels) {
   return headers;
 }
 
-/// Plans and emits the graph like transpile(), which also handles std::bad_alloc.
+/// Plans and emits the graph; returns its source, manifest and plan. Called by transpile(), which turns
+/// std::bad_alloc into an Error.
 Program written(const graph::KernelGraph& graph, const target::Target& target,
                 const plan::PlanOptions& options) {
   Program program;

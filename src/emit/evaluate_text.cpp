@@ -14,8 +14,8 @@ using plan::TaskKind;
 namespace {
 
 /// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions.
-/// The stores of several iterations can then follow the loads of all of them. `items` are the nest's loads,
-/// computations and stores.
+/// The stores of several iterations can then be delayed until after all loads of these iterations. `items`
+/// are the nest's loads, computations and stores.
 bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items) {
   std::set<int> read, written;  // buffers read or written; -1: global memory
   for (const Item& item : items) {
@@ -30,7 +30,8 @@ bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& ite
   return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
 }
 
-/// Returns the name of the register array that contains the values of a delayed store.
+/// Returns the name of the register array that contains the values of store `leave` until buffer_stores()
+/// emits the store.
 std::string buffer_name(const Item& leave) { return fmt::format("left{}", leave.node); }
 
 }  // namespace
@@ -239,8 +240,8 @@ void KernelText::blocked_nest(const std::vector<int>& tasks) {
   if (lines) close(*lines);
 }
 
-/// Emits the coordinate of the accumulator register with number i, the nest's loop variable. Returns the
-/// position of the nest that has this coordinate.
+/// Emits variables for the coordinate of accumulator register i, where i is the loop variable of the nest.
+/// Returns the nest's position at this coordinate.
 NestAt KernelText::fragment_at(const Context& c) {
   const int rank = static_cast<int>(c.domain.size());
   out_.line("const FragmentAt at = {}::{}(i, warp, lane);", fragment_type(c), c.row ? "at" : "line_at");

@@ -1,5 +1,5 @@
-// Emits the host code at the end of NAME.cu: the function launch_NAME, which launches the program's
-// kernels, and entries by which the emulator runs them on the CPU.
+// Emits the host code at the end of NAME.cu, the source of the program called NAME: the function launch_NAME,
+// which launches the program's kernels, and functions by which the emulator runs the kernels on the CPU.
 #pragma once
 #include "emit/manifest.hpp"
 #include "emit/source_lines.hpp"

@@ -312,8 +312,9 @@ void KernelText::slices(const plan::Loop& begin) {
   out_.close();
 }
 
-/// Emits load tasks. If `distance` > 0, they load for the iteration that is `distance` later, if the loop has
-/// one. If it is 0, they load for the current iteration or, before the loop, for the first.
+/// Emits the tasks, which are loads of tiles. If `distance` > 0, they load the tiles of the iteration that is
+/// `distance` later, if the loop has such an iteration. If `distance` is 0, they load the tiles of the
+/// current iteration or, before the loop, of the first iteration.
 void KernelText::copy(const std::vector<int>& tasks, int distance) {
   if (distance > 0) {
     out_.open("if (it + {} < {}) {{", distance, block_.loop);

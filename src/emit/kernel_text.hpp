@@ -29,7 +29,8 @@ struct NestAt {
   std::vector<Index> at;
   Index chunk;           // index, in the layout's registers, of the vector that holds the neighbours
   std::string sum = {};  // for a reduction: the expression of the thread's partial result
-  /// Returns the index expression of a place, which is a coordinate relative to this position of the nest.
+  /// Returns the index expression of a coordinate that plan::Place gives as a function of the nest's
+  /// coordinate (for example x + 1), at this position of the nest.
   Index index(const plan::Place&) const;
   std::vector<Index> index(const std::vector<plan::Place>&) const;
 };
@@ -158,6 +159,7 @@ class KernelText {
   static void in_full_steps(const Context&, bool unrolled,
                             const std::function<void(std::int64_t, std::int64_t)>& each);
   /// Emits the head of the loop over a thread's vectors of elements along an axis of a thread-value layout.
+  /// Returns the indices of the loop's current vector, and the number of braces that close() has to emit.
   Share share(const Context&, int axis, const Loop&);
   void close(const Share&);
   /// Emits variables of integer type `type` for the coordinate, in the tile, of vector number `item` along

@@ -11,8 +11,8 @@ namespace {
 struct Digit {
   std::int64_t below, extent, stride;
 };
-/// Returns the digits (thread / below % extent) of the thread's number that move the thread along an axis.
-/// Digits that are contiguous both in the thread's number and along the axis are merged.
+/// Returns the digits (thread / below % extent) of the thread's number that determine the thread's position
+/// along an axis. Digits that are contiguous both in the thread's number and along the axis are merged.
 std::vector<Digit> digits(View threads, int axis) {
   std::vector<Digit> result;
   std::int64_t below = 1;

@@ -63,8 +63,9 @@ std::string layout_text(const graph::Shape& shape, const graph::Strides& strides
   return fmt::format("Layout<Shape<{}>, Stride<{}>>", s, d);
 }
 
-/// Returns the layout type of a buffer that TMA fills span by span. The contiguous dimension is the mode
-/// (span, number of spans), and each span stores its columns of all rows contiguously.
+/// Returns the layout type of a buffer that is stored in spans, as TMA boxes fill it. A span is a block of
+/// b.span columns; it contains these columns of all rows, and is followed by the next span. In the layout,
+/// the dimension of the columns is the mode (columns per span, number of spans).
 static std::string spans_text(const plan::Buffer& b) {
   std::string s, d;
   const std::int64_t rows = graph::size(b.padded) / b.padded[b.inner];
