@@ -4,8 +4,8 @@
 //   Axes a = axes_of(steps);       // of rms_norm and matmul: rows, width (summed over by both), columns
 //   a.of[value][d]                 // the axis of dimension d of a value; -1 if that dimension has extent 1
 //
-// The grid may split an axis over blocks if no step reduces over it and none needs all of it in one block.
-// The kernel's loop may run along an axis that a step reduces over.
+// The grid may split an axis over blocks if no step reduces over the axis, and no step needs the whole axis
+// in one block. The kernel's loop may run along an axis that a step reduces over.
 #pragma once
 #include "fuse/steps.hpp"
 

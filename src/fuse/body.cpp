@@ -47,7 +47,8 @@ class Emission : graph::BlockWriter {
   }
 
   /// Emits and returns what one block of a split loop computes: the steps up to the partial results, and the
-  /// stores of these. `whole` must be the Emission of the same group with an unsplit loop, after its run().
+  /// stores of the partial results. `whole` must be the Emission of the same group with an unsplit loop,
+  /// after its run().
   Body run_part(Emission& whole) {
     const auto [maxima, inside] = needed_of_part(steps_, whole.deferred_, whole.factors_);
     for (const Step& s : steps_.steps)
@@ -325,9 +326,10 @@ class Emission : graph::BlockWriter {
     return emit_once(OpKind::exp, {emit_once(OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
   }
 
-  /// Emits a step with an operand that changes in the block's own loop along inner_axis, where blocks split
-  /// another axis. A sum or matmul over inner_axis becomes an accumulator. Throws Error if a factor or offset
-  /// of an operand is deferred, or for a maximum over inner_axis.
+  /// Emits a step of which an operand changes with the iterations of the block's own loop, which runs along
+  /// inner_axis, while the grid splits another reduced axis over blocks. Returns the step's result. A sum or
+  /// matmul over inner_axis becomes an accumulator. Throws Error if a factor or offset of an operand is
+  /// deferred, or for a maximum over inner_axis.
   Deferred within(const Step& s) {
     Deferred h;
     std::vector<int> in;
@@ -358,8 +360,8 @@ class Emission : graph::BlockWriter {
     return s.kind == OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
   }
 
-  /// Emits a step none of whose operands changes with the iteration. A monotone step on a maximum is not
-  /// emitted but recorded, because it will be applied to the maximum's operand.
+  /// Emits a step none of whose operands changes with the iteration, and returns its result. A monotone step
+  /// on a maximum is not emitted but recorded, because it will be applied to the maximum's operand.
   Deferred outside(const Step& s) {
     const auto x = std::ranges::find_if(s.inputs, [&](int v) { return deferred_[v].kind == Kind::maximum; });
     if (x != s.inputs.end() && is_monotone(s) && grows(s, *x)) {
@@ -400,8 +402,8 @@ class Emission : graph::BlockWriter {
     return t;
   }
 
-  /// Emits an elementwise step, mask or rotary embedding inside the loop. Throws Error if a factor or offset
-  /// of an operand is deferred, and the step does not commute with it.
+  /// Emits an elementwise step, mask or rotary embedding inside the loop, and returns its result. Throws
+  /// Error if a factor or offset of an operand is deferred, and the step does not commute with it.
   Deferred mapped(const Step& s) {
     Deferred x = deferred_[s.inputs[0]];
     if (s.inputs.size() == 1) {
@@ -426,9 +428,10 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// Emits a binary step inside the loop, one of whose operands is known only after the loop. If that operand
-  /// is a factor or divisor, it becomes a deferred factor. If it is a maximum that is subtracted, the running
-  /// maximum is subtracted instead. Throws Error for any other step.
+  /// Emits a binary step inside the loop of which one operand, x or y, is known only after the loop. Returns
+  /// its result. If that operand is a factor or divisor, it becomes a deferred factor of the other operand.
+  /// If it is a maximum that is subtracted, the running maximum is subtracted instead. Throws Error for any
+  /// other step.
   Deferred waited(const Step& s, Deferred x, const Deferred& y) {
     if (s.kind == OpKind::mul && x.waits()) {
       Deferred h = y;
@@ -461,9 +464,9 @@ class Emission : graph::BlockWriter {
     return back == like.size() - 1 - static_cast<std::size_t>(r.dim) || from_last(like, back) == 1;
   }
 
-  /// Emits a sum or maximum of a value inside the loop. A reduction over the loop axis becomes an
-  /// accumulator. Throws Error if a deferred factor or offset of the operand is not constant along the
-  /// reduced dimension.
+  /// Emits a sum or maximum of a value inside the loop, and returns its result. A reduction over the loop
+  /// axis becomes an accumulator. Throws Error if a deferred factor or offset of the operand is not constant
+  /// along the reduced dimension.
   Deferred reduced(const Step& s) {
     const int v = s.inputs[0], dim = s.attributes.dim;
     Deferred x = deferred_[v];
@@ -484,8 +487,8 @@ class Emission : graph::BlockWriter {
     return settled(s, x, last ? OpKind::accum_red_sum : OpKind::accum);
   }
 
-  /// Emits a matmul inside the loop. If the loop runs along K, the result becomes an accumulator. Throws
-  /// Error if a deferred factor or offset of an operand is not constant along K.
+  /// Emits a matmul inside the loop, and returns its result. If the loop runs along K, the result becomes an
+  /// accumulator. Throws Error if a deferred factor or offset of an operand is not constant along K.
   Deferred product(const Step& s) {
     Deferred x = deferred_[s.inputs[0]], y = deferred_[s.inputs[1]];
     if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) ||
@@ -501,9 +504,10 @@ class Emission : graph::BlockWriter {
     return settled(s, x, OpKind::accum);
   }
 
-  /// Emits the accumulator, an operator of kind `sum`, for a sum or matmul `s` over the loop whose operand is
-  /// `x`. After the loop, multiplies by the deferred factors of `x`. If the loop is split over blocks,
-  /// records a partial result instead, and the second kernel multiplies by the factors.
+  /// Emits the accumulator of a sum or matmul `s` over the loop, and returns its result. `sum` is the kind of
+  /// the accumulator's operator. `x` is the value that is accumulated. After the loop, the result is
+  /// multiplied by the deferred factors of x. If the loop is split over blocks, records a partial result
+  /// instead, and the second kernel multiplies by the factors.
   Deferred settled(const Step& s, const Deferred& x, OpKind sum) {
     int t = x.tile;
     if (one_tile()) {

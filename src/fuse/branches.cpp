@@ -51,8 +51,9 @@ class Covering {
       if (in_[place] < 0) number_[place] = stem_++;
   }
 
-  /// Returns the cheapest cover. Covers the stem (the places outside of branches), and adds for each branch
-  /// the cheapest cover of the places that the stem's pieces leave uncovered.
+  /// Returns the cheapest cover: a selection of pieces (candidate groups) that contains each place (operator)
+  /// exactly once. Covers the stem (the places outside of branches) first. Then adds, for each branch, the
+  /// cheapest cover of the places that the stem's pieces leave uncovered.
   Cover run() {
     std::vector<std::size_t> on_stem;
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
@@ -149,8 +150,8 @@ class Covering {
     laid_.push_back(std::move(laid));
   }
 
-  /// Returns, for each piece, the cost of the cheapest cover that contains it, or `never` if there is none.
-  /// `stem` is the cheapest cover of the stem, the places outside of branches.
+  /// Returns, for each piece (candidate group), the cost of the cheapest cover that contains the piece, or
+  /// `never` if there is none. `stem` is the cheapest cover of the stem, the places outside of branches.
   std::vector<double> weigh(const Cover& stem) const {
     std::vector<double> with(pieces_.size(), never);
     for (const Laid& laid : laid_) {

@@ -52,9 +52,11 @@ class Patterns {
   std::vector<int> kind_;  // by branch: an index that equal branches share
 };
 
-/// Returns the cheapest cover, as the overload without branches does, but visits fewer search states. If some
-/// piece has places inside and outside of a branch but lacks the place where the branch joins the rest, that
-/// branch is not covered separately.
+/// Returns the cheapest cover: pieces (candidate groups of operators) that contain each place (operator
+/// number) exactly once. The result costs the same as that of the overload without branches (cover.hpp), but
+/// fewer search states are visited. `widest` is the maximum number of states per place. A branch is not
+/// covered separately if a piece has places inside and outside of the branch but lacks the place where the
+/// branch joins the rest.
 Cover cheapest_cover(std::size_t places, const std::vector<Piece>&, std::size_t widest,
                      const std::vector<Branch>&);
 

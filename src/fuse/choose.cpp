@@ -95,7 +95,7 @@ class Choosing {
       if (!s.has(p)) b.add(p);
     return b;
   }
-  /// Returns whether the operator cannot be fused, so that the cover need not contain it.
+  /// Returns whether the operator cannot be fused. Such an operator is in no selected group.
   bool free(int op) const { return place_[op] < 0; }
   /// Reports to the callback that `done` of `of` items of a phase are done. Returns false if the callback has
   /// ended the search.
@@ -104,9 +104,10 @@ class Choosing {
     return !ended_;
   }
 
-  /// Adds each operator as an unfused candidate, and numbers the operators that can be fused as places of the
-  /// cover. Throws Error if an operator has no plan. If the operator can be fused and only the verifier
-  /// rejects its plan, it does not throw, because a group with the operator may still be planned.
+  /// Adds each operator as an unfused candidate. Numbers the operators that can be fused; these numbers are
+  /// the places that the cover (the selected groups) contains exactly once each. Throws Error if an operator
+  /// has no plan. If the operator can be fused and only the verifier rejects its plan, it does not throw,
+  /// because a group with the operator may still be planned.
   void singles() {
     for (int op : branch_by_branch(g_))
       if (fusable(g_, op)) place_[op] = places_++;
@@ -139,7 +140,8 @@ class Choosing {
     std::shared_ptr<Kind> kind{};
   };
 
-  /// Sets the kind of each group. Groups that are equal up to names get the same kind.
+  /// Sets the kind of each group. Groups that are equal up to names get the same kind, which is estimated and
+  /// planned once.
   void find_kinds(std::vector<Found>& groups) {
     std::vector<std::vector<int>> ops;
     for (const Found& f : groups) ops.push_back(f.ops);
@@ -162,9 +164,9 @@ class Choosing {
     return place_[last] - place_[first];
   }
 
-  /// Grows candidate groups by one neighbouring operator at a time. Extends alternately the groups that span
-  /// the fewest places of the cover and those that save the most time, so that a limit drops wide groups that
-  /// save little.
+  /// Grows candidate groups by one neighbouring operator at a time. Extends alternately the groups with the
+  /// smallest span() and those that save the most time. So the groups that are not found, because the number
+  /// of groups is limited, are wide ones that save little.
   void grow() {
     std::vector<std::vector<int>> grown;
     std::vector<bool> done;
@@ -220,18 +222,18 @@ class Choosing {
                       max_groups, max_groups));
   }
 
-  /// Returns the cheapest cover all of whose groups are planned, as indices of candidates. Plans kinds until
-  /// there is one.
+  /// Returns the cheapest cover (set of groups that contains each operator once), as indices of candidates_.
+  /// All its groups are planned: plans groups and finds the cheapest cover again, until this is so.
   std::vector<std::size_t> planned_way() {
     std::vector<std::size_t> way = cheapest();
     while (plan(way)) way = cheapest();
     return way;
   }
 
-  /// Adds the union of two groups of cover `way` if one reads the other, because growing by single operators
-  /// may not reach it. If several readers are equal, the union contains the first ones, so that the remaining
-  /// readers have no gaps between their places. Returns whether a union was added that may cost less than its
-  /// two groups.
+  /// For each two groups of cover `way` of which one reads the other, adds their union as a candidate,
+  /// because growing by single operators may not reach the union. If equal operators read the same result,
+  /// the union takes the first of them in the graph's order, so that the remaining ones stay adjacent in this
+  /// order. Returns whether a union was added that may cost less than its two groups.
   bool add_unions(const std::vector<std::size_t>& way) {
     std::vector<Found> unions;
     std::vector<double> alone;
@@ -257,7 +259,8 @@ class Choosing {
     return candidates_.size() > before_them;
   }
 
-  /// Returns the cheapest cover of the operators by candidates. Its pieces have the indices of candidates_.
+  /// Returns the cheapest cover: candidates that together contain each operator that can be fused exactly
+  /// once. Cover::pieces are indices of candidates_.
   Cover cover() {
     std::vector<Piece> pieces;
     for (const Candidate& c : candidates_) {
@@ -273,7 +276,8 @@ class Choosing {
   }
 
   /// Returns the cheapest cover whose groups do not depend on each other in a cycle, as indices of
-  /// candidates. Excludes one group per cycle that is found. Sets with_. Throws Error if there is no cover.
+  /// candidates. Excludes one group per cycle that is found. Sets with_, the cost of the cheapest cover that
+  /// contains each candidate. Throws Error if there is no cover.
   std::vector<std::size_t> cheapest() {
     while (true) {
       Cover found = cover();
@@ -388,8 +392,8 @@ class Choosing {
     }
   }
 
-  /// Excludes all kinds that are not yet planned. Called when the limit of plans is reached or the search has
-  /// ended.
+  /// Excludes all candidate groups that are not yet planned. Called when the limit of plans is reached or the
+  /// search has ended.
   void drop_unplanned() {
     for (const Candidate& c : candidates_) {
       if (!c.kind || c.kind->planned) continue;
@@ -402,9 +406,10 @@ class Choosing {
                       choice_.work.kinds, choice_.work.plans));
   }
 
-  /// Plans the kinds of cover `way` that have only an estimate. Also plans kinds that are likely to be
-  /// selected next, those of the cheapest covers first, at most one per operator of the graph. Returns false
-  /// if all kinds of the cover are planned already.
+  /// Plans the groups of cover `way` that have only an estimate; groups of one kind (equal up to names) are
+  /// planned once. Also plans groups that are likely to be selected next, those in the cheapest covers first,
+  /// at most one kind per operator of the graph. Returns false if all groups of the cover are planned
+  /// already.
   bool plan(const std::vector<std::size_t>& way) {
     std::vector<Kind*> open;
     const auto add = [&](std::size_t c) {

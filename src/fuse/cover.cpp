@@ -116,8 +116,8 @@ class Level {
   std::vector<std::uint32_t> slots_;  // a state's index + 1; 0: empty
 };
 
-/// Returns a lower bound per place, such that for each piece the bounds of its places sum to at most the
-/// piece's cost.
+/// Returns, for each place, a lower bound of what covering this place costs. The bounds of a piece's places
+/// sum to at most the piece's cost.
 std::vector<double> min_shares(std::size_t places, const std::vector<Piece>& pieces) {
   std::vector<std::vector<std::size_t>> of(places);  // by place: the pieces that contain it
   std::vector<double> min_cost(places, never), over(pieces.size());
@@ -168,7 +168,8 @@ class Covering {
       std::ranges::stable_sort(list, {}, [&](std::size_t p) { return over_[p]; });
   }
 
-  /// Returns the cheapest cover. A narrow search first finds some cover, whose cost limits the second search.
+  /// Returns the cheapest cover. A first search with few states finds some cover, whose cost limits the
+  /// second search, which keeps at most `widest` states with the same first uncovered place.
   Cover run(std::size_t widest) {
     const Cover some = search(std::min(widest, first_widest), never);
     double over = 0, maximum = 0;
@@ -187,7 +188,8 @@ class Covering {
   static constexpr std::size_t max_waiting = 8;
 
   /// Returns the cheapest cover whose excess (its cost minus the places' lower bounds) is at most `limit`, or
-  /// a cover of cost `never` if there is none. Keeps all states in levels_, for weigh().
+  /// a cover of cost `never` if there is none. Stores all states in levels_, for weigh(). `widest` is the
+  /// maximum number of states with the same first uncovered place.
   Cover search(std::size_t widest, double limit) {
     Cover cover;
     levels_.assign(by_first_.size() + 1, Level(words_));
@@ -243,8 +245,9 @@ class Covering {
     return at + shift;
   }
 
-  /// Sorts the states of one level by their covered places. Returns true if there are at most `widest`;
-  /// otherwise keeps the `widest` states with the least excess cost and returns false.
+  /// Sorts the states of one level, which are those with the same first uncovered place, by their covered
+  /// places. Returns true if there are at most `widest` states. Otherwise keeps the `widest` states with the
+  /// least excess cost and returns false.
   static bool narrow(Level& level, std::size_t widest) {
     const auto before = [&](std::size_t a, std::size_t b) {
       return is_before(level.covered(a), level.covered(b));

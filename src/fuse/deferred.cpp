@@ -25,8 +25,9 @@ bool is_linear(const Step& s) {
   }
 }
 
-/// Applies a step to a value whose tile `h` lacks an offset (Kind::offset): changes the offset's coefficient
-/// or, for exp, the kind. Returns false if the step does not commute with the offset.
+/// Applies a step to the deferred value `h`, whose tile lacks an offset (Kind::offset): changes the offset's
+/// coefficient or, for exp, the kind to Kind::scaled. Returns false if the step does not commute with the
+/// offset.
 bool offset(const Step& s, Deferred& h) {
   switch (s.kind) {
     case OpKind::mul_scalar:

@@ -1,7 +1,7 @@
 // Represents a value that a thread block cannot complete inside its loop, because an operand is known only
-// after the loop: a tile, and the terms (factors or an offset) that are applied to the tile after the loop.
-// For example, the tile is exp(x - m') in place of exp(x - m), where m is a maximum over the loop and m' the
-// running maximum.
+// after the loop. A deferred value consists of a tile, which is computed in the loop, and of terms (factors
+// or an offset), which are applied to the tile after the loop. For example, with m the maximum over the loop
+// and m' the running maximum, exp(x - m) is the tile exp(x - m') and the factor exp(m' - m).
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -54,7 +54,8 @@ struct Deferred {
   }
 };
 
-/// Returns whether the step is a monotone function f, so that f(max x) = max f(x). A second operand must not
+/// Returns whether the step is a monotone function f, so that f(max x) = max f(x), where x is the operand
+/// that changes in the loop. If the step has another operand, the caller must check that the latter does not
 /// change in the loop.
 bool is_monotone(const Step&);
 

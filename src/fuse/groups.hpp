@@ -82,9 +82,9 @@ class Neighbours {
 class Twins {
  public:
   explicit Twins(const graph::KernelGraph&, const Order&);
-  /// Returns operators to take instead of `group`. If the operators of the group are interchangeable with
-  /// each other, returns the first group.size() operators that are interchangeable with them and not in
-  /// `taken`. Otherwise returns `group`.
+  /// Returns operators to take in place of `group`. If all operators of `group` are twins of each other
+  /// (equal operators that may swap places), returns the first group.size() operators, in the graph's order,
+  /// that are twins of these and not in `taken`. Otherwise returns `group`.
   std::vector<int> first(const std::vector<int>& group, const Set& taken) const;
 
  private:

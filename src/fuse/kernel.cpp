@@ -110,7 +110,8 @@ namespace {
 /// step in between, whose results may remain in registers.
 constexpr double hopeful = 0.8, hopeful_of_matmuls = 0.6, hopeful_of_chains = 0.4;
 
-/// Returns whether the block graph has a matmul with dtype_is(dtype of its first operand).
+/// Returns whether the block graph has a matmul for which dtype_is(d) is true, where d is the dtype of the
+/// matmul's first operand.
 bool multiplies(const graph::BlockGraph& b, auto dtype_is) {
   return std::ranges::any_of(b.ops, [&](const graph::BlockOp& op) {
     return op.kind == OpKind::matmul && dtype_is(b.tensors[op.inputs[0]].dtype);

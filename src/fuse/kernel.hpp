@@ -72,8 +72,9 @@ class CostCache {
   using Before = std::function<std::optional<double>(const std::string& structure)>;
   explicit CostCache(Before before = {}) : before_(std::move(before)) {}
 
-  /// Returns the time of a planned graph with this structure from this cache, else the time that the earlier
-  /// run found, else nullopt.
+  /// Returns the expected time, in microseconds, of a planned graph with this structure: a text that
+  /// describes the graph without names (reference/structure.hpp). Looks in this cache and then in the results
+  /// of an earlier run of the program (Before). Returns nullopt if the time is not known.
   std::optional<double> find(const std::string& structure) const;
   void add(const std::string& structure, double us);
   /// Returns the times added to this cache, by structure. Must not be called while another thread may add

@@ -35,7 +35,8 @@ class Merge {
   const Shape& shape(int v) const { return result_.values[v].shape; }
   DType dtype(int v) const { return result_.values[v].dtype; }
 
-  /// Appends a step on the values `in` and returns its result, a new value like `out`.
+  /// Appends a step on the values `in` and returns the index of its result, a new value with the shape and
+  /// dtype of `out`.
   int add(OpKind kind, std::vector<int> in, const Attributes& a, Value out) {
     const int v = value(std::move(out));
     result_.steps.push_back({kind, a, std::move(in), v});

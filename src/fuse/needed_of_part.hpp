@@ -4,8 +4,9 @@
 //   const auto [maxima, inside] = needed_of_part(steps, deferred, sums);
 //   // maxima: values that are maxima and stored by the blocks; inside: all values that the blocks compute
 //
-// `deferred` and `sums` describe the loop before it is split. deferred[v] is what a block has of value v
-// (deferred.hpp). sums[v] are the factors that are deferred to the end of sum v.
+// `deferred` and `sums` describe the loop before it is split. deferred[v] is value v as the block has it
+// inside the loop: a tile, and terms that are applied after the loop (deferred.hpp). sums[v], for a sum v
+// over the loop, are the factors that are applied to the sum after the loop.
 #pragma once
 #include <map>
 #include <set>

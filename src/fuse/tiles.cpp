@@ -138,8 +138,8 @@ class Tilings {
     if (split_axis >= 0) cuts_.push_back({{split_axis}, whole(split_axis), whole(split_axis), -1});
   }
 
-  /// Returns the tilings. With matmuls in the group, the tilings have the tile sizes of the tables above.
-  /// Otherwise a block has about 8192 or 2048 elements.
+  /// Returns the tilings. If the group has matmuls, their tile sizes are those of the table `products`
+  /// (tensor cores) or `products_by_threads` (FMA). Otherwise a block has about 8192 or 2048 elements.
   std::vector<Tiles> run() {
     if (by_threads_)
       for (const auto& [m, n, k, threads] : products_by_threads) add({m, n}, k, threads);
@@ -170,8 +170,8 @@ class Tilings {
     return rows.size() == 1 && *rows.begin() >= 0 ? whole(*rows.begin()) : 0;
   }
 
-  /// Returns the tilings of run(). If the group has no matmul and these have few blocks, also returns tilings
-  /// with 512 elements per block.
+  /// Returns the tilings of run(). If the group has no matmul and these tilings have few blocks, also returns
+  /// tilings with 512 elements per block.
   std::vector<Tiles> run_all() {
     std::vector<Tiles> all = run();
     if (products_ || all.empty() || !leaves_gpu_idle(all.back(), target_)) return all;

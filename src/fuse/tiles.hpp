@@ -28,7 +28,8 @@ enum class Stored : std::uint8_t { along_rows, anyhow };
 std::vector<Tiles> row_splits(const Steps&, const Axes&, const target::Target&, Stored);
 
 /// Returns up to two variants of a tiling whose loop is split over blocks (split-K). Returns none if the
-/// tiling has no loop, no unused grid dimension, or more blocks than half of the multiprocessors.
+/// tiling has no loop, if it uses all three grid dimensions, or if it has more blocks than half the number of
+/// multiprocessors.
 std::vector<Tiles> splits(const Tiles&, const target::Target&);
 
 }  // namespace zellige::fuse

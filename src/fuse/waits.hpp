@@ -23,7 +23,7 @@ class Waits {
   /// `operators`: the number of operators of the graph. Each must be in exactly one piece.
   Waits(const std::vector<Piece>&, std::size_t operators);
 
-  /// Returns, for each piece, the pieces that depend on it directly.
+  /// Returns, for each piece (a group of operators), the pieces that read its results.
   const std::vector<std::vector<std::size_t>>& after() const { return after_; }
   /// Returns the indices of all pieces in topological order. Among the pieces that may come next, the one
   /// with the lowest rank comes first; ranks[p] is the rank of piece p. Returns nullopt if there is a cycle.
