@@ -223,7 +223,7 @@ class Count {
   }
 
   /// Returns the address in shared memory, in bytes, of the access `a` when the loop nest is at coordinate `at`.
-  /// `part` is the number of the partial result that is accessed.
+  /// `part` is the index of the partial result that is accessed, if the buffer has several.
   std::int64_t address(const SharedAccess& a, const Shape& at, std::int64_t part) {
     const Buffer& b = plan_.buffers[a.buffer];
     element_.clear();
@@ -247,8 +247,9 @@ bool too_many(const Context& c) {
   return items > limit;
 }
 
-/// Returns an access of `elements` adjacent elements of a buffer, at the coordinate of the loop nest. `part` is the
-/// number of the partial result that is accessed.
+/// Returns a load (or, if `load` is false, a store) of `elements` adjacent elements of a buffer. The coordinate of the
+/// first one is that of the loop nest's current iteration. `part` is the index of the partial result that is accessed,
+/// if the buffer has several.
 SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, int part = 0) {
   const Buffer& b = plan.buffers[buffer];
   SharedAccess a{buffer, load, elements * graph::bytes(b.dtype), part, {}, {}};

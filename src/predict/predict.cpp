@@ -40,8 +40,8 @@ struct Operand {
 };
 
 /// Adds the counters of `times` executions of one ldmatrix by one warp: instructions and wavefronts. `row` is
-/// the descriptor of ldmatrix. It reads `depth` elements along K from `k` on, of rows or columns of operand
-/// `o` from `x` on. `at` has the batch coordinates.
+/// the descriptor of ldmatrix. The instruction reads operand `o`: `depth` elements along K, beginning at
+/// index `k`, of the rows of A or columns of B that begin at index `x`. `at` has the batch coordinates.
 void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, std::int64_t k, std::int64_t x,
           std::int64_t depth, std::uint64_t times) {
   const int matrix = matrix_side(row);
@@ -296,7 +296,8 @@ class Prediction {
   }
 
   /// Adds the counters of the ordinary shared-memory accesses of tasks (the work of steps) that are evaluated
-  /// in one loop nest. `start` is set if the only task initialises a loop state.
+  /// in one loop nest. If `start` is true, `tasks` is a single task, and the accesses are those that
+  /// initialise its loop state.
   void shared(const std::vector<int>& tasks, bool start) {
     const auto [entry, fresh] = shared_.try_emplace({tasks.front(), start});
     if (fresh) entry->second = start ? count_start(plan_, tasks.front()) : count_shared(plan_, tasks);

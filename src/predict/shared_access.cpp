@@ -70,7 +70,7 @@ class Collection {
   }
 
   /// Adds a load or store by `item` to coordinates `at` of its buffer, executed under the current conditions.
-  /// `part` is the number of the partial result that is accessed.
+  /// `part` is the index of the partial result that is accessed, if the buffer has several.
   void add(const Item& item, bool load, int part, std::vector<Place> at) {
     const Buffer& b = plan_.buffers[item.buffer];
     accesses.push_back({item.buffer, load, item.width * graph::bytes(b.dtype), part, std::move(at),

@@ -1,6 +1,6 @@
 // Lists the ordinary loads and stores of shared memory that a loop nest of the generated source executes.
-// Each access has a width, and coordinates in the buffer that are functions of the loop nest's coordinate.
-// Bank conflicts and counters are predicted from this list.
+// Each access has a width, and a coordinate in the buffer, which is a function of the loop nest's current
+// coordinate. Bank conflicts and counters are predicted from this list.
 //
 //   for (const SharedAccess& a : nest_accesses(plan, tasks)) ...   // tasks with one thread-value layout
 //
@@ -34,8 +34,9 @@ struct SharedAccess {
   bool invariant = false;     // executed once before the loop along axis 0
 };
 
-/// Returns the accesses of tasks that share a loop nest. Returns nullopt if the accesses differ between
-/// blocks or iterations; elements beyond a tensor's edge are neither evaluated nor stored.
+/// Returns the accesses of tasks that share a loop nest. Returns nullopt if the nest has elements beyond a
+/// tensor's edge: these are neither evaluated nor stored, so the accesses differ between blocks or
+/// iterations.
 std::optional<std::vector<SharedAccess>> nest_accesses(const KernelPlan&, const std::vector<int>& tasks);
 
 }  // namespace zellige::plan
