@@ -165,8 +165,9 @@ class Relating {
     return r;
   }
 
-  /// Returns how the result of a sum or contraction relates to that before the change, if the dimension that
-  /// is summed is split as `parts` says. The result is a partial sum, to be added over blocks or iterations.
+  /// Returns how the result of a sum or contraction relates to its result before the change, if the summed
+  /// dimension is split over blocks or iterations, as the operand's relation `parts` says. The result is then
+  /// a partial sum, and only the total over blocks or iterations is unchanged.
   Relation summed(const Relation& parts) const {
     return settled({.kind = Kind::sums, .loop = change_.loop || parts.loop, .blocks = change_.axis >= 0});
   }
@@ -279,8 +280,8 @@ class Relating {
     return parts;
   }
 
-  /// Returns the relation of the result of the current operator, a sum along `dim`. It leaves `to` separate
-  /// sums, each of every `to`-th element.
+  /// Returns the relation of the result of the current operator, a sum along `dim`, to its result before the
+  /// change. The sum has `to` results along `dim`; each is the sum of every `to`-th element.
   Relation reduced(int dim, std::int64_t to) const {
     const int x = op_->inputs[0], along = back(x, dim);
     Relation r = of(0);
