@@ -102,8 +102,9 @@ class HeadsFirst {
     return rotated(s) ? std::optional(s) : std::nullopt;
   }
 
-  /// Returns whether all readers of the view are slices of heads and rotary embeddings, with at least one
-  /// embedding.
+  /// Returns true if all of these hold: every reader of the view is a rotary embedding or a slice of heads;
+  /// at least one rotary embedding reads the view or such a slice; by_rows() is true for all these
+  /// embeddings.
   bool rotated(const Seen& s) const {
     bool any = false;
     for (int r : readers(g_, s.last)) {

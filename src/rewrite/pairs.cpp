@@ -164,8 +164,8 @@ class Pairs {
     add(OpKind::reshape, {side_by_side}, {.sizes = shape(to)}, name(to), to);
   }
 
-  /// Returns the heads of tensor `pairs` that a slice of the input graph selects: `pairs` if it selects all,
-  /// else a new tensor.
+  /// Returns the heads of tensor `pairs` that `slice`, an operator of the input graph, selects: `pairs`
+  /// itself if it selects all heads, otherwise a new tensor, which is named after tensor `to`.
   int cut(int pairs, const KernelOp& slice, int to) {
     const graph::Attributes& a = slice.attributes;
     if (a.start == 0 && a.end == out_.shape(pairs)[0]) return pairs;

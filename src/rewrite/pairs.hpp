@@ -8,8 +8,9 @@
 //   t (h, 2, m, d / 2) -> permute -> rotary_interleaved -> slice, permute and reshape
 //
 // Both columns of a pair are then in the same block, whatever part of d the block has, so that the embedding
-// can be fused into the matmul. The slice moves after the embedding. So one operator rotates queries and
-// keys, and blocks store the slices (Steps::slices).
+// can be fused into the matmul. The slice moves after the embedding, so that one operator can rotate queries
+// and keys together. Each block of a fused kernel then stores its result to the output of the slice to which
+// its heads belong (Steps::slices).
 #pragma once
 #include <optional>
 

@@ -10,7 +10,8 @@
 //
 // - a tensor that is stored between kernels must be float32, a tensor of the original graph in the same dtype,
 //   the result of a cast of the graph, or read only by matmuls, which round it anyway;
-// - a cast inside a kernel must be one of these too; otherwise it is removed, and its readers use float32.
+// - a cast inside a kernel must satisfy the same condition; otherwise it is removed, and its readers use
+//   float32.
 #pragma once
 #include <optional>
 #include <string>
