@@ -1,6 +1,6 @@
 // Instruction descriptors of float32 matmuls by FMA instructions (SIMT, without tensor cores). A descriptor
-// says how many rows and columns a warp computes, how the threads of the warp divide them, and how many
-// cycles a step over K occupies a quarter of a multiprocessor.
+// says how many rows and columns a warp computes, how the rows and columns are divided among the warp's
+// threads, and for how many cycles one step along K occupies one of a multiprocessor's four partitions.
 //
 //   outer_products()[0]   // OuterProduct<4, 4, 4, 8>: 4 x 8 lanes with 4 x 4 accumulators each; m 16, n 32, k 4
 //
