@@ -102,9 +102,9 @@ class Neighbours {
     return result;
   }
 
-  /// Returns whether a tiling's grid is neither too small (fewer blocks than a third of the multiprocessors)
-  /// nor too large (more than 6 blocks per multiprocessor). A grid that is at least as large, or at most as
-  /// large, as the given one passes the respective test as well.
+  /// Returns whether a tiling's grid is neither too small nor too large. Too small is a grid with fewer
+  /// blocks than a third of the multiprocessors, and fewer than the original grid. Too large is one with more
+  /// than 6 blocks per multiprocessor, and more than the original grid.
   bool sensible(const OpTiling& t) const {
     const std::int64_t blocks = t.grid.count(), own = given_[which_].grid.count(),
                        all = target_.multiprocessors;

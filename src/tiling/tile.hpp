@@ -39,8 +39,9 @@ struct Ranked {
   Rejections rejected;
 };
 
-/// Returns plans of the graph, sorted by estimated time: one with its own tilings, and about `maximum` with
-/// those other tilings whose estimated time is least. Tilings that do not fit the target, and plans that the
+/// Returns plans of the graph, sorted by estimated time: one with the graph's own tilings, and about
+/// `maximum` plans with those other tilings whose estimated times are least. The last argument says whether
+/// the tiles of standalone matmuls are varied, too. Tilings that do not fit the target, and plans that the
 /// verifier rejects, are omitted. Throws Rejected if the verifier rejects all plans.
 Ranked ranked(const graph::KernelGraph&, const target::Target&, const PlanOptions&, int maximum, Tilings);
 
