@@ -94,8 +94,8 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
   for_each(EvaluatedLayout(plan.contexts[t.context]), check, copy.vector);
 }
 
-/// Throws Rejected if task `t`, which writes a matmul operand to its buffer, does not also write the zeros of its
-/// padding.
+/// Throws Rejected if task `t`, which writes a matmul operand to its buffer, does not also write the zeros in the
+/// buffer's padding.
 void check_padding(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
   const Context& c = plan.contexts[t.context];

@@ -16,7 +16,7 @@ namespace zellige::plan {
 void verify_bounds(const KernelPlan&, const Program&);
 
 /// Returns the offset of the element at coordinate `at`, in elements from the start of the buffer's stage. `part` is
-/// the number of the partial result, if the buffer has several.
+/// the index of the partial result, if the buffer has several.
 std::int64_t offset_of(const Buffer&, const Shape& at, std::int64_t part = 0);
 
 }  // namespace zellige::plan

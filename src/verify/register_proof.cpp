@@ -163,8 +163,8 @@ void RegisterProof::sums(int t, int writer) {
   if (task.buffer < 0) in_every_lane(t);
 }
 
-/// Throws Rejected unless the values that task t adds up across the lanes of a row belong to the row for
-/// which each of these lanes keeps the result.
+/// Proves that task t, which sums rows across lanes, leaves each sum where the plan expects it: each lane
+/// that adds up values of a row is a lane that keeps the sum of that row. Throws Rejected otherwise.
 void RegisterProof::in_every_lane(int t) const {
   const Task& task = plan_.tasks[t];
   const Context& c = context(t);

@@ -32,8 +32,8 @@ class RegisterProof {
   void in_pairs(int writer, int reader, int x);
 
   /// Proves that task t may read buffer b after task w without a barrier: each thread reads only elements
-  /// that it wrote itself. Throws Rejected unless `own`, which states that each thread reads b at exactly the
-  /// coordinates of its elements in t's thread-value layout.
+  /// that the same thread wrote. `own` says whether each thread reads b at exactly the coordinates of its
+  /// elements in t's thread-value layout. If it is false, throws Rejected.
   void same_thread(int t, int w, int b, bool own) const;
 
   /// Proves that every element of a matmul's result is in the accumulators of exactly one thread, or of one
@@ -44,8 +44,9 @@ class RegisterProof {
   /// instruction expects there, and all of K is multiplied exactly once.
   void chained(int t, int writer);
 
-  /// Proves that task t combines the partial results of task `writer` correctly. Each partial result must be
-  /// added once, and the total must be stored for the right row, or be kept by all lanes of that row.
+  /// Proves that task t combines the partial results of task `writer` correctly: each partial result is added
+  /// once, and the total is stored for the right row, or is kept by all lanes of that row. Throws Rejected
+  /// otherwise.
   void sums(int t, int writer);
 
   /// Returns a task's name for messages: 'to operand %5'.

@@ -142,9 +142,9 @@ class Simulation {
 
   // ---- ordering of two accesses ----
 
-  /// Returns true if access x has completed before access y, the current step of its warp role. All threads
-  /// of y's warp role must have observed x. If each thread accesses only its own elements in x and y, it is
-  /// enough that each thread has observed its own access.
+  /// Returns true if access x has completed before access y, which the current step of y's warp role makes.
+  /// This holds if all threads of y's warp role have observed x. If each thread accesses only its own
+  /// elements in x and in y, it suffices that each thread has observed its own access x.
   bool ordered(const Touch& x, const Touch& y) const {
     const AgentState& me = s.agents[y.agent];
     if (me.seen[x.component] >= x.value) return true;
@@ -165,8 +165,8 @@ class Simulation {
     report_no_fence(s, write, y);
   }
 
-  /// Checks read r of one stage of a tensor. A write of the stage must have happened before, and no write to
-  /// another tensor that shares bytes with the stage may have come after that write.
+  /// Rejects the read r of one stage of a tensor unless a write of the stage happens before it. Also rejects
+  /// r if another tensor that shares bytes with the stage has been written since that write.
   void read(const Touch& r) {
     Cell& cell = s.cells[r.cell];
     if (cell.overwritten) report_overwritten(s, r);
@@ -181,8 +181,8 @@ class Simulation {
     cell.reads.push_back(r);
   }
 
-  /// Checks write w of one stage of a tensor. All earlier accesses to stages that share a byte with this
-  /// stage must have completed before the write.
+  /// Rejects the write w of one stage of a tensor unless all earlier accesses to stages that share bytes with
+  /// this stage have completed before w.
   void write(const Touch& w) {
     Cell& cell = s.cells[w.cell];
     for (int d : cell.overlapping) {
@@ -288,7 +288,8 @@ class Simulation {
                                [&](const auto& c) { return c.second.released >= channel.produced; });
   }
 
-  /// Merges the clocks `own` and `fenced` into those of all threads of warp role `me`.
+  /// Records that all threads of warp role `me` have observed everything up to the clock `own`, and that a
+  /// proxy fence covers everything up to the clock `fenced`.
   static void learn(AgentState& me, const Clock& own, const Clock& fenced) {
     join(me.seen, own), join(me.own, own);
     join(me.fenced, fenced), join(me.fenced_own, fenced);
@@ -413,8 +414,8 @@ class Simulation {
   }
 
   /// Returns whether warp role `agent`, a consumer of the channel, acquires the channel's stages. A consumer
-  /// in another block of the cluster does not: it acquires the stages of its own block's channel, and only
-  /// releases those of this one.
+  /// in another block of the cluster does not: it acquires the stages of its own block's channel, but also
+  /// releases the stages of this channel.
   bool acquires(int agent, int channel) const {
     for (const Event& e : s.lines[agent])
       if (const Release* of = as<Release>(*e.step); of && of->channel == channel && of->acquired_channel >= 0)

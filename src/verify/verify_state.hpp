@@ -109,8 +109,9 @@ struct State {
   std::vector<Cell> cells;
   std::vector<int> first_cell;  // by tensor: index of the cell of stage 0
 
-  /// Return the index of a vector clock's component: for the steps of warp role `agent`, or for its
-  /// asynchronous groups of kind g. component_of_channel() is that for the stages of a channel.
+  /// Three functions return the index of a component of the vector clocks. component(agent) counts the steps
+  /// of warp role `agent`, component(agent, g) its asynchronous groups of kind g, and component_of_channel()
+  /// the stages of a channel.
   int component(int agent) const { return agent; }
   int component(int agent, Groups g) const {
     return static_cast<int>(agents.size()) + agent * group_kinds + static_cast<int>(g);

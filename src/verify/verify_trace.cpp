@@ -19,8 +19,8 @@ struct Shortening {
   std::int64_t modulus = 1, minimum = 0;
   std::int64_t together = -1;  // if >= 0: iterations that every loop drops, so that agents stay in step
 
-  /// Returns the iteration number in the shortened loop that corresponds to `trip_count`, a number at which
-  /// the real loop begins or ends. 0 and 1 are unchanged.
+  /// Returns the iteration number in the shortened loop that corresponds to iteration number `trip_count` of
+  /// the real loop, which is its first iteration or its end. 0 and 1 are returned unchanged.
   std::int64_t operator()(std::int64_t trip_count) const {
     if (trip_count <= 1) return trip_count;
     if (together >= 0) return trip_count - together;
@@ -75,8 +75,8 @@ struct Unroller {
   const Shortening& shorten;
   std::vector<Event> line;
 
-  /// Appends the events of the steps, executed in iteration `in`, to `line`. `index` is the number of the
-  /// first step within the warp role. Returns the number of the step after the last one.
+  /// Appends to `line`, the list of a warp role's events, those of `steps` in iteration `in`. `index` is the
+  /// number of the first step within the warp role. Returns the number of the step after the last one.
   int run(const std::vector<Step>& steps, int index, const Iteration& in) {
     bool loop_seen = false;
     for (std::size_t k = 0; k < steps.size(); ++k, ++index) {
