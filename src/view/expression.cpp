@@ -329,8 +329,8 @@ std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
 Result evaluate_expression(std::string_view text) {
   if (text.size() > max_text) fail("the expression has {} characters, more than {}", text.size(), max_text);
   auto raise = [&](const std::string& why, std::size_t begin, std::size_t end) {
-    // Whether the error is due to numbers that are only known at run time, with which CuTe's algebra can do
-    // less. The user often knows the number at compile time, so the message says how to write it.
+    // True if the error is due to numbers that are only known at run time, for which CuTe's algebra has fewer
+    // operations. The user often knows the number at compile time, so the message says how to write it.
     const bool unknown = why.find("run-time") != std::string::npos;
     const char* hint = unknown ? " (bare numbers are run-time ones: write _2 for a known 2)" : "";
     throw ExpressionError(fmt::format("{}{}", why, hint), marked(text, begin, end));
