@@ -27,8 +27,8 @@ double in_sectors(double run) {
 // Loads in flight per thread where tiles are read directly from global memory; stores in between prevent more.
 constexpr double reads_at_a_time = 4;
 
-// Returns the issue slots per 32 elements. The default of 6 is for exp and similar functions, which use the special
-// function unit at a quarter of the usual rate.
+// Returns the number of issue slots (warp instructions) that elementwise operator `op` needs per 32 elements. The
+// default of 6 is for exp and similar functions, which use the special function unit at a quarter of the usual rate.
 double slots_of(OpKind op) {
   switch (op) {
     case OpKind::mul_scalar:
