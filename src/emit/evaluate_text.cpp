@@ -196,7 +196,7 @@ Condition KernelText::in_slices(const Task& task) const {
   return all;
 }
 
-/// Emits a loop nest over a layout that distributes chunks of a tile over the threads.
+/// Emits the loop nest of `tasks`, whose thread-value layout distributes chunks of a tile over the threads.
 void KernelText::blocked_nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
   const std::vector<Item> items = plan::evaluate(plan_, tasks);

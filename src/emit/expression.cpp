@@ -126,9 +126,9 @@ Value KernelText::named(const Value& v) {
   return {name, false, "", v.type};
 }
 
-/// Returns the condition of a bounds check (`guard`) at a position of the nest. The elements must be within
-/// the matmul's result, if its instruction tiles extend beyond it, and within the tensor, if the block's tile
-/// is partial.
+/// Returns the condition of a bounds check (`guard`) at a position of the nest. The condition is true for
+/// elements within the matmul's result (tested if instruction tiles extend beyond it) and within the tensor
+/// (tested if the block's tile is partial).
 Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   Condition all;
   for (const plan::Guard& g : guard.guards)
