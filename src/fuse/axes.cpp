@@ -45,8 +45,8 @@ class Union {
   /// Records that a step needs all of the axis of dimension `d` of value `v` in one block.
   void whole(int v, int d) { whole_[at(v, d)] = true; }
 
-  /// Makes corresponding dimensions of values `v` and `w` one axis. Dimensions correspond from the last one,
-  /// as in broadcasting; the last `but` dimensions are skipped.
+  /// Makes corresponding dimensions of values `v` and `w` one axis. As in broadcasting, dimensions correspond
+  /// if they are equally far from the last dimension. The last `but` dimensions are skipped.
   void aligned(int v, int w, int but = 0) {
     for (int back = but + 1; back <= std::min(rank(v), rank(w)); ++back)
       same(v, rank(v) - back, w, rank(w) - back);

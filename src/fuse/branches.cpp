@@ -107,8 +107,8 @@ class Covering {
     });
   }
 
-  /// Returns the cheapest cover of those places of branch `b` that piece `p` does not contain. It is computed
-  /// once per set of uncovered places.
+  /// Returns the cheapest cover of those places (operators) of branch `b` that piece `p`, a candidate group,
+  /// does not contain. The cover is computed once per set of uncovered places.
   const Rest& rest(int b, const Piece& p) {
     const std::vector<int>& all = branches_[static_cast<std::size_t>(b)].places;
     std::vector<int> left;

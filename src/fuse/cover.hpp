@@ -6,15 +6,15 @@
 //   c.pieces      // {3, 1}: the pieces {0, 2} and {1}, 2.5 in total
 //   c.with[0]     // 3: the cost of the cheapest cover that has piece 0
 //
-// The method is dynamic programming: each piece that contains the first uncovered place is tried. A state is
-// that place and the set of covered places after it. The number of states grows with n times the number of
-// places that pieces span, because independent places multiply states only where they are interleaved.
+// The method is dynamic programming. A state is the first uncovered place and the set of covered places after
+// it. From each state, every piece that contains the first uncovered place is tried. There are few states if
+// the places of each piece are close to each other in the numbering.
 //
-// Each place has a lower bound such that the bounds of a piece's places sum to at most the piece's cost. The
-// cost of a cover is then the sum of all bounds plus, for each piece, the excess of its cost over the bounds
-// of its places. First a narrow search finds some cover. Covers that cost more than that cover plus its most
-// expensive piece are pruned. The result is exact unless more than `widest` states have the same first
-// uncovered place; then only those with the least excess are kept.
+// Each place gets a lower bound of its cost, such that the bounds of a piece's places sum to at most the
+// piece's cost. The difference is the piece's excess. The cost of a cover is the sum of all bounds plus the
+// excesses of its pieces. First a search with few states finds some cover. Covers that cost more than that
+// cover plus its most expensive piece are pruned. The result is exact unless more than `widest` states have
+// the same first uncovered place; then only those with the least excess are kept.
 #pragma once
 #include <cstddef>
 #include <limits>

@@ -41,8 +41,8 @@ Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache
   }
 }
 
-/// Returns the variant of the fused graph in which custom operators are kept, or the reason why it is not
-/// available: the verifier rejects its plan.
+/// Returns the variant of the fused graph in which custom operators are kept. If the verifier rejects that
+/// variant's plan, returns the verifier's message in place of the graph.
 Way kept_as_they_are(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
                      Reasons reasons) {
   try {

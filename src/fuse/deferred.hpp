@@ -1,7 +1,8 @@
 // Represents a value that a thread block cannot complete inside its loop, because an operand is known only
 // after the loop. A deferred value consists of a tile, which is computed in the loop, and of terms (factors
-// or an offset), which are applied to the tile after the loop. For example, with m the maximum over the loop
-// and m' the running maximum, exp(x - m) is the tile exp(x - m') and the factor exp(m' - m).
+// or an offset), which are applied to the tile after the loop. For example, let m be the maximum over the
+// loop and m' the running maximum. Then exp(x - m) consists of the tile exp(x - m') and of the factor exp(m'
+// - m), by which the tile is multiplied.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -239,7 +239,7 @@ class Making {
   /// Returns the axes of steps_of_tiles(t).
   const Axes& axes_of_tiles(const Tiles& t) { return masked(t).second; }
   /// Returns the group's steps with masks for the axes that have a partial tile under tiling `t`, and the
-  /// axes of these steps. They are computed once per set of such axes.
+  /// axes of these steps. Both are computed once per set of axes that have a partial tile.
   const std::pair<Steps, Axes>& masked(const Tiles& t) {
     const auto [at, is_new] = masked_.try_emplace(partial_axes(t), steps_, axes_);
     if (is_new && !t.extents.empty()) {

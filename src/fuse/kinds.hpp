@@ -49,8 +49,8 @@ class Kinds {
   void plan(Kind&) const;
   /// Returns the cheapest kernel of a planned kind, for the operators `ops`, a group of that kind.
   Kernel kernel(const Kind&, const std::vector<int>& ops) const;
-  /// Returns why no kernel computes the operators `ops` together, or, if one does, its estimated time in
-  /// words. If `plan_it` is true, a kernel that cannot be planned does not count.
+  /// Returns, as text for a note, why no kernel computes the operators `ops` together or, if there is such a
+  /// kernel, its estimated time. If `plan_it` is true, kernels that cannot be planned are ignored.
   std::string reason(const std::vector<int>& ops, bool plan_it) const;
 
  private:

@@ -51,8 +51,8 @@ struct Steps {
   std::map<int, std::vector<Slice>> slices{};
 };
 
-/// Returns whether a step of this kind is a sum or maximum along its attribute `dim`, which is kept with
-/// extent 1.
+/// Returns whether a step of this kind is a sum or maximum along one dimension (the attribute `dim`). The
+/// result of such a step keeps this dimension with extent 1.
 bool is_reduction(OpKind);
 
 /// Returns whether the operator may be fused with others into one kernel.

@@ -234,8 +234,8 @@ class Tilings {
   static std::int64_t rounded(std::int64_t n) {
     return (n + rows_of_instruction - 1) / rows_of_instruction * rows_of_instruction;
   }
-  /// Returns whether splitting extent `largest` into `parts` equal parts gives bad tiles: no multiple of 16,
-  /// or less than half of `limit`.
+  /// Returns whether splitting extent `largest` into `parts` equal parts gives bad tiles: their extent is no
+  /// multiple of 16, or is less than half of `limit`.
   static bool is_odd(std::int64_t largest, std::int64_t parts, std::int64_t limit) {
     const std::int64_t tile = largest / parts;
     return limit >= rows_of_instruction && largest > rows_of_instruction &&
