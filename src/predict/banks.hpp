@@ -6,7 +6,8 @@
 //
 // - The hardware serves at most banks * bank_bytes (128) bytes at once. A warp is therefore split into phases of
 //   min(32, 128 / bytes) consecutive lanes: 32 lanes for up to 4 bytes per lane, 16 for 8 bytes, 8 for 16 bytes.
-// - In a phase each bank serves one of its words per wavefront. Lanes that access the same word share it.
+// - In a phase each bank serves one of its words per wavefront. Lanes that access the same word are served by
+//   the same wavefront.
 // - ldmatrix and stmatrix have one 16-byte row address per lane and 8 rows per matrix: set `bytes` to 16, and give
 //   addresses for 8, 16 or 32 lanes.
 // - Two adjacent phases of a load are merged into one if in both every lane i has the same address as lane i ^ 1, or

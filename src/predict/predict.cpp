@@ -406,9 +406,9 @@ class Prediction {
     return counts;
   }
 
-  /// Returns the counts of one execution of a matmul by one block. On tensor cores these are its matrix
-  /// instructions and ldmatrix; A is read once per warp along N, and B once per warp along M. On FMA units
-  /// these are its loads of shared memory.
+  /// Returns the counts of one execution of a matmul by one block. For tensor cores, counts the matrix
+  /// instructions and the ldmatrix; A is read once per warp along N, and B once per warp along M. For FMA
+  /// instructions, counts the loads of shared memory.
   Counts multiplied(const Task& t) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);

@@ -4,8 +4,9 @@
 //
 //   for (const SharedAccess& a : nest_accesses(plan, tasks)) ...   // tasks with one thread-value layout
 //
-// Matrix loads and asynchronous copies are not included. The accesses are those of evaluate(), which the
-// emitter prints; tests/predict checks that they equal the emulator's counters.
+// Matrix loads and asynchronous copies are not included. The accesses are derived from the items that
+// evaluate() returns (kernel/evaluation.hpp), from which the emitter generates the source; tests/predict
+// checks that they agree with the emulator's counters.
 #pragma once
 #include <optional>
 
