@@ -34,8 +34,9 @@ class Relating {
     for (std::size_t i = 0; i < a.size(); ++i) varies_.push_back(a[i] || b[i]);
   }
 
-  /// Returns the outputs of which only totals along a dimension are unchanged, by index into
-  /// KernelOp::outputs. Throws Error if an output would change in any other way.
+  /// Derives how each block operator's result relates to its result before the change. Returns the outputs
+  /// that become partial sums, by index into KernelOp::outputs: of these outputs only totals along a
+  /// dimension are unchanged. Throws Error if an output would change in any other way.
   std::map<int, Summed> run() {
     std::map<int, Summed> changed;
     for (std::size_t i = 0; i < before_.ops.size(); ++i) {
@@ -56,8 +57,8 @@ class Relating {
   }
 
  private:
-  /// Throws Error with the current operator, the change of the tiling, and the given reason why it is
-  /// impossible.
+  /// Throws Error. The message has the current operator, the change of the tiling, and the given reason why
+  /// this change is impossible.
   template <class... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
     const std::string what =
@@ -210,8 +211,8 @@ class Relating {
     return met(op_->inputs);
   }
 
-  /// Returns the relation of the result of the current operator, a permute: its operand's relation, with the
-  /// split dimension renumbered.
+  /// Returns how the result of the current operator, a permute, relates to its result before the change: as
+  /// its operand does, with the split dimension renumbered.
   Relation permuted() const {
     Relation r = of(0);
     const std::vector<std::int64_t>& dims = op_->attributes.sizes;  // all_same and sums are handled above
@@ -220,9 +221,9 @@ class Relating {
     return r;
   }
 
-  /// Returns the relation (same or parts) of the result of a matmul with a bias, given the relation `product`
-  /// of the matmul without the bias. Throws Error if the bias would be added to partial sums, or if it is not
-  /// split like the result.
+  /// Returns how the result of a matmul with a bias relates to its result before the change (same or parts),
+  /// given the relation `product` of the matmul without the bias. Throws Error if the bias would be added to
+  /// partial sums, or if it is not split like the result.
   Relation biased(const Relation& product) const {
     const Relation& bias = of(2);
     if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial results");
@@ -238,8 +239,9 @@ class Relating {
     return product;
   }
 
-  /// Returns the relation (same or parts) of an elementwise function of `tensors`. Throws Error unless all
-  /// tensors that are split (`parts`) are split along the same dimension, and the others have extent 1 there.
+  /// Returns how an elementwise function of `tensors` relates to its result before the change: the same, or
+  /// parts (tiles of another extent). Throws Error unless all tensors whose relation is `parts` are split
+  /// along the same dimension, and all other tensors have extent 1 along that dimension.
   Relation met(const std::vector<int>& tensors) const {
     Relation r;
     for (int t : tensors) {
@@ -256,8 +258,9 @@ class Relating {
     return r;
   }
 
-  /// Returns the relation of the result of the current operator, a matmul, without its bias: parts if M, N or
-  /// a batch dimension is split, partial sums if K of both operands is split.
+  /// Returns how the result of the current operator, a matmul without its bias, relates to its result before
+  /// the change: parts if the change splits M, N or a batch dimension, partial sums if it splits K of both
+  /// operands.
   Relation product() const {
     const int a = op_->inputs[0], b = op_->inputs[1];
     if (rank(a) < 2 || rank(b) < 2) refuse("what becomes of a vector's product is not known here");
@@ -302,8 +305,8 @@ class Relating {
     return summed(r);
   }
 
-  /// Returns the relation (partial sums) of the result of the current operator, some of whose operands are
-  /// partial sums. Throws Error unless the operator is linear in these operands.
+  /// Returns how the result of the current operator relates to its result before the change (partial sums),
+  /// if some of its operands are partial sums. Throws Error unless the operator is linear in these operands.
   Relation linear() const {
     Relation r;
     int sums = 0;
@@ -348,9 +351,9 @@ class Relating {
     return r;
   }
 
-  /// Returns the relation of the result of the current operator, an accumulator over the loop. Throws Error
-  /// if the result would change, for example because it adds the same tile in every iteration and the number
-  /// of iterations changes.
+  /// Returns how the result of the current operator, an accumulator over the loop, relates to its result
+  /// before the change. Throws Error if the result would change, for example because it adds the same tile in
+  /// every iteration and the number of iterations changes.
   Relation accumulated() const {
     const int x = op_->inputs[0];
     Relation r = of(0);

@@ -2,7 +2,7 @@
 // and tiles of its standalone matmuls. It does not affect what the graph computes. This file reads and
 // writes tilings; retile.hpp applies them.
 //
-//   Tiling t = tiling_of(graph);          // as the graph has it
+//   Tiling t = tiling_of(graph);          // the tiling that the graph has
 //   t[0].grid.x = 128;
 //   KernelGraph h = retile(graph, t);     // retile.hpp: a graph that computes the same; otherwise throws Error
 //
