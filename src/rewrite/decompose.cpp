@@ -171,9 +171,9 @@ class Decomposition {
   }
 
   /// Returns the tensor that a sum with attributes `a` should read in place of tensor `sums`. If `sums` is
-  /// itself the result of a sum along the same dimension, that is the operand of that sum, so that one kernel
-  /// may sum everything; a cast to f32 between the two sums is then applied to the operand. Otherwise it is
-  /// `sums`.
+  /// the result of an earlier sum along the same dimension, returns the earlier sum's operand, so that one
+  /// sum replaces both; if there is a cast to f32 between the two sums, the operand is cast. Otherwise
+  /// returns `sums`.
   int summed_at_once(int sums, const Attributes& a) {
     const KernelOp* op = made_by(sums, OpKind::cast);
     const bool wider = op && op->attributes.dtype == DType::f32;

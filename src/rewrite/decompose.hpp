@@ -3,10 +3,10 @@
 //
 //   std::optional<KernelGraph> unfused = decompose(graph);       // nullopt: no custom operator can be decomposed
 //
-// A custom operator is first retiled to one block and one iteration. A proof that this is valid
-// (retile/relation.hpp) shows that its tiles are parts of whole tensors, so each block operator is the same
-// operator on whole tensors. An accumulator of one iteration is the identity, or a sum over the last
-// dimension, and a mask needs no tile offset. Tensors that the operator stores keep their names.
+// A custom operator is first retiled to one block and one iteration; retile/relation.hpp proves that it still
+// computes the same. Its tiles are then whole tensors, and each block operator can be written as the same
+// kernel-level operator on these tensors. An accumulator of one iteration becomes the identity, or a sum over
+// the last dimension, and a mask needs no tile offset. Tensors that the operator stores keep their names.
 //
 // A custom operator is kept in these cases:
 //

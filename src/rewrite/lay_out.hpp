@@ -1,7 +1,8 @@
-// Chooses the memory layout (strides) of an intermediate tensor so that the views of it need no copy. This
-// applies where a view of row-major memory would not be expressible by strides, or is an output of the graph.
+// Chooses the memory layout (strides) of an intermediate tensor so that the views of it need no copy. Strides
+// are chosen if, with the tensor in row-major order, strides could not express a view of it, or the last view
+// is an output of the graph, which must be row-major or have prescribed strides.
 //
-//   heads (8, 2048, 128) -> permute -> (2048, 8, 128) -> reshape -> (2048, 1024)      heads in strides (128, 1024, 1)
+//   heads (8, 2048, 128) -> permute -> (2048, 8, 128) -> reshape -> (2048, 1024)      heads gets strides (128, 1024, 1)
 #pragma once
 #include "graph/graph.hpp"
 
