@@ -36,8 +36,8 @@ class Neighbours {
   Neighbours(const graph::KernelGraph& g, std::size_t which, const target::Target& target)
       : graph_(g), given_(retile::tiling_of(g)), which_(which), target_(target) {}
 
-  /// Returns the valid tilings with the least estimated time in microseconds, cheapest first, at most
-  /// `maximum`.
+  /// Returns at most `maximum` tilings, cheapest first, each with its estimated time in microseconds. All of
+  /// them are proved not to change the graph's results.
   std::vector<std::pair<double, Tiling>> best(std::size_t maximum) {
     std::vector<std::int64_t> values[4];
     for (int at = 0; at < 4; ++at) values[at] = extents(at);
