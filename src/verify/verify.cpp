@@ -38,8 +38,8 @@ class Simulation {
   }
 
   /// Executes all warp roles: one after another, each until it must wait, and again until none makes
-  /// progress. Then checks that all of them have ended, and the end state. Throws Rejected if the schedule is
-  /// wrong.
+  /// progress. Then checks that all warp roles have ended, and that the end state is valid (check_end()).
+  /// Throws Rejected if the schedule is wrong.
   void run() {
     for (bool progress = true; progress;) {
       progress = false;

@@ -1,5 +1,5 @@
-// The part of the verifier that needs no simulation: checks the indices and numbers of a schedule, and the
-// limits of the target.
+// Implements the verifier's checks that need no simulation: whether the indices and numbers in a schedule are
+// valid, and whether the schedule is within the target's limits.
 #pragma once
 #include <string>
 

@@ -1,6 +1,6 @@
 // Proves that no kernel reads a tensor after the tensor's memory has been overwritten in place. Follows, in
-// launch order, which tensor's value each memory contains, and compares it with the tensor that each load
-// expects.
+// launch order, which tensor's value each allocation of device memory contains, and compares that tensor with
+// the one that each load expects.
 #pragma once
 #include "tile/program.hpp"
 

@@ -269,8 +269,9 @@ class Registers {
     buffer(t, b->second, own);
   }
 
-  /// Rejects task t unless a task writes buffer b, and t may read it: after a barrier, or because each thread
-  /// wrote the elements that it reads.
+  /// Rejects task t unless another task writes buffer b, and t may read b: either there is a barrier before
+  /// t, or each thread reads only elements that the same thread wrote. `own` is as in
+  /// RegisterProof::same_thread().
   void buffer(int t, int b, bool own) const {
     const Task& task = plan_.tasks[t];
     const auto w = writer_.find(b);

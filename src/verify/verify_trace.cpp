@@ -75,8 +75,9 @@ struct Unroller {
   const Shortening& shorten;
   std::vector<Event> line;
 
-  /// Appends to `line`, the list of a warp role's events, those of `steps` in iteration `in`. `index` is the
-  /// number of the first step within the warp role. Returns the number of the step after the last one.
+  /// Appends the events (executed steps) of `steps` in iteration `in` to `line`, the events of one warp role.
+  /// `index` is the number of the first step within the warp role. Returns the number of the step after the
+  /// last one.
   int run(const std::vector<Step>& steps, int index, const Iteration& in) {
     bool loop_seen = false;
     for (std::size_t k = 0; k < steps.size(); ++k, ++index) {
