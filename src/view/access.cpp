@@ -126,7 +126,7 @@ long long index_at(const Value& v, const SharedLayout& l, const std::string& nam
 }
 
 // Returns, for each thread, the indices of the elements that it accesses; -1 for an inactive lane. `v` is a
-// layout (thread, value) if `has_values`, otherwise a layout of threads. It may also be a tuple with one
+// layout (thread, value) if `has_values`, otherwise a layout of threads. `v` may also be a tuple with one
 // element per lane, in which _ is an inactive lane.
 std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values, const SharedLayout& l,
                                                 const std::string& name) {

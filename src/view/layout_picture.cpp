@@ -35,13 +35,13 @@ struct Drawn {
   std::vector<int> extents, steps;
   bool basis = false;  // elements are coordinates instead of integers
 
-  // Returns the integer to which the layout maps a coordinate.
+  // Returns the integer to which the layout maps coordinate `crd`.
   long long index(const std::vector<int>& crd) const {
     long long i = 0, unit = 1;
     for (std::size_t m = 0; m < crd.size(); ++m) i += crd[m] * unit, unit *= extents[m];
     return Indexer(whole)(i);
   }
-  // Returns the text of the integer or coordinate to which the layout maps a coordinate.
+  // Returns, as text, the integer or coordinate to which the layout maps coordinate `crd`.
   std::string element(const std::vector<int>& crd) const {
     Tape t;
     Value c = empty(ValueKind::tuple);
@@ -79,8 +79,8 @@ struct BankOf {
   long long bank(long long index) const { return ((byte(index) >> 2) % 32 + 32) % 32; }
 };
 
-// Returns the cell for a coordinate of the layout. It shows the integer or coordinate to which the layout
-// maps the coordinate, coloured as the options say: by bank, or in greys.
+// Returns the cell of the picture for coordinate `crd`. The cell shows the integer or coordinate to which the
+// layout maps `crd`, and is coloured as the options say: by bank, or in greys.
 Cell element_cell(const Drawn& d, const std::vector<int>& crd, const PictureOptions& o) {
   std::string at;
   for (int i : crd) at += fmt::format("{}{}", at.empty() ? "" : ",", i);
