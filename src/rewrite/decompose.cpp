@@ -172,7 +172,7 @@ class Decomposition {
 
   /// Returns the tensor that a sum with attributes `a` should read in place of tensor `sums`. If `sums` is
   /// the result of an earlier sum along the same dimension, returns the earlier sum's operand, so that one
-  /// sum replaces both; if there is a cast to f32 between the two sums, the operand is cast. Otherwise
+  /// sum replaces both. If there is a cast to f32 between the two sums, the operand is cast to f32. Otherwise
   /// returns `sums`.
   int summed_at_once(int sums, const Attributes& a) {
     const KernelOp* op = made_by(sums, OpKind::cast);

@@ -1,6 +1,6 @@
 // Chooses the memory layout (strides) of an intermediate tensor so that the views of it need no copy. Strides
-// are chosen if, with the tensor in row-major order, strides could not express a view of it, or the last view
-// is an output of the graph, which must be row-major or have prescribed strides.
+// other than row-major ones are chosen if, on a row-major tensor, one of the views would need a copy, or if
+// the last view is an output of the graph.
 //
 //   heads (8, 2048, 128) -> permute -> (2048, 8, 128) -> reshape -> (2048, 1024)      heads gets strides (128, 1024, 1)
 #pragma once
