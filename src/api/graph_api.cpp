@@ -26,7 +26,7 @@ zellige_tensor_info info(const graph::KernelGraph& g, const std::vector<int>& li
   i.rank = static_cast<int32_t>(t.shape.size());
   i.shape = t.shape.data();
   i.strides = t.strides.empty() ? nullptr : t.strides.data();
-  i.bytes = graph::size(t.shape) * graph::bytes(t.dtype);
+  i.bytes = graph::bytes_of(graph::size(t.shape), t.dtype);
   i.alignment = alignment;
   i.memory = -1;
   for (std::size_t k = 0; k < g.inputs.size(); ++k)

@@ -169,8 +169,7 @@ class Pricing {
       run *= n.shape[at];
       next = t.strides[at] * program_.shape(n.tensor)[at];
     }
-    const double size = static_cast<double>(graph::bytes(n.dtype)),
-                 bytes = static_cast<double>(graph::size(n.shape)) * size;
+    const double size = graph::bits(n.dtype) / 8.0, bytes = static_cast<double>(graph::size(n.shape)) * size;
     const double length = static_cast<double>(run) * size;
     return bytes * in_sectors(length) / length;
   }
@@ -201,10 +200,10 @@ class Pricing {
       if (n.kind == NodeKind::load && plan_.parts.count(static_cast<int>(i))) bytes /= plan_.schedule.ranks;
       k.l2_bytes += bytes;
       const int memory = program_.memory_of(n.tensor);
-      const double whole = static_cast<double>(graph::size(program_.tensors[memory].shape)) *
-                           static_cast<double>(graph::bytes(program_.tensors[memory].dtype));
+      const double whole = static_cast<double>(
+          graph::bytes_of(graph::size(program_.tensors[memory].shape), program_.tensors[memory].dtype));
       const double sector_share =
-          sectors(n) / (static_cast<double>(graph::size(n.shape) * graph::bytes(n.dtype)));
+          sectors(n) / (static_cast<double>(graph::bytes_of(graph::size(n.shape), n.dtype)));
       if (seen.insert(memory).second && !made_here.count(memory))
         k.dram_bytes += std::min(whole * sector_share, bytes);
       const auto direct = plan_.direct.find(static_cast<int>(i));
@@ -329,7 +328,7 @@ class Pricing {
   double program_bytes() const {
     double bytes = 0;
     for (const graph::KernelTensor& t : program_.tensors)
-      bytes += static_cast<double>(graph::size(t.shape)) * static_cast<double>(graph::bytes(t.dtype));
+      bytes += static_cast<double>(graph::bytes_of(graph::size(t.shape), t.dtype));
     return bytes;
   }
 

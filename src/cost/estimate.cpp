@@ -58,7 +58,7 @@ class Estimate {
   /// `kernel_tensor`. The cost is in bytes of DRAM, L2 and shared memory, wavefronts, and issue slots.
   void moved(const BlockOp& op, int tile, int kernel_tensor) {
     const Shape& s = shape(tile);
-    const auto size = static_cast<double>(graph::bytes(graph_.tensors[kernel_tensor].dtype));
+    const double size = graph::bits(graph_.tensors[kernel_tensor].dtype) / 8.0;
     const double bytes = extent(s) * size, run = static_cast<double>(s.back()) * size;
     const bool whole = s.back() == graph_.tensors[kernel_tensor].shape.back();
     const double sectors = whole ? bytes : bytes * in_sectors(run) / run;
@@ -168,7 +168,7 @@ class Estimate {
     if (warps % warps_of(*group) != 0 || m * warps_of(*group) != group->m * warps) return nullptr;
     if (!loaded(op.inputs[1])) return nullptr;
     if (!loaded(op.inputs[0])) return of_chain() && batch == 1 && k % 8 == 0 ? group : nullptr;
-    return summed && k * graph::bytes(dtype) == span_bytes ? group : nullptr;
+    return summed && graph::bytes_of(k, dtype) == span_bytes ? group : nullptr;
   }
 
   /// Returns whether the kernel is expected to be a chain of two matmuls on wgmma (warpgroup_chain.hpp): it has two

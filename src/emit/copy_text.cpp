@@ -99,7 +99,7 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
 /// an empty string if no load of this iteration comes within 16 bytes of the end.
 std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   const std::int64_t size = last_read(n, Index::named("any")) + 1;
-  if ((size - 1 - last_read(n, iteration)) * graph::bytes(n.dtype) >= 16) return "";
+  if (graph::bytes_of(size - 1 - last_read(n, iteration), n.dtype) >= 16) return "";
   const std::vector<Index> first(n.shape.size(), 0);
   return fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
 }
@@ -192,7 +192,7 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
                           : fmt::format("{}.shift({})", tile(task.buffer), stage * b.stage_stride),
         fmt::join(at, ", "));
     const auto [valid, whole] = existing(n, b.padded, c, at, from);
-    const int size = graph::bytes(n.dtype);
+    const int size = graph::whole_bytes(n.dtype);
     const bool once = copy.async() && copy.bytes == 16 && plan::passes_once(plan_, task.node);
     const char* cp_async = once ? "cp_async_hint" : "cp_async";
     const char* hint = once ? ", CacheHint::evict_first" : "";

@@ -134,7 +134,7 @@ void KernelText::declarations() {
                              : b.partials > 1 ? fmt::format("sums<{}, {}", type_name(b.dtype), b.partials)
                                               : fmt::format("tile<{}", type_name(b.dtype));
     out_.line("const auto {} = shared_{}, {}>(\"{}\", {}, {});", tiles_[i], kind, buffer_layout(b),
-              in_literal(b.name), b.offset, b.bytes / graph::bytes(b.dtype));
+              in_literal(b.name), b.offset, graph::elements_in(b.bytes, b.dtype));
   }
 }
 

@@ -71,7 +71,7 @@ std::string to_json(const Manifest& m) {
     j["shape"] = t.shape;
     j["strides"] = t.strides;
     j["bytes"] = t.bytes;
-    j["padding"] = t.bytes - graph::size(t.shape) * graph::bytes(t.dtype);
+    j["padding"] = t.bytes - graph::bytes_of(graph::size(t.shape), t.dtype);
     if (t.offset >= 0) j["offset"] = t.offset;
     if (t.memory >= 0) j["memory"] = m.tensors[static_cast<std::size_t>(t.memory)].name;
     root["tensors"].push_back(std::move(j));

@@ -125,7 +125,7 @@ void KernelText::staged_store(const Task& task) {
   const Context& c = plan_.contexts[task.context];
   const std::int64_t total = c.items(0) / c.vector();
   out_.line("// {} leaves in {} chunks of {} bytes", printable(n.name), total,
-            c.vector() * graph::bytes(n.dtype));
+            graph::bytes_of(c.vector(), n.dtype));
   const Share s = share(c, 0, {"int", "i", "c", total > 16 * threads() ? " 4" : ""});
   const std::vector<Index> from = coordinate("int", s.item, c, 0);
   const std::vector<Index> to = position(n, iteration_, from);

@@ -278,7 +278,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
             : load || !by_spans ? ""
                                 : fmt::format(" of each of {} ranks", plan_.schedule.ranks));
   if (load) {
-    const std::int64_t bytes = b.elements * graph::bytes(b.dtype);
+    const std::int64_t bytes = graph::bytes_of(b.elements, b.dtype);
     const Index offset =
         span * (bytes / plan::boxes(b)) + (by_spans ? Index(0) : rank * (bytes / plan_.schedule.ranks));
     const bool once = plan::passes_once(plan_, task.node);

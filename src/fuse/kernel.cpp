@@ -523,7 +523,7 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
   }
   double bytes = 0;
   for (int t : moved)
-    bytes += static_cast<double>(graph::size(g.tensors[t].shape)) * graph::bytes(g.tensors[t].dtype);
+    bytes += static_cast<double>(graph::bytes_of(graph::size(g.tensors[t].shape), g.tensors[t].dtype));
   return std::max(bytes / target.costs.dram * 1e-3,
                   kept * cycles / target.multiprocessors / target.costs.clock * 1e-3);
 }

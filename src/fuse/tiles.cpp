@@ -349,7 +349,7 @@ class Tilings {
     double bytes = 0;
     for (std::size_t v = 0; v < steps_.values.size(); ++v) {
       if (!steps_.values[v].loaded) continue;
-      double size = graph::bytes(steps_.values[v].dtype);
+      double size = graph::bits(steps_.values[v].dtype) / 8.0;
       for (int axis : axes_.of[v]) {
         if (axis < 0) continue;
         const auto padded = t.extents.find(axis);

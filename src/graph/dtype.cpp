@@ -88,7 +88,7 @@ double from_bits(DType dtype, std::uint32_t bits) {
   if (dtype == DType::f16) return from_half(bits & 0xffff);
   if (dtype == DType::e4m3) return from_e4m3(bits & 0xff);
   if (dtype == DType::e5m2) return from_half((bits & 0xff) << 8);
-  if (is_integer(dtype)) return wrapped(bits, bytes(dtype) * 8);
+  if (is_integer(dtype)) return wrapped(bits, graph::bits(dtype));
   return std::bit_cast<float>(dtype == DType::f32 ? bits : bits << 16);
 }
 

@@ -271,7 +271,7 @@ template <class Use>
 void with_arithmetic(DType operands, const Use& use) {
   if (!is_integer(operands)) return use(Doubles{});
   Integers integers;
-  integers.bits = 8 * bytes(operands);
+  integers.bits = graph::bits(operands);
   use(integers);
 }
 

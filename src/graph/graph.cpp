@@ -4,18 +4,29 @@
 
 namespace zellige::graph {
 
-int bytes(DType dtype) {
+int bits(DType dtype) {
   switch (dtype) {
     case DType::f16:
     case DType::bf16:
-      return 2;
+      return 16;
     case DType::e4m3:
     case DType::e5m2:
     case DType::int8:
-      return 1;
+      return 8;
     default:
-      return 4;
+      return 32;
   }
+}
+
+std::int64_t bytes_of(std::int64_t elements, DType dtype) { return (elements * bits(dtype) + 7) / 8; }
+
+int elements_in(std::int64_t bytes, DType dtype) { return static_cast<int>(8 * bytes / bits(dtype)); }
+
+int whole_bytes(DType dtype) {
+  if (bits(dtype) % 8 != 0)
+    throw Fault(
+        fmt::format("{} has elements of {} bits, which are no whole bytes", name(dtype), bits(dtype)));
+  return bits(dtype) / 8;
 }
 
 std::string_view name(DType dtype) {

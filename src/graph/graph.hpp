@@ -24,8 +24,15 @@ namespace zellige::graph {
 
 /// Element types. e4m3 has no infinity, and one NaN of each sign; e5m2 is the upper half of an f16.
 enum class DType : std::uint8_t { f16, bf16, f32, e4m3, e5m2, int8, int32 };
-/// Size of an element, in bytes.
-int bytes(DType);
+/// Size of an element, in bits.
+int bits(DType);
+/// Returns the size of `elements` adjacent elements in bytes; the last byte may be shared with other elements.
+std::int64_t bytes_of(std::int64_t elements, DType);
+/// Returns the number of elements in `bytes` bytes.
+int elements_in(std::int64_t bytes, DType);
+/// Returns the size of an element in bytes. Throws Fault if an element is no whole number of bytes: for code that
+/// addresses single elements by bytes.
+int whole_bytes(DType);
 std::string_view name(DType);
 std::vector<DType> all_dtypes();
 constexpr bool is_integer(DType dtype) { return dtype == DType::int8 || dtype == DType::int32; }

@@ -18,7 +18,7 @@ int access_width(const Buffer& b, int inner, int vector, std::int64_t shift) {
     if (b.swizzle.B > 0 && (1 << b.swizzle.M) < w) return false;
     return shift % w == 0 && (b.padded[inner] % w == 0 || b.padded[inner] >= vector);
   };
-  int width = std::min(vector, 16 / graph::bytes(b.dtype));
+  int width = std::min(vector, graph::elements_in(16, b.dtype));
   while (width > 1 && !fits(width)) width /= 2;
   return width;
 }

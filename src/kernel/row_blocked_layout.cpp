@@ -41,7 +41,8 @@ Context store_blocked_layout(const BlockProgram& p, const Node& store, int inner
     return s.size() == store.shape.size() && s[along] == 1 && graph::size(s) > 1;
   });
   if (of_lines)
-    if (auto lines = row_blocked_layout(store.shape, inner, vector, graph::bytes(store.dtype), p.threads()))
+    if (auto lines =
+            row_blocked_layout(store.shape, inner, vector, graph::whole_bytes(store.dtype), p.threads()))
       return std::move(*lines);
   return blocked_layout(store.shape, inner, vector, p.threads());
 }

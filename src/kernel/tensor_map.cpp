@@ -17,7 +17,7 @@ std::vector<int> map_order(const Node& n, int inner) {
 }
 
 std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int inner) {
-  const int size = graph::bytes(tensor.dtype), rank = static_cast<int>(n.shape.size());
+  const int size = graph::whole_bytes(tensor.dtype), rank = static_cast<int>(n.shape.size());
   if (rank > max_dimensions)
     return fmt::format("{} has {} dimensions, TMA knows {}", tensor.name, rank, max_dimensions);
   if (tensor.strides[inner] != 1)
@@ -63,7 +63,7 @@ TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
   for (const Task& t : plan.tasks)
     if (t.node == id && t.buffer >= 0) buffer = t.buffer;
   const Buffer& b = plan.buffers[buffer];
-  const int size = graph::bytes(tensor.dtype);
+  const int size = graph::whole_bytes(tensor.dtype);
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};
   for (const int d : map_order(n, b.inner)) {
     map.extent.push_back(n.splits[d].offset + n.splits[d].extent);

@@ -28,7 +28,7 @@ bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
   if (t.strides.empty()) return true;
   const Shape& shape = program.shape(tensor);
   const Shape starts = program.starts(tensor);
-  const std::int64_t size = graph::bytes(t.dtype);
+  const std::int64_t size = graph::whole_bytes(t.dtype);
   const int inner = innermost(shape, t.strides);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (starts[d] * t.strides[d] * size % bytes != 0) return false;
@@ -132,11 +132,11 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
                     const std::string& name, const target::Target& target) {
   const graph::KernelTensor t = program.tensors[tensor];
   if (lines_begin_at(program, tensor, target.access_bytes)) return tensor;
-  if (graph::bytes(t.dtype) > 2 || std::ranges::count(t.strides, 0) > 0) return tensor;
+  if (graph::bits(t.dtype) > 16 || std::ranges::count(t.strides, 0) > 0) return tensor;
   if (lines_begin_at(program, tensor, min_async_bytes) && times < often) return tensor;
   if (const auto made = program.aligned.find(tensor); made != program.aligned.end()) return made->second;
   const Shape shape = program.shape(tensor);
-  const std::int64_t line = target.access_bytes / graph::bytes(t.dtype);
+  const std::int64_t line = graph::elements_in(target.access_bytes, t.dtype);
   std::vector<int> dims(shape.size());  // dimensions by stride, the contiguous one last
   std::iota(dims.begin(), dims.end(), 0);
   const int inner = innermost(shape, t.strides);
@@ -171,7 +171,7 @@ bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
   if (strides.empty()) return false;
   const Split& along = n.splits[static_cast<std::size_t>(innermost(program.shape(n.tensor), strides))];
   const bool moves = along.axis >= 0 || along.loop;
-  const std::int64_t size = graph::bytes(n.dtype);
+  const std::int64_t size = graph::whole_bytes(n.dtype);
   if (moves && along.tile * size % target.access_bytes != 0) return false;
   const std::int64_t at_a_time = loads_at_a_time * p.threads() * target.access_bytes / size,
                      rounds = ceil_div(graph::size(n.shape), at_a_time);

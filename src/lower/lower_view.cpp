@@ -23,7 +23,7 @@ bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape&
   const graph::KernelTensor& t = program.tensors[op.inputs[0]];
   if (op.kind != OpKind::reshape || !t.strides.empty()) return false;
   const Strides padded = padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1,
-                                        target.access_bytes / graph::bytes(t.dtype));
+                                        graph::elements_in(target.access_bytes, t.dtype));
   return !graph::viewed(op.kind, op.attributes, t.shape, padded, shape);
 }
 

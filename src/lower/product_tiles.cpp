@@ -125,7 +125,7 @@ class Choice {
   double us_of_memory() const {
     const auto m = static_cast<double>(size_.m), n = static_cast<double>(size_.n),
                k = static_cast<double>(size_.k);
-    return static_cast<double>(size_.batch * graph::bytes(size_.dtype)) * (m * k + k * n + m * n) /
+    return static_cast<double>(size_.batch) * graph::bits(size_.dtype) / 8.0 * (m * k + k * n + m * n) /
            target_.costs.dram * 1e-3;
   }
 

@@ -16,7 +16,7 @@ void settle_strides(Program& program, int tensor, bool dense, const target::Targ
   if (!t.strides.empty()) return;
   const int last = static_cast<int>(t.shape.size()) - 1;
   t.strides = dense ? graph::row_major(t.shape)
-                    : padded_strides(t.shape, last, target.access_bytes / graph::bytes(t.dtype));
+                    : padded_strides(t.shape, last, graph::elements_in(target.access_bytes, t.dtype));
 }
 
 int add_tensor(Program& program, DType dtype, const Shape& shape, const Strides& strides,

@@ -238,7 +238,7 @@ Ball BallArithmetic::max_of(const std::vector<Ball>& all) const {
 /// the result.
 Ball BallArithmetic::converted(const Ball& x, const graph::Attributes& a) const {
   if (!graph::is_integer(a.dtype)) return x;
-  const Real maximum = ldexp(Real(1), 8 * graph::bytes(a.dtype) - 1) - 1, middle = trunc(x.middle);
+  const Real maximum = ldexp(Real(1), graph::bits(a.dtype) - 1) - 1, middle = trunc(x.middle);
   if (!x.known() || boost::multiprecision::abs(x.middle) > maximum) return unknown();
   if (x.radius == 0) return ball(middle, 0);
   const Real low = trunc(Real(x.middle - Real(x.radius * up))),

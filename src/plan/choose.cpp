@@ -134,7 +134,7 @@ class Choice {
         if (plan.program.nodes[load].kind != NodeKind::load) continue;  // computed: has no rows in memory
         const graph::KernelTensor& t = program_.tensors[plan.program.nodes[load].tensor];
         for (std::int64_t stride : t.strides)
-          straddles = straddles || (stride > 1 && stride * graph::bytes(t.dtype) % span_bytes != 0);
+          straddles = straddles || (stride > 1 && graph::bytes_of(stride, t.dtype) % span_bytes != 0);
       }
       if (straddles || pairs_pay(m.m, m.n, plan.program.loop)) return true;
     }

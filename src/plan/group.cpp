@@ -129,7 +129,7 @@ class Grouping {
     const Node& n = node(i);
     if (const int number = number_of(n); number >= 0) {
       plan_.direct[number] = true;
-      plan_.copies[number] = {1, graph::bytes(node(number).dtype), nullptr};
+      plan_.copies[number] = {1, graph::whole_bytes(node(number).dtype), nullptr};
     }
     switch (n.kind) {
       case NodeKind::matmul:
@@ -425,7 +425,7 @@ class Grouping {
   void place_loads() {
     std::int64_t total = 0;
     for (const auto& [load, reads] : load_reads_)
-      total += graph::size(node(load).shape) * graph::bytes(node(load).dtype);
+      total += graph::bytes_of(graph::size(node(load).shape), node(load).dtype);
     const bool too_big = total > target_.shared_per_block / 2;
     for (const auto& [load, reads] : load_reads_) {
       const Node& n = node(load);

@@ -93,7 +93,7 @@ DevicePlacement place_tensors(const Program& program) {
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < tensor.shape.size(); ++d)
       elements += (tensor.shape[d] - 1) * tensor.strides[d];
-    result.bytes[t] = elements * graph::bytes(tensor.dtype);
+    result.bytes[t] = graph::bytes_of(elements, tensor.dtype);
     if (callers[t]) continue;
     Lifetime life = used[t];
     life.size = result.bytes[t];

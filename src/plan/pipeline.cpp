@@ -149,8 +149,8 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   const std::vector<int>& copies = order.loop_copies;
   std::int64_t stage_bytes = 0, other_bytes = 0;
   for (int t : copies)
-    stage_bytes += plan.buffers[plan.tasks[t].buffer].stage_stride *
-                   graph::bytes(plan.buffers[plan.tasks[t].buffer].dtype);
+    stage_bytes += graph::bytes_of(plan.buffers[plan.tasks[t].buffer].stage_stride,
+                                   plan.buffers[plan.tasks[t].buffer].dtype);
   for (const Buffer& b : plan.buffers) other_bytes += b.bytes;
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
   const bool uses_tma = !copies.empty() && plan.uses_tma(plan.tasks[copies.front()].node);
@@ -162,7 +162,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   for (int t : copies) {
     Buffer& b = plan.buffers[plan.tasks[t].buffer];
     b.stages = order.stages;
-    b.bytes = (b.stages > 1 ? b.stage_stride * b.stages : b.elements) * graph::bytes(b.dtype);
+    b.bytes = graph::bytes_of(b.stages > 1 ? b.stage_stride * b.stages : b.elements, b.dtype);
   }
 
   const auto depends_on = [&](const std::vector<int>& tasks, auto from) {

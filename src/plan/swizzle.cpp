@@ -27,7 +27,7 @@ class Arrangement {
   /// conflict remains.
   void run() {
     if (plan_.uses_tma(buffer_.node)) return in_spans();
-    const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
+    const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
     std::int64_t rows = 1;
     for (int d = 0; d < rank(); ++d)
@@ -58,7 +58,7 @@ class Arrangement {
   /// Sets the layout that TMA writes and wgmma reads: spans of 128 bytes with a 128-byte swizzle. The first
   /// span of all rows is followed by the second span of all rows, and so on.
   void in_spans() {
-    const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
+    const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     const std::int64_t line = span_bytes / size;
     buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
     buffer_.span = buffer_.shape[buffer_.inner] != line ? line : 0;
@@ -140,7 +140,7 @@ class Arrangement {
     const bool sums = t.kind == TaskKind::finish;
     AccessPattern p;
     p.name = std::string(name(t.kind));
-    p.bytes = (sums ? 1 : access_width(buffer_, c.inner(), c.vector())) * graph::bytes(buffer_.dtype);
+    p.bytes = (sums ? 1 : access_width(buffer_, c.inner(), c.vector())) * graph::whole_bytes(buffer_.dtype);
     for (int side = 0; side < (product ? 2 : 1); ++side) {
       if (product && !below(plan_.program.nodes[t.node].in[side])) continue;
       p.instances.clear();

@@ -163,7 +163,7 @@ class Count {
     constexpr std::int64_t row = 128;  // bytes across all banks
     const Buffer& b = plan_.buffers[a.buffer];
     Known::Key key = key_;
-    key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bytes(b.dtype), b.inner, b.span,
+    key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.inner, b.span,
                            b.partial_stride, b.offset % row, b.swizzle.B, b.swizzle.M, b.swizzle.S});
     key.insert(key.end(), b.padded.begin(), b.padded.end());
     key.insert(key.end(), b.strides.begin(), b.strides.end());
@@ -228,7 +228,7 @@ class Count {
     const Buffer& b = plan_.buffers[a.buffer];
     element_.clear();
     for (const Place& p : a.at) element_.push_back(p.of(at));
-    return b.offset + offset_of(b, element_, part) * graph::bytes(b.dtype);
+    return b.offset + graph::bytes_of(offset_of(b, element_, part), b.dtype);
   }
 
   const KernelPlan& plan_;
@@ -252,7 +252,7 @@ bool too_many(const Context& c) {
 /// if the buffer has several.
 SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, int part = 0) {
   const Buffer& b = plan.buffers[buffer];
-  SharedAccess a{buffer, load, elements * graph::bytes(b.dtype), part, {}, {}};
+  SharedAccess a{buffer, load, elements * graph::whole_bytes(b.dtype), part, {}, {}};
   for (int d = 0; d < static_cast<int>(b.padded.size()); ++d) a.at.push_back({d});
   return a;
 }

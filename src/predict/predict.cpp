@@ -55,7 +55,7 @@ void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, st
         std::int64_t across = x + dx + (along_k ? i : 0);
         if (clamped && across >= o.extent) across = along_k ? o.extent - 1 : x;
         at[o.k_dim] = k + dk + (along_k ? 0 : i), at[o.other_dim] = o.first + across;
-        rows.address.push_back(o.buffer.offset + offset_of(o.buffer, at) * graph::bytes(o.buffer.dtype));
+        rows.address.push_back(o.buffer.offset + graph::bytes_of(offset_of(o.buffer, at), o.buffer.dtype));
       }
       const Wavefronts w = evaluate(rows);
       counts[Counter::ldmatrix_wavefronts] += times * w.total;
@@ -314,7 +314,7 @@ class Prediction {
   std::uint64_t source_bytes(int node, std::int64_t iteration) {
     const BlockProgram& p = plan_.program;
     const Node& n = p.nodes[node];
-    std::uint64_t product = graph::bytes(n.dtype);
+    std::uint64_t product = graph::whole_bytes(n.dtype);
     for (int axis = -1; axis < 3; ++axis) {
       bool moves = false;
       for (const Split& s : n.splits) moves = moves || (s.loop && s.axis == axis);
@@ -334,7 +334,7 @@ class Prediction {
     const std::uint64_t blocks = blocks_ * in / all;
     counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * boxes_of_rank(plan_, t.node, b);
     counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
-        blocks * b.elements * graph::bytes(b.dtype) /
+        blocks * graph::bytes_of(b.elements, b.dtype) /
         (load || !plan_.parts.count(t.node) ? 1 : plan_.schedule.ranks);
   }
 
@@ -358,7 +358,7 @@ class Prediction {
     for_each_access(plan_.contexts[t.context], [&](const WarpAccess& lanes) {
       access.address.clear();
       for (const Shape& at : lanes) {
-        access.address.push_back(at.empty() ? -1 : b.offset + offset_of(b, at) * graph::bytes(b.dtype));
+        access.address.push_back(at.empty() ? -1 : b.offset + graph::bytes_of(offset_of(b, at), b.dtype));
         copies += !at.empty();
       }
       const Wavefronts w = evaluate(access);
@@ -392,7 +392,7 @@ class Prediction {
             BankAccess access{.bytes = load.bytes, .address = {}, .load = true};
             for (const OuterLoad::At& lane : load.lanes) {
               at[k_dim] = lane.k, at[x_dim] = slice * extent + lane.x;
-              access.address.push_back(buffer.offset + offset_of(buffer, at) * graph::bytes(buffer.dtype));
+              access.address.push_back(buffer.offset + graph::bytes_of(offset_of(buffer, at), buffer.dtype));
             }
             const Wavefronts w = evaluate(access);
             counts[by_width(Counter::shared_load_1, static_cast<unsigned>(load.bytes))] += 32 * times;

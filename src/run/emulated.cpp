@@ -88,7 +88,7 @@ class DeviceMemory {
   // be read.
   static void fill(emulate::Buffer& b, const emit::TensorPlace& t, const Bytes& bytes) {
     std::memcpy(b.data(), bytes.data(), bytes.size());
-    const std::int64_t elements = graph::size(t.shape) * graph::bytes(t.dtype);
+    const std::int64_t elements = graph::bytes_of(graph::size(t.shape), t.dtype);
     if (elements == static_cast<std::int64_t>(bytes.size())) return b.mark_initialised();
     b.mark_padding();
     each_element(t, [&](std::size_t at, std::size_t n) { b.mark_initialised(at, n); });

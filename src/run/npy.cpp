@@ -92,12 +92,12 @@ std::size_t count_of(const graph::Shape& shape, std::string_view where) {
 /// true, a lower bound of it.
 [[noreturn]] void wrong_bytes(const Npy& array, std::size_t bytes, bool more, std::string_view where) {
   fail("{}: holds {}{} bytes of elements; its shape {} needs {} of {}", where, more ? "more than " : "",
-       bytes, graph::to_string(array.shape), count_of(array.shape, where), graph::bytes(array.dtype));
+       bytes, graph::to_string(array.shape), count_of(array.shape, where), graph::whole_bytes(array.dtype));
 }
 
 // Converts little-endian elements to doubles.
 std::vector<double> values_of(graph::DType dtype, std::string_view bytes) {
-  const auto width = static_cast<std::size_t>(graph::bytes(dtype));
+  const auto width = static_cast<std::size_t>(graph::whole_bytes(dtype));
   std::vector<double> values(bytes.size() / width);
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::uint32_t bits = 0;
@@ -131,7 +131,7 @@ std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector
   file += static_cast<char>(header.size() & 255);
   file += static_cast<char>(header.size() >> 8);
   file += header;
-  const std::size_t start = file.size(), width = static_cast<std::size_t>(graph::bytes(written));
+  const std::size_t start = file.size(), width = static_cast<std::size_t>(graph::whole_bytes(written));
   file.resize(start + width * values.size());
   char* to = file.data() + start;
   for (const double v : values) {
@@ -148,7 +148,7 @@ Npy parse_npy(std::string_view bytes, std::string_view where) {
   if (bytes.size() < length) fail("{}: ends within its header", where);
   Npy array = parse_header(bytes.substr(0, length), where);
   bytes.remove_prefix(length);
-  const auto width = static_cast<std::size_t>(graph::bytes(array.dtype));
+  const auto width = static_cast<std::size_t>(graph::whole_bytes(array.dtype));
   if (bytes.size() / width != count_of(array.shape, where) || bytes.size() % width != 0)
     wrong_bytes(array, bytes.size(), false, where);
   array.values = values_of(array.dtype, bytes);
@@ -166,7 +166,7 @@ NpyFile::NpyFile(const std::string& file) : file_(file), where_(graph::shown(fil
 std::vector<double> NpyFile::values() {
   std::size_t needed = 0;
   if (__builtin_mul_overflow(count_of(header_.shape, where_),
-                             static_cast<std::size_t>(graph::bytes(header_.dtype)), &needed))
+                             static_cast<std::size_t>(graph::whole_bytes(header_.dtype)), &needed))
     fail("{}: has too large a shape", where_);
   if (const auto all = file_.size(); all && *all != header_bytes_ + needed)
     wrong_bytes(header_, *all - std::min(*all, header_bytes_), false, where_);

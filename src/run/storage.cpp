@@ -123,7 +123,7 @@ Bytes pack(const emit::TensorPlace& t, const std::vector<double>& values) {
 
 Bytes pack(const emit::TensorPlace& t, const std::function<void(std::int64_t, double*)>& row_values) {
   Bytes bytes = poisoned(t);
-  const int width = graph::bytes(t.dtype);
+  const int width = graph::whole_bytes(t.dtype);
   each_row(t, [&](std::int64_t row, std::int64_t offset, std::vector<double>& values) {
     row_values(row, values.data());
     for (const double v : values) {
@@ -136,7 +136,7 @@ Bytes pack(const emit::TensorPlace& t, const std::function<void(std::int64_t, do
 }
 
 void each_element(const emit::TensorPlace& t, const std::function<void(std::size_t, std::size_t)>& visit) {
-  const auto width = static_cast<std::size_t>(graph::bytes(t.dtype));
+  const auto width = static_cast<std::size_t>(graph::whole_bytes(t.dtype));
   std::size_t from = 0, bytes = 0;
   each(t, [&](std::int64_t, std::int64_t offset) {
     const std::size_t at = static_cast<std::size_t>(offset) * width;
@@ -149,7 +149,7 @@ void each_element(const emit::TensorPlace& t, const std::function<void(std::size
 
 std::int64_t unwritten(const emit::TensorPlace& t, const Bytes& bytes) {
   if (graph::is_integer(t.dtype)) return 0;  // -1 has the same bits
-  const int width = graph::bytes(t.dtype);
+  const int width = graph::whole_bytes(t.dtype);
   std::atomic<std::int64_t> count{0};
   each_row(t, [&](std::int64_t, std::int64_t offset, const std::vector<double>& values) {
     std::int64_t left = 0;
@@ -170,7 +170,7 @@ std::vector<double> unpack(const emit::TensorPlace& t, const Bytes& bytes) {
 
 graph::Array unpack(const emit::TensorPlace& t, const Bytes& bytes, const graph::Region& r) {
   graph::Array array = graph::make_array(r.extent);
-  const int width = graph::bytes(t.dtype);
+  const int width = graph::whole_bytes(t.dtype);
   emit::TensorPlace part = t;
   part.shape = r.extent;
   std::int64_t origin = 0;
@@ -205,7 +205,7 @@ void check(const emit::Manifest& m) {
     }
     std::int64_t last = 0;
     for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
-    const std::int64_t needed = graph::size(t.shape) == 0 ? 0 : (last + 1) * graph::bytes(t.dtype);
+    const std::int64_t needed = graph::size(t.shape) == 0 ? 0 : graph::bytes_of(last + 1, t.dtype);
     if (t.bytes < needed) {
       fault("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes,
             needed);

@@ -16,7 +16,7 @@ namespace {
 /// whether the number divides the tile's rows: ordinary accesses, unlike cp.async, cannot be partial.
 template <class Fits, class Whole>
 CopyChoice first_copy(DType dtype, const target::Target& target, Fits fits, Whole whole) {
-  const int size = graph::bytes(dtype);
+  const int size = graph::whole_bytes(dtype);
   for (const Instruction* row : target::async_copies(target)) {
     const int bytes = row->c.bits / 8;
     if (bytes % size == 0 && fits(bytes / size)) return {bytes / size, bytes, row};
@@ -59,7 +59,7 @@ CopyChoice widest_copy(const Node& n, const graph::KernelTensor& tensor, int inn
 
 CopyChoice anywhere(const CopyChoice& copy, const Node& n, const graph::KernelTensor& tensor, int inner,
                     const target::Target& target) {
-  const int size = graph::bytes(tensor.dtype), elements = target.access_bytes / size;
+  const int size = graph::whole_bytes(tensor.dtype), elements = target.access_bytes / size;
   if (copy.row || copy.vector > 1 || size > 2 || tensor.strides[inner] != 1 || n.shape[inner] < elements)
     return copy;
   return {elements, target.access_bytes, nullptr, true};
@@ -77,7 +77,7 @@ Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int
 
 bool leaves_at_once(const KernelPlan& plan, const Node& store, const Context& accumulators, int gmem_inner) {
   const bool sectors =
-      by_threads(accumulators.row) || (graph::bytes(store.dtype) == 4 && has_warpgroup_chain(plan));
+      by_threads(accumulators.row) || (graph::bits(store.dtype) == 32 && has_warpgroup_chain(plan));
   return sectors && accumulators.inner() == gmem_inner;
 }
 

@@ -61,7 +61,7 @@ bool read_in_place(const KernelPlan& plan, const Program& program, const target:
            const bool stores = task.kind == TaskKind::to_global && !c.row;
            const bool whole_access =
                c.inner() == inner && (read.second || n.shape[inner] == 1 || c.axes() == 1 || stores) &&
-               c.vector() <= wide.vector && c.vector() * graph::bytes(n.dtype) == target.access_bytes;
+               c.vector() <= wide.vector && graph::bytes_of(c.vector(), n.dtype) == target.access_bytes;
            return whole_access || (read.second && summed_once(plan, n, plan.tasks[read.first], inner));
          });
 }

@@ -28,7 +28,8 @@ class Resolution {
     const Solution solution = minimise(problem_);
     for (auto& [tensor, v] : tensor_variable_) {
       auto& t = program_.tensors[tensor];
-      t.strides = padded_strides(t.shape, solution.value[v], target_.access_bytes / graph::bytes(t.dtype));
+      t.strides =
+          padded_strides(t.shape, solution.value[v], graph::elements_in(target_.access_bytes, t.dtype));
     }
     for (auto& [tile, v] : tile_variable_) kernels_[tile.first].inner[tile.second] = solution.value[v];
   }

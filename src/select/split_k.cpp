@@ -40,7 +40,7 @@ Buffer partial_sums(const Node& product, int node, const Context& sums) {
   b.strides = {values * threads, 4 * threads, 4, 1};
   b.inner = 3;
   b.elements = b.stage_stride = graph::size(b.shape);
-  b.bytes = b.elements * graph::bytes(b.dtype);
+  b.bytes = graph::bytes_of(b.elements, b.dtype);
   b.swizzle_reason = fmt::format("accumulators of {} as their threads hold them", to_string(product.shape));
   return b;
 }

@@ -60,7 +60,7 @@ std::string by_warpgroup(const KernelPlan& plan, const Program& program, const t
     const int inner = plan.inner.at(id), last = static_cast<int>(load.shape.size()) - 1;
     if (std::string why = no_tensor_map(load, program.tensors[load.tensor], inner); !why.empty()) return why;
     const bool along_k = inner == (side == 0 ? last : last - 1);
-    const std::int64_t line = load.shape[inner] * graph::bytes(load.dtype);
+    const std::int64_t line = graph::bytes_of(load.shape[inner], load.dtype);
     if (along_k && line != span_bytes)
       return fmt::format("an iteration reads {} bytes along K of {}, wgmma's lines have {}", line,
                          program.tensors[load.tensor].name, span_bytes);

@@ -80,7 +80,8 @@ class PrecomputeA {
     }
     std::int64_t bytes = 0;
     for (int i : made.nodes)
-      if (!inlined(node(i).kind)) bytes += graph::size(node(i).shape) * p_.loop * graph::bytes(node(i).dtype);
+      if (!inlined(node(i).kind))
+        bytes += graph::bytes_of(graph::size(node(i).shape) * p_.loop, node(i).dtype);
     if (bytes > max_) return std::nullopt;
     for (int product : made.readers)
       if (made.nodes.contains(node(product).in[1])) return std::nullopt;

@@ -72,7 +72,7 @@ void check_buffer(const KernelPlan& plan, const Buffer& b) {
                b.name, offset);
       taken[static_cast<std::size_t>(offset)] = true;
     }
-  const std::int64_t need = ((b.stages - 1) * b.stage_stride + b.elements) * graph::bytes(b.dtype);
+  const std::int64_t need = graph::bytes_of((b.stages - 1) * b.stage_stride + b.elements, b.dtype);
   if (need > b.bytes || b.offset < 0 || b.offset + need > plan.shared_bytes)
     reject("{}: {} needs {} bytes from {}; {} of {} were given", plan.program.name, b.name, need, b.offset,
            b.bytes, plan.shared_bytes);
@@ -86,7 +86,7 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
   if (copy.vector == 1) return;
   const auto check = [&](int, int, const Shape& at) {
     if (at.empty()) return;
-    const std::int64_t byte = b.offset + offset_of(b, at) * graph::bytes(b.dtype);
+    const std::int64_t byte = b.offset + graph::bytes_of(offset_of(b, at), b.dtype);
     if (byte % copy.bytes != 0)
       reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
              copy.bytes, b.name, to_string(at), byte);

@@ -43,7 +43,7 @@ TEST(Copies, StartWhereTheirWidthDemands) {
       const Node& n = k.program.nodes[node];
       const auto& tensor = plan.program.tensors[n.tensor];
       const int inner = innermost(tensor.shape, tensor.strides);
-      EXPECT_EQ(copy.bytes, copy.vector * graph::bytes(tensor.dtype)) << name << " " << n.name;
+      EXPECT_EQ(copy.bytes, copy.vector * graph::whole_bytes(tensor.dtype)) << name << " " << n.name;
       EXPECT_LE(copy.bytes, 16) << name << " " << n.name;
       if (copy.row)
         EXPECT_EQ(copy.row->c.bits, copy.bytes * 8) << name << " " << n.name << ": " << copy.row->name;

@@ -61,7 +61,7 @@ TEST(Layouts, AlignTheVectorsOfWhatIsOpen) {
         continue;
       const auto& tensor = p.plan.program.tensors[t];
       expect_aligned(p.name + " " + tensor.name, tensor.shape, tensor.strides,
-                     16 / graph::bytes(tensor.dtype));
+                     graph::elements_in(16, tensor.dtype));
       ++open;
     }
   EXPECT_GE(open, 20);

@@ -37,7 +37,7 @@ std::int64_t place(const Buffer& b, int stage, int partial, const Shape& at) {
   for (std::size_t d = 0; d < at.size(); ++d) x += at[d] * b.strides[d];
   const Swizzle& s = b.swizzle;  // CuTe's: the B bits from M + S on, xored into those from M on
   if (s.B > 0) x ^= (x & (((std::int64_t{1} << s.B) - 1) << (s.M + s.S))) >> s.S;
-  return b.offset + (x + stage * b.stage_stride) * graph::bytes(b.dtype);
+  return b.offset + (x + stage * b.stage_stride) * graph::whole_bytes(b.dtype);
 }
 
 }  // namespace zellige::plan

@@ -68,7 +68,7 @@ TEST(SharedAccess, IsWhatATaskTouches) {
         branches += !a.where.empty();
         const Buffer& b = k.buffers[a.buffer];
         const int part = a.part == own_part ? thread / 32 / (warps(c).count() / warps(c).k) : a.part;
-        for (int v = 0; v < a.bytes / graph::bytes(b.dtype); ++v, ++at[b.inner])
+        for (int v = 0; v < a.bytes / graph::whole_bytes(b.dtype); ++v, ++at[b.inner])
           if (inside(at, b.padded)) (a.load ? loaded : stored).insert({thread, a.buffer, part, at});
       });
       EXPECT_EQ(difference(loaded, read), "")
@@ -90,7 +90,7 @@ TEST(SharedAccess, IsOneAlignedPiece) {
       if (!all) continue;
       for_each_access(k, k.contexts[k.tasks[t].context], *all, [&](int, const SharedAccess& a, Shape at) {
         const Buffer& b = k.buffers[a.buffer];
-        const int size = graph::bytes(b.dtype), part = a.part == own_part ? 0 : a.part;
+        const int size = graph::whole_bytes(b.dtype), part = a.part == own_part ? 0 : a.part;
         wide += a.bytes > size;
         const std::int64_t first = place(b, 0, part, at);
         ASSERT_EQ(first % a.bytes, 0) << name << " " << b.name << to_string(at) << " by " << a.bytes;

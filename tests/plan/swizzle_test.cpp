@@ -23,7 +23,7 @@ TEST(Swizzle, GivesEveryElementItsOwnPlace) {
         for (int part = 0; part < b.partials; ++part)
           for (std::int64_t i = 0; i < graph::size(b.padded); ++i) {
             const std::int64_t at = place(b, stage, part, digits(i, b.padded)) - b.offset;
-            ASSERT_TRUE(at >= 0 && at + graph::bytes(b.dtype) <= b.bytes)
+            ASSERT_TRUE(at >= 0 && at + graph::whole_bytes(b.dtype) <= b.bytes)
                 << name << " " << b.name << ": byte " << at << " of " << b.bytes;
             ASSERT_FALSE(taken[static_cast<std::size_t>(at)]++)
                 << name << " " << b.name << ": two elements at byte " << at;
@@ -43,12 +43,12 @@ TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
       for (int stage = 0; stage < b.stages; ++stage)
         for (std::int64_t i = 0; i < graph::size(b.padded); ++i) {
           Shape at = digits(i, b.padded);
-          const std::int64_t from = at[b.inner] % (16 / graph::bytes(b.dtype));
+          const std::int64_t from = at[b.inner] % (graph::elements_in(16, b.dtype));
           const std::int64_t here = place(b, stage, 0, at);
           at[b.inner] -= from;
           const std::int64_t first = place(b, stage, 0, at);
           ASSERT_EQ(first % 16, 0) << name << " " << b.name << " " << to_string(at);
-          ASSERT_EQ(here, first + from * graph::bytes(b.dtype))
+          ASSERT_EQ(here, first + from * graph::whole_bytes(b.dtype))
               << name << " " << b.name << " " << to_string(at);
         }
     }

@@ -47,9 +47,9 @@ class Simulation {
   void cells(const Touch& t, int stage, F visit) {
     const Buffer& b = plan_.buffers[t.buffer];
     const std::int64_t at = place(b, b.stages > 1 ? stage : 0, t.partial, t.at);
-    if (at < b.offset || at + graph::bytes(b.dtype) > b.offset + b.bytes)
+    if (at < b.offset || at + graph::whole_bytes(b.dtype) > b.offset + b.bytes)
       return find(t, fmt::format("byte {} lies outside [{}, {})", at, b.offset, b.offset + b.bytes));
-    for (int k = 0; k < graph::bytes(b.dtype); ++k) visit(cells_[static_cast<std::size_t>(at + k)]);
+    for (int k = 0; k < graph::whole_bytes(b.dtype); ++k) visit(cells_[static_cast<std::size_t>(at + k)]);
   }
 
   std::int64_t element(const Touch& t) const {

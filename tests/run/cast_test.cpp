@@ -19,7 +19,7 @@ using graph::Tile;
 /// All numbers of 8 bits; of more bits a walk through the bit patterns, with all that is special among them.
 std::vector<double> numbers(DType dtype, std::size_t count) {
   std::vector<double> x;
-  const auto bits = static_cast<std::uint32_t>(8 * graph::bytes(dtype));
+  const auto bits = static_cast<std::uint32_t>(graph::bits(dtype));
   for (std::uint32_t i = 0; x.size() < count; ++i) {
     static const std::vector<double> special = {
         0.0,        -0.0,          448,       464,      -464,     465,     480,      57344,   61439,

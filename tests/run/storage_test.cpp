@@ -25,7 +25,7 @@ TensorPlace place(std::string name, DType dtype, graph::Shape shape, graph::Stri
           role,
           0,
           offset,
-          (last + 1) * graph::bytes(dtype)};
+          (last + 1) * graph::whole_bytes(dtype)};
 }
 
 TEST(Storage, ElementsLieWhereTheStridesSay) {
