@@ -1,5 +1,6 @@
 // Compiles the part of the fmt library that is not header-only into the executable, so that libfmt.so is not
-// needed at run time. The instantiations are those of fmt 9; with other versions, the shared library is used.
+// needed at run time. The explicit template instantiations below are those of fmt 9; with other versions of
+// fmt, the shared library is used.
 #include <fmt/format.h>
 
 #if FMT_VERSION >= 90000 && FMT_VERSION < 100000

@@ -1,5 +1,5 @@
-// Escapes everything that the command prints for people. So no name of a file or graph can move the cursor,
-// change colours, ring the bell or begin a line.
+// Escapes control characters in the messages that the command prints for people, so that no name of a file or
+// graph in a message can move the cursor, change colours, ring the bell or begin a line.
 #pragma once
 #include <fmt/core.h>
 

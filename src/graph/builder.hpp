@@ -83,9 +83,9 @@ class BlockBuilder : public Scope {
   /// dimensions whose indices the bounds compare (default: the last two).
   Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
-  /// Masks a tile by element index, like the other mask(), and by lengths: an element whose index along the
-  /// mask's second dimension is not below its length becomes `value`, too. `lengths` is an int32 tile that
-  /// broadcasts to the masked tile.
+  /// Masks a tile by element index, like the other mask(), and by lengths: an element also becomes `value` if
+  /// its index along the mask's second dimension is not below its length. `lengths`, an int32 tile that
+  /// broadcasts to the masked tile, has the length for each element.
   Tile mask(Tile, Tile lengths, const Kept& = {}, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
 
@@ -210,9 +210,9 @@ inline Tensor mask(Tensor x, const Kept& kept, double value = Attributes{}.value
   return append<KernelLevel>(OpKind::mask, {x}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
-/// Masks a tensor by element index, like mask(x, kept), and by lengths: an element whose index along the
-/// mask's second dimension is not below its length becomes `value`, too. `lengths` is an int32 tensor that
-/// broadcasts to `x`.
+/// Masks a tensor by element index, like mask(x, kept), and by lengths: an element also becomes `value` if
+/// its index along the mask's second dimension is not below its length. `lengths`, an int32 tensor that
+/// broadcasts to `x`, has the length for each element.
 inline Tensor mask(Tensor x, Tensor lengths, const Kept& kept = {}, double value = Attributes{}.value,
                    std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x, lengths}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
@@ -303,8 +303,9 @@ template <class L> Handle<L> log_softmax(Handle<L> x, int dim) {
   return append<L>(OpKind::log_softmax, {x}, {.dim = dim})[0];
 }
 
-/// Returns the normalized shape of a norm whose weight has this shape: the weight's shape without leading
-/// ones, or an empty shape if that is one dimension (the norm is then over the last dimension).
+/// Returns the normalized shape (the extents of the dimensions over which a norm is computed) of a norm whose
+/// weight has the shape `weight`: that shape without leading ones. Returns an empty shape, which means the
+/// last dimension, if only one dimension remains.
 inline Shape lines_of(Shape weight) {
   while (weight.size() > 1 && weight.front() == 1) weight.erase(weight.begin());
   return weight.size() > 1 ? weight : Shape{};
@@ -367,8 +368,8 @@ inline Tensor slice_scatter(Tensor x, Tensor part, int dim, Tensor start) {
   return append<KernelLevel>(OpKind::slice_scatter, {x, part, start}, {.dim = dim})[0];
 }
 
-/// Returns two tiles: the running maximum along `dim` over the loop iterations so far, and the maximum before
-/// this iteration minus the new one.
+/// Returns two tiles: the running maximum along `dim` over the loop iterations so far, and the running
+/// maximum before this iteration minus the one after it.
 inline std::pair<Tile, Tile> reduction_max(Tile x, int dim) {
   const std::vector<Tile> both = append<BlockLevel>(OpKind::reduction_max, {x}, {.dim = dim});
   return {both[0], both[1]};

@@ -25,8 +25,8 @@ class Steps {
     for (int dim : dims_) x = add(OpKind::reduction, {x}, {.dim = dim});
     return x;
   }
-  /// Appends a slice of the first or second half of x along the last dimension. Returns the index of its
-  /// result. `shape`: the shape of x.
+  /// Appends a slice of x: the first half along the last dimension, or the second half if `second`. Returns
+  /// the index of the slice's result. `shape`: the shape of x.
   int half(int x, const Shape& shape, bool second) {
     const std::int64_t n = shape.back() / 2;
     return add(
@@ -34,9 +34,10 @@ class Steps {
         {.dim = static_cast<int>(shape.size()) - 1, .start = second ? n : 0, .end = second ? 2 * n : n});
   }
   int joined(int x, int y) { return add(OpKind::concat, {x, y}, {.dim = dims_[0]}); }
-  /// Appends the mean of x along the dimensions and returns the index of its result. It divides the sum by n,
-  /// as PyTorch does, because multiplying by a rounded 1/n would make a row of equal numbers differ from its
-  /// mean. If n is a power of two, it multiplies by 1/n, which is exact.
+  /// Appends the mean of x over the n elements along the reduced dimensions and returns the index of its
+  /// result. The sum is divided by n, as in PyTorch, because multiplication by a rounded 1/n would make the
+  /// mean of equal numbers differ from these numbers. If n is a power of two, the sum is multiplied by 1/n,
+  /// which is exact.
   int mean(int x) {
     const auto n = static_cast<double>(count_);
     return std::has_single_bit(static_cast<std::uint64_t>(count_))

@@ -5,9 +5,9 @@
 //
 // amax along one dimension with keepdim is a primitive; every other amax is composed of this primitive.
 //
-// The inputs of a step are numbers: first the composite operator's operands are numbered, then the results of
-// the steps. The last step computes the operator's result, with extent 1 in the reduced dimensions. If `keepdim`
-// is false, the caller drops these dimensions.
+// A step refers to its inputs by number: the composite operator's operands have the first numbers, and the
+// results of the steps, in order, the next ones. The last step computes the operator's result, with extent 1
+// in the reduced dimensions. If `keepdim` is false, the caller drops these dimensions.
 #pragma once
 #include "graph/graph.hpp"
 
@@ -20,7 +20,8 @@ struct Step {
   Attributes attributes{};
 };
 
-/// Returns whether the operator is composite. True for amax, although one form of amax is a primitive.
+/// Returns whether the operator is composite (computed by several primitive operators). True for amax,
+/// although amax along one dimension with keepdim is a primitive.
 bool is_composed(OpKind);
 
 /// Returns whether the operator is the primitive amax: a maximum along one dimension, with keepdim.
@@ -30,16 +31,18 @@ bool is_greatest(OpKind, const Attributes&);
 /// if the operator is not composite.
 std::vector<Step> compose(OpKind, const Attributes&, const std::vector<Shape>& operands);
 
-/// Returns the dimensions over which a composite operator reduces or normalizes, in descending order. Norms
-/// and rotary have the trailing dimensions of x; other operators have the attribute `dim` or the dimensions
-/// that `sizes` lists.
+/// Returns the dimensions over which a composite operator reduces or normalizes, in descending order. For a
+/// norm, these are the trailing dimensions of x that its normalized shape has; for a rotary embedding, the
+/// last dimension; for other operators, the attribute `dim` or the dimensions that the attribute `sizes`
+/// lists.
 std::vector<int> composed_dims(OpKind, const Attributes&, const Shape& x);
 
 /// Returns whether the operator is a reduction, such as sum or amax. Its result has extent 1 along
 /// composed_dims(), or lacks these dimensions if the attribute `keepdim` is false.
 bool reduces(OpKind);
 
-/// Returns the shapes of the steps' results. The last shape has the reduced dimensions with extent 1.
+/// Returns the shape of each step's result, given the shapes of the composite operator's operands. If the
+/// operator reduces dimensions, they have extent 1 in the last shape.
 std::vector<Shape> step_shapes(const std::vector<Step>&, const std::vector<Shape>& operands);
 
 }  // namespace zellige::graph

@@ -84,8 +84,8 @@ inline double round_to(DType dtype, double x) { return round_to(format(dtype), x
 /// Rounds `count` values to the dtype, in place.
 void round_to(DType dtype, double* values, std::int64_t count);
 
-/// Returns x rounded to tf32, to 10 bits of mantissa, ties away from zero (PTX cvt.rna). A matmul with `tf32`
-/// rounds its f32 operands so.
+/// Returns x rounded to tf32 (10 bits of mantissa), to nearest, ties away from zero, like PTX cvt.rna. A
+/// matmul with the attribute `tf32` rounds its f32 operands in this way.
 inline double round_to_tf32(double x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
   if ((bits & 0x7f800000) == 0x7f800000) return x;  // an infinity or a NaN

@@ -17,7 +17,7 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "the rows are in the order of OpKind, without gaps");
 
-/// Returns the operator's row of the table, or nullptr if it is not elementwise.
+/// Returns the operator's row of the table, or nullptr if the operator is not elementwise.
 const Elementwise* find(OpKind kind) {
   const auto at = static_cast<std::size_t>(kind) - static_cast<std::size_t>(table[0].kind);
   return at < table.size() ? &table[at] : nullptr;

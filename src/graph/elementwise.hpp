@@ -7,9 +7,10 @@
 //   // z = exp(x[0]), in the numbers of `arithmetic`
 //   with_elementwise(OpKind::exp, [&](const auto& f, auto) { z = f(arithmetic, attributes, x); });
 //
-// A definition calls the operations of an arithmetic `m`: Doubles below for the reference, or, for `zellige equal`,
-// finite fields and real numbers with a proved error bound (src/search). So the two cannot disagree. Some
-// operators accept the attribute `scalar` in place of a tensor as their last operand.
+// A definition calls the operations of an arithmetic `m`: Doubles below for the reference, or, for `zellige
+// equal`, finite fields and real numbers with a proved error bound (src/search). So the reference and
+// `zellige equal` cannot disagree about an operator. Some operators accept the attribute `scalar` in place of
+// a tensor as their last operand.
 #pragma once
 #include <cmath>
 #include <numbers>

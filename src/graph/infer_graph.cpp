@@ -249,8 +249,8 @@ class BlockInference {
   }
 
   /// Returns whether the position of a mask's tile in the whole tensor changes with the loop iteration.
-  /// Throws Error unless the operator's `map` and `loop_dim` are valid for the tile, as those of an input
-  /// operator. `after`: the mask is computed after the loop.
+  /// Throws Error unless `map` and `loop_dim`, which say how grid axes and loop divide the tensor's
+  /// dimensions, are valid for the tile. `after`: the mask is computed after the loop.
   bool check_place(const Where& where, const BlockOp& op, const Shape& tile, bool after) const {
     const int rank = static_cast<int>(tile.size());
     for (int axis = 0; axis < 3; ++axis) {

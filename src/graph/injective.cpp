@@ -34,7 +34,7 @@ class TwoModes {
         step_(b / g_),
         inverse_(step_ == 1 ? 0 : inverse(a / g_, step_)) {}
 
-  /// Returns a solution (x, y) of a x + b y = c within the bounds X and Y, other than (0, 0); nullopt if
+  /// Returns a solution (x, y) of a x + b y = c with |x| <= X and |y| <= Y, other than (0, 0), or nullopt if
   /// there is none.
   std::optional<std::pair<std::int64_t, std::int64_t>> solve(std::int64_t c) const {
     if (c == 0) {
@@ -75,10 +75,10 @@ class Walk {
       reach_[k] = reach_[k + 1] + (modes_[k].extent - 1) * modes_[k].stride;
   }
 
-  /// Searches for differences along dimensions k, k + 1, ... that change the address by -sum. Stores these in
-  /// d_ and returns true, or returns false if there are none. `zero`: all differences along earlier
-  /// dimensions are 0. The differences found are then not all 0, and only positive values are tried for the
-  /// first nonzero one.
+  /// Searches for index differences along dimensions k, k + 1, ... that change the address by -sum. Stores
+  /// the differences in d_ and returns true, or returns false if there are none. `zero`: all differences
+  /// along the dimensions before k are 0. Then at least one of the differences found is nonzero, and the
+  /// first nonzero one is positive.
   bool collides(std::size_t k = 0, std::int64_t sum = 0, bool zero = true) {
     if (k + 2 == modes_.size()) {
       const auto found = last_.solve(-sum);
@@ -96,7 +96,8 @@ class Walk {
     return false;
   }
 
-  /// Returns two coordinates of `rank` dimensions whose difference is d_, which collides() found.
+  /// Returns the coordinates of two elements with the same address. The coordinates have `rank` dimensions,
+  /// and their difference is d_, which collides() has found.
   std::pair<Shape, Shape> coordinates(std::size_t rank) const {
     std::pair<Shape, Shape> both{Shape(rank, 0), Shape(rank, 0)};
     for (std::size_t k = 0; k < modes_.size(); ++k)

@@ -20,8 +20,8 @@ inline std::pair<std::size_t, std::size_t> mask_dims(const Attributes& a, std::s
   return {static_cast<std::size_t>(a.sizes[0]), static_cast<std::size_t>(a.sizes[1])};
 }
 
-/// Returns the attributes of a mask for a region of the tensor that begins at `origin`: the bounds are
-/// shifted to the region's own coordinates.
+/// Returns the attributes `a` of a mask of a whole tensor, converted for a region of the tensor that begins
+/// at `origin`: the bounds are shifted to the region's own coordinates.
 inline Attributes mask_from(Attributes a, const Shape& origin) {
   const auto [i, j] = mask_dims(a, origin.size());
   const std::int64_t by = origin[i] - origin[j];
@@ -77,8 +77,9 @@ void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const 
   });
 }
 
-/// Writes `fill` to each element of y whose index j, along the mask's second dimension, is not below its
-/// length. `lengths` has the shape `of`, which broadcasts to `shape`, the shape of y.
+/// Writes `fill` to each element of y whose index along the mask's second dimension is not below the
+/// element's length. `lengths` has the shape `of`, which broadcasts to `shape`, the shape of y, and so has
+/// one length per element of y.
 template <class Number, class Length>
 void apply_lengths(const Attributes& a, const Shape& shape, const Shape& of, const Length* lengths,
                    const Number& fill, Number* y) {

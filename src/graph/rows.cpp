@@ -62,9 +62,10 @@ std::vector<Shape> rows_shapes(const Where& where, OpKind kind, const Attributes
 
 namespace {
 
-/// Limits the random integers of the graph inputs in `from` to [0, bound); an input with a smaller limit
-/// keeps that limit. `distinct`: the integers must be distinct. `rows`: the integers are row indices, so that
-/// the limit applies to integers from the caller as well.
+/// Limits the random integers of the graph inputs in `from` to [0, bound), by updating the inputs'
+/// constraints in `drawn`. An input with a smaller limit keeps that limit. `distinct`: the integers must be
+/// distinct. `rows`: the integers are row indices, so that the limit applies to integers from the caller as
+/// well.
 void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from,
                 std::vector<Numbers>& drawn) {
   const auto bounded = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };
@@ -76,15 +77,17 @@ void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int
   }
 }
 
-/// Limits the random integers of the graph inputs in `from`, which are a mask's lengths, to 0 up to the
-/// extent of the mask's second dimension. `whole`: shape of the masked tensor.
+/// Limits the random integers of the graph inputs in `from`, which are a mask's lengths, to the range from 0
+/// to the extent of the mask's second dimension. `whole`: shape of the masked tensor; `drawn`: the inputs'
+/// constraints, which are updated.
 void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& from,
                   std::vector<Numbers>& drawn) {
   draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);
 }
 
 /// Limits the random integers of the graph inputs that a custom operator loads as row indices or lengths.
-/// `from`: per tensor, the graph inputs whose elements the tensor holds.
+/// `from`: per tensor, the graph inputs whose elements the tensor holds; `drawn`: the inputs' constraints,
+/// which are updated.
 void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& from,
                    std::vector<Numbers>& drawn) {
   const BlockGraph& b = *custom.block;

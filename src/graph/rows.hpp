@@ -15,8 +15,8 @@ namespace zellige::graph {
 
 /// Returns whether the operator is gather, scatter or slice_scatter.
 bool names_rows(OpKind);
-/// Returns the position of the operand that holds integers: row indices, the start of slice_scatter, or a
-/// mask's lengths. Returns -1 for operators without such an operand.
+/// Returns the position, in an operator's list of operands, of the operand that holds integers: row indices,
+/// the start of slice_scatter, or a mask's lengths. Returns -1 for operators without such an operand.
 int number_operand(OpKind);
 
 /// Returns the shape of the one result of gather, scatter or slice_scatter. Throws Error if the operands do

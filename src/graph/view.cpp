@@ -8,7 +8,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns the strides under which a tensor of shape `from` and these strides can be read as shape `to`, or
+/// Returns strides with which a tensor of shape `from` and strides `strides` can be read as shape `to`, or
 /// nullopt if that needs a copy. From the last dimension to the first, merges dimensions that are contiguous
 /// with each other and splits them into dimensions of `to`.
 std::optional<Strides> reshaped(const Shape& from, const Strides& strides, const Shape& to) {
@@ -37,8 +37,9 @@ std::optional<Strides> reshaped(const Shape& from, const Strides& strides, const
 }
 
 /// Sets v.starts so that the result begins at the operand's offset, which is `starts` in elements per
-/// dimension of the operand. Uses dimensions of extent 1, whose step is free, or dimensions whose step
-/// divides the offset. Returns false if no dimension is suitable.
+/// dimension of the operand. Adds the offset along each dimension of the operand to a dimension of the
+/// result: one of extent 1, whose step may be chosen, or one whose step divides the offset. Returns false if
+/// the result has no such dimension.
 bool begin_at(Viewed& v, const Shape& result, const Shape& starts, const Strides& strides) {
   for (std::size_t d = 0; d < starts.size(); ++d) {
     const std::int64_t way = starts[d] * strides[d];

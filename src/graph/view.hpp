@@ -20,14 +20,14 @@ struct Viewed {
 };
 
 /// Returns the position of a view's result in the operand's memory, given the operand's strides and its
-/// offset `starts` in elements per dimension (empty: 0). Returns nullopt if no strides express the result:
-/// for a reshape of dimensions that are not contiguous, or an offset that is no multiple of a step of the
-/// result.
+/// offset `starts` in elements per dimension (empty: 0). Returns nullopt if no strides express the result,
+/// because a reshape merges dimensions that are not contiguous, or because the offset is no multiple of a
+/// step of the result.
 std::optional<Viewed> viewed(OpKind, const Attributes&, const Shape& operand, const Strides&,
                              const Shape& result, const Shape& starts = {});
 
-/// Returns the strides that the operand of a permute or reshape must have for the result to have the given
-/// strides; nullopt if there are none.
+/// Returns the strides of the operand of a permute or reshape with which the result has the given strides, or
+/// nullopt if there are no such strides.
 std::optional<Strides> operand_strides(const KernelOp&, const Shape& operand, const Shape& result,
                                        const Strides&);
 

@@ -34,8 +34,8 @@ class Names {
   }
 
  private:
-  /// Returns ", which operator N makes: ...", for a message, if a later operator defines the name; otherwise
-  /// "".
+  /// Returns the words ", which operator N makes: ...", for a message, if a later operator defines the tensor
+  /// `name`; otherwise "".
   std::string producer(const std::string& name) const {
     for (std::size_t i = 0; i < operators_->size(); ++i) {
       const Json& j = (*operators_)[i];
@@ -93,8 +93,8 @@ double read_scalar(const Where& where, const char* what, const Json& j) {
   return number(where, what, j);
 }
 
-/// Returns whether the operator has the key "scalar", in place of its last operand. Throws Error if it has
-/// both the scalar and the operand, or neither.
+/// Returns whether the operator has the key "scalar", which replaces the last operand. Throws Error if the
+/// operator has both the scalar and that operand, or neither.
 bool has_scalar(const Where& where, OpKind kind, const Json& j) {
   const bool given = find(where, j, "scalar");
   const std::size_t tensors = list(where, "inputs", member(where, j, "inputs")).size();

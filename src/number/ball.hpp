@@ -38,7 +38,7 @@ struct Ball {
 /// other is not.
 bool disjoint(const Ball&, const Ball&);
 /// Returns whether the radius is at most 2^-bits times the value, or 2^-bits if the value is less than 1.
-/// Only then does agreement of two numbers mean something.
+/// Only then does the agreement of two numbers show that they are close.
 bool sharp(const Ball&, int bits);
 /// Returns the relative distance of the centers, |a - b| / max(|a|, |b|, 2^-100). Returns infinity if one
 /// number is NaN or infinite and the other is not.
@@ -52,8 +52,8 @@ class BallArithmetic {
  public:
   using Number = Ball;
 
-  /// Scalars in `loose` are taken as known to 50 bits only, which is the precision of a double minus what is
-  /// lost when a few scalars are folded.
+  /// Makes the arithmetic. Scalars in `loose` get an error bound of about 2^-50 of their value, because they
+  /// may be products or sums of other scalars, rounded a few times in float64.
   explicit BallArithmetic(std::set<double> loose = {}) : loose_(std::move(loose)) {}
 
   Ball exact(double) const;  // an input of the graph, without error
@@ -89,7 +89,8 @@ class BallArithmetic {
   std::optional<std::int64_t> whole(const Ball&) const;
   // Returns x; only finite fields (field.hpp) record which integer selected a number.
   Ball marked(const Ball& x, const Ball&) const { return x; }
-  // Returns x; only finite fields record that an input element is one of several cases.
+  // Returns x; only finite fields record that x depends on an integer of an input with several possible
+  // values.
   Ball one_of(const Ball& x, std::int64_t, std::uint64_t) const { return x; }
 
  private:

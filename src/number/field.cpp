@@ -22,8 +22,9 @@ std::uint64_t modulo(std::int64_t n, std::uint64_t m) {
   return n < 0 ? sub_mod(0, size, m) : size;
 }
 
-/// Returns f(a, b) for two residues modulo q. If a or b is `absent` or `rootless`, which means that there is
-/// no such residue, returns that instead.
+/// Returns f(a, b) for two residues modulo q. If a or b is a marker that stands for a missing residue,
+/// returns that marker: `absent` for the result of an exponential, `rootless` for a square root that does not
+/// exist modulo q.
 template <class F>
 std::uint64_t part(std::uint64_t a, std::uint64_t b, const F& f) {
   if (a >= rootless || b >= rootless) return a == absent || b == absent ? absent : rootless;

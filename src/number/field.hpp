@@ -11,19 +11,22 @@
 //
 // Residues have no order. `Order` says how maxima, comparisons and roots are evaluated nevertheless:
 //
-//   unknown  A maximum is the normal form of lattice.hpp. If all its members are shifted, so is the maximum.
-//            Comparisons, roots, casts to integers and selections are uninterpreted functions: equal arguments give
-//            equal random numbers. Graphs that are equal in these fields are equal whatever these functions are.
-//   scaled   As unknown; in addition, if all members of a maximum are scaled, so is the maximum. p = 3 mod 4, and small
-//            primes are squares. So the squares can represent the positive numbers: products of squares are squares,
-//            and either x or -x is one. A root is the one that is a square itself.
+//   unknown  Maxima are compared by the normal form of lattice.hpp. Adding a constant to all operands of a maximum
+//            adds it to the maximum. Comparisons, roots, casts to integers and selections are uninterpreted
+//            functions: equal arguments give equal random numbers. Graphs that are equal in these fields are equal
+//            whatever these functions are.
+//   scaled   As unknown; in addition, multiplying all operands of a maximum by a positive constant multiplies the
+//            maximum by it. p = 3 mod 4, and small primes are squares. So the squares can represent the positive
+//            numbers: products of squares are squares, and of x and -x one is a square. Of the two square roots
+//            of a number, the one that is a square is used.
 //   ordered  A comparison is decided by whether the difference is a square, so that relu(x) + relu(-x) = |x|. This
 //            order is not transitive, but each outcome of a comparison occurs with some probability, and
 //            `decisions` counts the comparisons.
 //   ties     As ordered, and some of the numbers that are compared count as equal.
 //
-// NaN and infinities exist besides numbers, as in IEEE 754. Two more kinds of values exist: `unclear` is
-// unknown, and `missing` cannot occur over the real numbers, such as a sum of squares that is no square.
+// NaN and infinities exist besides numbers, as in IEEE 754. Two more kinds of values exist. `unclear`: it is
+// unknown whether the value is a number, an infinity or NaN. `missing`: the value cannot occur over the real
+// numbers, such as the root of a sum of squares that is no square in the field.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -78,8 +81,8 @@ class Field {
   explicit Field(std::uint64_t seed, Order = Order::unknown);
 
   FieldNumber random(std::uint64_t draw) const;  // an input of a graph, the n-th draw
-  /// Returns the integer n, the value of an input element that was drawn from 0 to range - 1. `place`
-  /// identifies the element. A value that depends on the element has `range` cases.
+  /// Returns the integer n as the value of an input element, such as a row index, that was chosen from 0 to
+  /// range - 1. The result is marked as depending on the element, which `place` identifies.
   FieldNumber drawn(std::int64_t n, std::int64_t range, std::uint64_t place);
   /// Returns the integer n as a field number.
   FieldNumber integer(std::int64_t n);
@@ -114,9 +117,11 @@ class Field {
   FieldNumber choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y);
   /// Returns the number as an integer, or nullopt if it is not a known integer.
   std::optional<std::int64_t> whole(const FieldNumber&) const;
-  // Returns x, marked as depending on the integer `by`, which selected x.
+  // Returns x, marked as depending on everything on which `by` depends, the integer (such as a row index)
+  // that selected x.
   FieldNumber marked(FieldNumber x, const FieldNumber& by);
-  // Returns x, marked as depending on the input element `place`, which has one of `range` values.
+  // Returns x, marked as depending on the input element that `place` identifies, an integer with `range`
+  // possible values.
   FieldNumber one_of(FieldNumber x, std::int64_t range, std::uint64_t place);
 
   /// A dot product, for which many products are reduced modulo p and q at once.
@@ -124,16 +129,18 @@ class Field {
 
   std::uint64_t p() const { return p_; }
   std::uint64_t q() const { return q_; }
-  /// The number of cases that a set of decisions distinguishes.
+  /// The number of cases that a set of decisions distinguishes: of comparisons, and of integers of inputs.
   struct Cases {
     double decisions = 0;   // comparisons, of two outcomes each
     double whole = 1;       // product of the ranges of the integers
     int whole_numbers = 0;  // number of integers
     bool many = false;      // more than a set can hold: the counts are too small
   };
-  /// Returns the number of cases that a set of decisions (comparisons and drawn integers) distinguishes.
+  /// Returns the number of cases that a set of decisions distinguishes. A decision is a comparison, with two
+  /// outcomes, or an integer of an input (a row index or length), with a range of values.
   Cases cases(Sets::Index decisions) const;
-  /// Returns the union of two sets of decisions (comparisons and drawn integers).
+  /// Returns the union of two sets of decisions: of the comparisons and input integers (row indices or
+  /// lengths) on which values depend.
   Sets::Index both(Sets::Index a, Sets::Index b) { return sets_.join(a, b); }
 
   /// Whether laws of logarithms, of the order and of roots are kept track of. False for graphs without such
@@ -162,7 +169,8 @@ class Field {
     FieldNumber sum;  // of the exponents
   };
 
-  /// Returns whether x is a constant that depends on no comparison, drawn integer or condition.
+  /// Returns whether x is a constant that depends on no comparison and no integer of an input, and is not NaN
+  /// under any condition.
   bool is_exact(const FieldNumber& x) const {
     return x.constant && x.decisions == Sets::empty && x.domain == Sets::empty && !x.fragile;
   }
@@ -170,7 +178,7 @@ class Field {
   bool is(const FieldNumber& x, std::uint64_t n) const { return is_exact(x) && x.p == n && x.q == n; }
   /// Returns the real value of x, which must be a constant.
   double real(const FieldNumber& x) const;
-  /// Returns a value of this kind, which is no number, such as NaN.
+  /// Returns the special value of this kind: NaN, an infinity, `unclear` or `missing`.
   FieldNumber special(Kind) const;
   /// Returns a random number that is determined by the hash.
   FieldNumber residue(std::uint64_t hash) const;
@@ -186,12 +194,13 @@ class Field {
   /// Returns a number with the properties that a result of x and y inherits from x and y, such as the
   /// comparisons on which it depends. Its residues are not set.
   FieldNumber merged(Op, const FieldNumber& x, const FieldNumber& y);
-  /// Returns z, marked as a constant whose real value is `value`.
+  /// Returns z, marked as a constant with the real value `value`.
   FieldNumber known(FieldNumber z, double value);
   /// Returns a hash of the number and of the conditions under which the number is not NaN.
   static std::uint64_t key(const FieldNumber& x);
-  /// Returns the number of decisions (comparisons and drawn integers) in a set, or infinity if the set is
-  /// `many`.
+  /// Returns the size of a set of decisions, or infinity if the set is Sets::many, whose elements are not
+  /// stored. A decision is a comparison, or an integer of an input (a row index or length), on which a value
+  /// depends.
   double count(Sets::Index decisions) const;
   /// Returns whether this field decides comparisons, by whether the difference is a square (Order::ordered
   /// and Order::ties).
@@ -212,14 +221,14 @@ class Field {
   /// Returns whether x < y, or nullopt if that is not certain.
   std::optional<bool> certainly_less(const FieldNumber& x, const FieldNumber& y) const;
   FieldNumber greater(const FieldNumber& x, const FieldNumber& y);  // ordered: returns the larger
-  /// Returns the maximum with this normal form. Its other properties, such as the conditions under which it
-  /// is not NaN, are those of `like`.
+  /// Returns the maximum with this normal form. The maximum's other properties, such as the conditions under
+  /// which it is not NaN, are copied from `like`.
   FieldNumber greatest(const Lattice&, FieldNumber like);
   /// Returns the normal form of a number that is a maximum. For any other number, returns the normal form
   /// whose only member is that number.
   Lattice lattice(const FieldNumber&);
-  /// Sets the normal form of z, which is the maximum x shifted or scaled by a constant: the normal form of x
-  /// with move(m) in place of each member m.
+  /// Sets the normal form of z, which is the maximum x plus or times a constant: the normal form of x with
+  /// move(m) in place of each member m (an operand of the maximum).
   template <class Move>
   void move_members(const FieldNumber& z, const FieldNumber& x, const Move& move) {
     constexpr std::size_t capacity = 64;
@@ -240,15 +249,18 @@ class Field {
     std::sort(l.clauses.begin(), l.clauses.end());
     lattices_.emplace(z.p, std::move(l));
   }
-  /// Returns what is known of the order of the members (values x, y, ...) of maxima.
+  /// Returns the known order of the members (operands) of maxima: which are constant, and which are certainly
+  /// at most another.
   KnownOrder order();
   /// Returns the index of the sum of two sums of logarithms, which have the indices `a` and `b` in log_sums_.
   std::uint32_t log_terms(std::uint32_t a, std::uint32_t b);
   /// Returns the index of n times a sum of logarithms, which has the index `a` in log_sums_.
   std::uint32_t log_times(std::uint32_t a, std::int64_t n);
-  /// Returns the number written as a sum of exponentials: how many there are, and the sum of their exponents.
+  /// Returns the number of terms, and the sum of their exponents, of x = e^a + e^b + ..., a sum of
+  /// exponentials. If x depends on no exponential, it counts as one term with exponent 0; if x is 0, as no
+  /// term.
   Grade grade(const FieldNumber&);
-  /// Returns how many exponentials a sum of exponentials has, as a field number.
+  /// Returns the number of terms of a sum of exponentials, which `grade` describes, as a field number.
   FieldNumber count_of(const Grade&);
 
   /// If x = e^a and y = e^b are exponentials, records that z is one, too: z = x y = e^(a+b) if times is 1, z

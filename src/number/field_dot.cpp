@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::uint64_t rootless = FieldNumber::rootless;
 
-/// Returns whether products of x may be added up before they are reduced modulo p and q. That requires a
-/// finite number which is never NaN, and has no logarithms or sum of exponentials to keep track of.
+/// Returns whether products of x may be added up before they are reduced modulo p and q. True for a finite
+/// number that is never NaN and that contains no logarithm or sum of exponentials.
 bool is_simple_number(const FieldNumber& x) {
   return x.kind == FieldNumber::Kind::number && x.domain == Sets::empty && !x.fragile && !x.graded &&
          x.logs == 0;

@@ -14,9 +14,9 @@ constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, abo
 
 }  // namespace
 
-/// Makes z NaN if x is negative, for a function `which` that is undefined there. Does nothing if x cannot be
-/// negative. With Order::unknown, x >= 0 becomes a condition under which z is not NaN; otherwise the sign of
-/// x is decided.
+/// Makes z = f(x) NaN if x is negative, for a function f (`which`) that is undefined for negative numbers,
+/// such as a root. Does nothing if x cannot be negative. With Order::unknown, records x >= 0 as a condition
+/// under which z is not NaN. With any other order, x counts as negative if it is no square in the field.
 void Field::require(FieldNumber& z, Unknown which, const FieldNumber& x) {
   if (!(x.may & below)) return;
   if (order_ == Order::unknown) {

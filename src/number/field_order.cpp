@@ -57,9 +57,9 @@ Lattice Field::lattice(const FieldNumber& x) {
   return {{{x.p}}};
 }
 
-/// Returns the maximum with normal form `l`, whose other properties are those of `z`. Its value is the mean
-/// of its members plus an uninterpreted function of their deviations from the mean, so that the maximum
-/// shifts if all members are shifted.
+/// Returns the maximum with the normal form `l`; its other properties are copied from `z`. Its value is the
+/// mean of the members (operands) plus an uninterpreted function of their deviations from the mean. So adding
+/// a constant to all members adds it to the maximum.
 FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   const std::vector<std::uint64_t> all = members(l);
   if (all.size() == 1) {

@@ -31,7 +31,7 @@ struct KnownOrder {
   std::function<bool(std::uint64_t, std::uint64_t)> less_equal;
 };
 
-/// Returns the normal form of the maximum of all maxima in the list.
+/// Returns the normal form of the maximum of all maxima in the list, each of which is given as a normal form.
 Lattice join(const std::vector<Lattice>&, const KnownOrder&);
 /// Returns the normal form of the negative of a maximum. That is the minimum of the maxima of the negated
 /// members, multiplied out to a maximum of minima. negated(m) returns the key of -m. Returns nullopt if the

@@ -34,8 +34,8 @@ const Number& converted_or_refused(const Number& x, const graph::Attributes& cas
   return x;
 }
 
-/// An arithmetic has the functions of its numbers and holds their parameters, such as a field's prime. The
-/// elementwise operators (graph/elementwise.hpp) are defined by these functions.
+/// An arithmetic computes with one kind of number, and holds the parameters of that kind, such as the prime
+/// of a finite field. The elementwise operators (graph/elementwise.hpp) are defined by these functions.
 template <class A>
 concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::int64_t n) {
   { a.integer(n) } -> std::same_as<typename A::Number>;

@@ -114,9 +114,9 @@ class Walk {
   }
 
  private:
-  /// Records what the block in braces at position i declares, or skips it. The block belongs to a namespace,
-  /// class, function or expression; `words` are the tokens of the statement in front of it. Returns the
-  /// position after the block.
+  /// Records the names that the block in braces at position i declares, or skips the block. The block belongs
+  /// to a namespace, class, function or expression; `words` are the tokens of the statement in front of it.
+  /// Returns the position after the block.
   std::size_t block(const Words& t, std::size_t i, Words& words) {
     const std::size_t last = skip_group(t, i, "{", "}");
     const bool linkage = words.size() == 1 && is(words, 0, "extern");

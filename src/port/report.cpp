@@ -200,8 +200,8 @@ class Writer {
     const auto at = ours_.headers.find(i.path);
     const fs::path theirs = header_of(folders_, i.path);
     const bool there = !theirs.empty();
-    // If both have a header, it counts as CUTLASS's if it is in cutlass/, or if Zellige's header only
-    // includes CUTLASS's.
+    // A header that both Zellige and CUTLASS have counts as CUTLASS's if it is in cutlass/, or if Zellige's
+    // header only includes CUTLASS's.
     const bool passes_on = i.path.starts_with("cutlass/") || (at != ours_.headers.end() && at->second);
     if (there && (at == ours_.headers.end() || passes_on)) {
       u.is = Whose::cutlass;

@@ -142,8 +142,8 @@ class Worker {
   /// Returns the values of tile `t` together with their errors in `e`.
   Uncertain uncertain(int t, const Side& e) const { return {operand(t), e.tiles[t].values.data()}; }
 
-  /// Changes the results of an operator by random errors, as the rounding of a right kernel might. The errors
-  /// are within the operator's own error bound.
+  /// Changes the results of an operator at random, as the rounding of a right kernel might change them: by at
+  /// most the operator's own error bound.
   void perturb(const BlockOp& op) {
     if (jumps(op.kind)) {
       std::vector<double>& y = tiles_[op.outputs[0]].values;
@@ -174,8 +174,8 @@ class Worker {
     computed(op, index, iteration);
   }
 
-  /// Computes the results of an operator other than input, output and accumulators, and their errors if
-  /// requested. Then checks the magnitudes of the results.
+  /// Computes the results of an operator that is no input, output or accumulator, and their error bounds if
+  /// these are requested. Then checks the magnitudes of the results against the limits in the options.
   void computed(const BlockOp& op, std::size_t index, std::int64_t iteration) {
     if (op.kind == OpKind::reduction_max) {
       running_max(op, index, iteration == 0);
@@ -289,8 +289,8 @@ class Worker {
     });
   }
 
-  /// Computes both results of reduction_max in one iteration: the new running maximum, and the old maximum
-  /// minus the new one. The difference is 0 in the first iteration (`first`).
+  /// Computes the two results of reduction_max in one iteration: the new running maximum, and the old running
+  /// maximum minus the new one. `first`: it is the first iteration, in which this difference is 0.
   void running_max(const BlockOp& op, std::size_t index, bool first) {
     Array &state = states_[index], &now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
     if (first) std::fill(state.values.begin(), state.values.end(), static_cast<double>(-FLT_MAX));
@@ -305,8 +305,9 @@ class Worker {
     state.values = now.values;
   }
 
-  /// Computes the errors of both results of reduction_max. Must be called before the running maximum is
-  /// updated, because it reads the maximum of the previous iteration.
+  /// Computes the error bounds of the two results of reduction_max: the new running maximum, and the old
+  /// running maximum minus the new one. `first`: it is the first iteration. Must be called before the running
+  /// maximum is updated, because the bounds depend on the maximum of the previous iteration.
   void running_max_error(const BlockOp& op, std::size_t index, bool first) {
     std::vector<double>&state = bound_.states[index].values, &difference = bound_.tiles[op.outputs[1]].values;
     if (first) std::fill(state.begin(), state.end(), 0.0);

@@ -60,11 +60,11 @@ Tolerance tolerance(DType);
 
 /// Returns the tolerance that a right result satisfies unless the formula is ill-conditioned. An element may
 /// deviate by one step of the dtype (at least 3e-5 of its value), or by 3e-5 times the rms of its row.
-/// Omitted roundings may add five standard deviations.
+/// Roundings that a fused program omits may move it by a further five standard deviations of their effect.
 Tolerance close_tolerance(DType);
 
 /// Returns how far each element may deviate from `expected` under the tolerance. `rounded`: the reference
-/// with all roundings of the graph if the program omits some; otherwise nullptr.
+/// with all roundings of the graph, if `expected` was computed without some of them; otherwise nullptr.
 Array allowances(const Array& expected, const Tolerance&, const Array* rounded = nullptr);
 
 /// Returns |a - b|. Returns 0 if a and b are the same infinity or both NaN, and infinity if only one of the
@@ -76,9 +76,9 @@ inline double distance(double a, double b) {
 }
 
 /// Returns the largest ||found - expected|| / ||expected|| allowed for a tensor of `count` elements. For
-/// large tensors it is Tolerance::norm, which covers the elements that float32 arithmetic puts on the other
-/// side of a rounding boundary. In small tensors the share of such elements varies, so their limit is larger:
-/// by three standard deviations of that effect, and by one element.
+/// large tensors, this limit is about Tolerance::norm, which covers the elements that float32 arithmetic puts
+/// on the other side of a rounding boundary. For small tensors, in which the share of such elements varies,
+/// it is larger: it allows for three standard deviations of this share, and for one more such element.
 double norm_allowed(const Tolerance&, std::int64_t count);
 
 /// Sums of squares over a tensor, or over a part of one. Adding the sums of all parts gives those of the

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int min_exponent = -12;
 
-/// Returns a hash of the counter x. Each row of an input has counters of its own, so that rows can be drawn
-/// in any order.
+/// Returns a random number: a hash of the counter x. Each row of an input has a range of counters of its own,
+/// so that rows can be generated in any order.
 std::uint64_t hash(std::uint64_t x) { return mix(x + mix_step); }
 
 /// Returns an approximately normal number from 64 random bits: the sum of four 16-bit uniforms, with mean 0,
@@ -78,8 +78,9 @@ struct Stage {
   std::vector<int> filled = {};    // per array: a mark of the scale with which it was filled
   Reference reference = {};
 
-  /// Returns values for region `r` of this stage's tensor, whose shape is `shape`, as an operand of a later
-  /// stage. The values are rows and columns of the tile that this stage computed, repeated in a random order.
+  /// Returns values for region `r` of the tensor that this stage (a subgraph to run) computes, as an operand
+  /// of a later stage. This stage computes only one tile of the tensor; the values are rows and columns of
+  /// that tile, repeated in a random order. `shape`: the shape of the tensor.
   Array spread(const Shape& shape, const Region& r) const {
     const Array& one = reference.tensors[graph.outputs[0]];
     const std::int64_t n = one.shape.back(), rows = size(one.shape) / n, m = r.extent.back();
@@ -99,7 +100,7 @@ struct Stage {
   }
 };
 
-/// Returns a list with one stage, which runs the whole graph.
+/// Returns a list with one stage (a subgraph to run), which is the whole graph.
 std::vector<Stage> whole_graph(const KernelGraph& g) {
   std::vector<Stage> one{{g, {}}};
   for (int t : g.inputs) one[0].parts.push_back({t, whole(g.tensors[t].shape)});
@@ -270,7 +271,8 @@ class Search {
 
   std::vector<bool> none() const { return std::vector<bool>(g_.inputs.size(), false); }
 
-  /// Fills a stage's input arrays with the current scales. Keeps arrays whose scale has not changed.
+  /// Fills the input arrays of a stage (a subgraph to run) with values at the current scales. Keeps arrays
+  /// whose scale has not changed.
   void fill_stage(Stage& s) {
     for (std::size_t p = 0; p < s.parts.size(); ++p) {
       const Cut::Part& from = s.parts[p];
@@ -319,7 +321,7 @@ class Search {
   }
 
   /// Finds, by bisection, the largest exponent for the selected inputs at which fits() returns true. Returns
-  /// false if it does not even for min_exponent.
+  /// false if fits() returns false even for min_exponent, the smallest exponent.
   bool bisect(const std::vector<bool>& selected) {
     if (!fits(selected, min_exponent)) return false;
     int good = min_exponent, bad = 0, last = good;

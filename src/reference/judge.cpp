@@ -29,8 +29,8 @@ std::int64_t may_be_next_to(const Format& f, std::int64_t count) {
   return static_cast<std::int64_t>(std::ldexp(static_cast<double>(count), std::min(f.mantissa - 19, -8)));
 }
 
-/// Returns a description of the first element or row of `d`, or of its scale, that exceeds the limit in
-/// `allowed`; "" if there is none.
+/// Returns a description of the first deviation in `d` (of an element, a row or the scale) that exceeds its
+/// limit in `allowed`, or "" if there is none.
 std::string exceeded(const Deviation& d, const Deviation& allowed, const Shape& shape) {
   for (std::size_t i = 0; i < d.elements.size(); ++i)
     if (!(d.elements[i] <= allowed.elements[i]))

@@ -12,7 +12,7 @@ namespace {
 bool keeps(OpKind kind) { return kind != OpKind::matmul && kind != OpKind::exp && kind != OpKind::sigmoid; }
 
 /// Returns which non-finite values masks may produce in an operator's results. `mask` has, per tensor, the
-/// values that masks may produce in that tensor; only those of the operands are used.
+/// non-finite values that masks may produce in that tensor; only its entries for the operands are used.
 template <class Op>
 Mask result(const Op& op, const std::vector<Mask>& mask) {
   Mask maximum = Mask::none;

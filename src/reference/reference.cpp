@@ -22,8 +22,10 @@ namespace {
 
 constexpr std::int64_t chunk = 1 << 16;  // elements per parallel task
 
-/// Rounds a kernel-level tensor to its dtype (if `round`), and updates its error bounds to those after
-/// rounding. Returns the tensor's magnitude; 0 for integers, whose magnitude has no limit.
+/// Rounds a kernel-level tensor `a` to its dtype (if `round`), and updates its error bounds `error` to those
+/// after rounding. With `noise`, rounds at random within the error bounds. Returns the tensor's magnitude
+/// (its largest finite absolute value, and whether all values are finite); 0 for integers, whose magnitude
+/// has no limit.
 Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
   if (noise)
     noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
@@ -79,7 +81,8 @@ struct Parts {
     std::vector<const Shape*> out;
     std::vector<std::int64_t> to;  // per result
   };
-  /// Fills `part` with the operands and offsets of part number `p` of the operator.
+  /// Sets `part` to part number `p` of the operator: slices of its operands and results along the first
+  /// dimension, with their offsets in the whole tensors.
   void part(std::int64_t p, Part& part) const {
     const auto of = [&](const Shape& shape, std::size_t rank) {
       const bool cut = count() > 1 && shape.size() == rank && shape[0] == extent;
@@ -109,8 +112,8 @@ std::vector<Operand> operands(const std::vector<const Array*>& in) {
   return all;
 }
 
-/// Calls body(part) for each part of an operator that can be computed independently (see Parts), on `threads`
-/// threads.
+/// Divides an operator along its first dimension into parts that can be computed independently (see Parts),
+/// and calls body(part) for each part, on `threads` threads.
 template <class Body>
 void each_part(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out,
                int threads, const Body& body) {

@@ -15,9 +15,9 @@ struct Regrouped {
   Region seen, from;  // `seen` contains the requested region; `from` is in the other shape
 };
 
-/// Returns a box of a tensor of shape `seen` and a box of one of shape `from` that contain the same elements
-/// in row-major order. The first box contains the region. The boxes are small, but not proved to be the
-/// smallest.
+/// Returns a box in the shape `seen` and a box in the shape `from`, two shapes of one tensor, that contain
+/// the same elements of the tensor. The box in `seen` contains the given region, which is in `seen`, too. The
+/// boxes are small, but not proved to be the smallest.
 Regrouped regroup(const Region&, const Shape& seen, const Shape& from);
 
 }  // namespace zellige::graph

@@ -47,8 +47,9 @@ void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Re
 /// return.
 void rescale_error(const Operand& acc, const Uncertain& r, const Result& error);
 
-/// Computes the error bound of the mean x / count of a sum x, or, if `root`, of its square root (root mean
-/// square). `error` is the bound of x on entry and that of the result on return.
+/// Computes the error bound of the mean x / count, where x is a sum of `count` terms, or, if `root`, of the
+/// square root of this mean (root mean square). `error` is the bound of x on entry and that of the result on
+/// return.
 void mean_error(const Operand& x, double count, bool root, double* error);
 
 /// Computes the error bounds of `count` values x after rounding to a dtype. `error` has the bounds before

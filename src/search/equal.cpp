@@ -233,9 +233,9 @@ class Decision {
             : fmt::format("{:.2g} from each other in float64 at the given sizes", given.distance));
   }
 
-  /// Compares in float64 at the given sizes, at `points` inputs of each scale, first of scale `also` if there
-  /// is one. If the reference throws Error, for example for lack of memory, adds a note and returns a result
-  /// that compared nothing.
+  /// Compares the graphs in float64 at the given sizes, at `points` random inputs of each scale (a magnitude
+  /// and pattern of the values), first of scale `also` if there is one. If the reference throws Error, for
+  /// example for lack of memory, adds a note and returns a result that compared nothing.
   GivenSizes at_given_sizes(std::optional<Scale> also, int points) {
     try {
       GivenSizes given = given_sizes(a_, b_, pairing_, e_.seed, also, points, peaks());

@@ -74,8 +74,8 @@ void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Va
       }
 }
 
-/// Adds sums along `dim` to y: y[..., j, ...] += sum over k of f(x[..., j + k * to, ...]). `to` is y's extent
-/// along dim; f is the square if `squared`, else the identity.
+/// Adds sums along `dim` to y: y[..., j, ...] += sum over k of f(x[..., j + k * to, ...]). `to` is the extent
+/// of y along `dim`; f(v) is v^2 if `squared`, else v.
 template <Arithmetic A>
 void fold(A& a, const Values<NumberOf<A>>& x, int dim, bool squared, Values<NumberOf<A>>& y) {
   const Around from(x.shape, dim);

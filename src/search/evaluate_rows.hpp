@@ -23,8 +23,8 @@ struct Around {
 template <Arithmetic A>
 using NumberOf = typename A::Number;
 
-/// Returns `x` as an integer. Throws Error if `x` was computed from inputs, so that it is no known integer.
-/// `kind` is the operator that needs the integer, for the message.
+/// Returns `x` as an integer. Throws Error if `x` is not a known integer, for example because it was computed
+/// from inputs. `kind` is the operator that needs the integer, for the message.
 template <Arithmetic A>
 std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
   const std::optional<std::int64_t> n = a.whole(x);
@@ -33,7 +33,7 @@ std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
 }
 
 /// Masks `y` by lengths: sets an element to `fill` unless its index in the masked dimension is less than its
-/// row's length. Dimensions of `lengths` with extent 1 are broadcast.
+/// length. Dimensions of `lengths` with extent 1 are broadcast.
 template <Arithmetic A>
 void apply_lengths(A& a, const graph::Attributes& attributes, const Values<NumberOf<A>>& lengths,
                    const NumberOf<A>& fill, Values<NumberOf<A>>& y) {

@@ -93,8 +93,8 @@ class Tier {
 
  private:
   /// Returns the value of element e of input i in the n-th field. `place` is the element's number among the
-  /// elements of all inputs. If the input has integers (row indices or lengths) that must be distinct,
-  /// `whole` has them, by element.
+  /// elements of all inputs. `whole` has the values of all elements of the input if they are integers (row
+  /// indices or lengths) that must be distinct.
   FieldNumber input(Field& field, std::size_t i, std::size_t e, int n, std::uint64_t place,
                     const std::vector<double>& whole) {
     const graph::KernelTensor& t = a_.tensors[static_cast<std::size_t>(a_.inputs[i])];

@@ -17,10 +17,11 @@ struct GivenSizes {
   std::vector<graph::Array> inputs;  // the inputs at which it differs
 };
 
-/// Compares the graphs at drawn inputs and returns the largest difference. Draws `points` inputs of each of
-/// these scales: `also`, if it is given; very small numbers; and the first usual scale at which most outputs
-/// are finite. At very small inputs nothing overflows, so NaN in one graph alone counts as a difference. Also
-/// draws `peaks` inputs of Scale::Kind::peaks.
+/// Compares the graphs at random inputs and returns the largest difference. Draws `points` inputs of each of
+/// these scales (magnitudes and patterns of the values): `also`, if it is given; very small numbers; and the
+/// first usual scale at which most outputs are finite. At very small inputs nothing overflows, so NaN in one
+/// graph alone counts as a difference. Also draws `peaks` inputs in which each row has one element that is
+/// the largest or the smallest (Scale::Kind::peaks).
 GivenSizes given_sizes(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                        std::uint64_t seed, std::optional<Scale> also = {}, int points = 1, int peaks = 0);
 

@@ -30,8 +30,8 @@ struct Scale {
   std::vector<double> numbers = {};  // for among
 };
 
-/// Returns, for each input of A, the range of its integers if they are row indices or lengths in either
-/// graph, or a range with bound 0 if they are not.
+/// Returns, for each input of graph A, the range of its integers if graph A or the corresponding input of
+/// graph B uses them as row indices or lengths; otherwise a range with bound 0.
 std::vector<graph::Numbers> drawn_numbers(const graph::KernelGraph& a, const graph::KernelGraph& b,
                                           const Pairing&);
 
@@ -41,7 +41,8 @@ std::vector<graph::Numbers> drawn_numbers(const graph::KernelGraph& a, const gra
 std::vector<graph::Array> draw_point(const graph::KernelGraph&, const std::vector<graph::Numbers>&,
                                      const Scale&, std::uint64_t seed);
 
-/// Returns the elements of `inputs`, which has one per input of A, in the order of B's inputs.
+/// Returns the list `inputs`, which is in the order of graph A's inputs, in the order of the corresponding
+/// inputs of graph B.
 template <class T>
 std::vector<T> paired(const std::vector<T>& inputs, const Pairing& pairing) {
   std::vector<T> result(inputs.size());

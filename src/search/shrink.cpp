@@ -173,8 +173,9 @@ class Shrinking {
     for (int u : all) system_.products.push_back({u, {unit, fresh(system_.values[u] / common, true)}});
   }
 
-  /// Returns the small value with index u in the system. If that value is a sum and occurs in no product, it
-  /// is the sum of its parts' small values.
+  /// Returns the small value with index u in the system. If this value is a sum of others and occurs in no
+  /// product, computes it as the sum of their small values and stores it in `found`, which has the small
+  /// values by index. `summed`: the indices of the sums that are computed already.
   std::int64_t value(int u, std::vector<std::int64_t>& found, std::set<int>& summed) {
     const auto sum = sums_.find(u);
     if (sum == sums_.end() || !summed.insert(u).second) return found[u];

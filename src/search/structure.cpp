@@ -16,7 +16,8 @@ class Numbering {
  public:
   using Key = std::vector<std::int64_t>;
 
-  /// Returns the number of a key. A new key gets a new number.
+  /// Returns the number of a key, which encodes an operator with its attributes and the numbers of its
+  /// operands. A new key gets a new number.
   int number(const Key& key) {
     return numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second;
   }
@@ -83,7 +84,8 @@ class Numbering {
     }
   }
 
-  /// Appends a block graph to the key. Its tiles get numbers in the same way as the tensors of a graph.
+  /// Appends a block graph to the key `key`: its grid, its loop, and the numbers of the operators that store
+  /// its results. Tiles are numbered like the tensors of a kernel graph.
   void body(const graph::BlockGraph& b, Key& key) {
     for (std::int64_t n : {b.grid.x, b.grid.y, b.grid.z, b.loop}) key.push_back(n);
     std::vector<int> of(b.tensors.size(), -1);
