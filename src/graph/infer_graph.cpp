@@ -274,8 +274,8 @@ class BlockInference {
     return vary;
   }
 
-  /// Throws Error if the tensor changes with the loop iteration. `what` completes the message: the tensor
-  /// "cannot" `what`, such as "be stored".
+  /// Throws Error if the tensor changes with the loop iteration. `what` completes the message after the word
+  /// "cannot", for example "be stored".
   void refuse_varying(const Where& where, int tensor, std::string_view what) const {
     if (varies_[tensor])
       fail_at(where,

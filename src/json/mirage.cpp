@@ -109,7 +109,7 @@ struct Recognised {
 
 /// Returns the operator that an op_type names: tb_reduction_1_to_dimx_op is reduction with dim 1 and to_dimx.
 /// `level` is the prefix "kn_" (kernel) or "tb_" (block). Throws Error if the level has no such operator, or
-/// if Mirage's JSON lacks its constants.
+/// if Mirage's JSON lacks the operator's constants.
 Recognised recognise(const Where& where, std::string_view type, std::string_view level) {
   std::string stem(type);
   if (!stem.starts_with(level) || !stem.ends_with("_op") || stem.size() <= level.size() + 3)

@@ -117,8 +117,8 @@ class Field {
   FieldNumber choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y);
   /// Returns the number as an integer, or nullopt if it is not a known integer.
   std::optional<std::int64_t> whole(const FieldNumber&) const;
-  // Returns x, marked as depending on everything on which `by` depends, the integer (such as a row index)
-  // that selected x.
+  // Returns x, marked as selected by the integer `by`, such as a row index: the result depends on all
+  // comparisons and input integers on which `by` depends.
   FieldNumber marked(FieldNumber x, const FieldNumber& by);
   // Returns x, marked as depending on the input element that `place` identifies, an integer with `range`
   // possible values.
@@ -305,9 +305,9 @@ class Field {
 class Field::Dot {
  public:
   explicit Dot(Field& field) : f_(field) {}
-  /// Adds the product x y to the sum.
+  /// Adds the product x y to the dot product.
   void add(const FieldNumber& x, const FieldNumber& y);
-  /// Returns the sum of the products added so far.
+  /// Returns the dot product: the sum of the products added so far.
   FieldNumber value();
 
  private:

@@ -64,7 +64,7 @@ concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::
   // Returns the second argument if the first one is not 0, else the third.
   { a.choose(x, x, x) } -> std::same_as<typename A::Number>;
   { a.whole(x) } -> std::same_as<std::optional<std::int64_t>>;  // its integer value; nullopt: not known
-  // Returns the first argument, marked as selected by the second, an integer.
+  // Returns the first argument, marked as selected by an integer, the second argument (such as a row index).
   { a.marked(x, x) } -> std::same_as<typename A::Number>;
   { a.one_of(x, n, std::uint64_t{}) } -> std::same_as<typename A::Number>;  // x, as one of n cases
 };

@@ -34,8 +34,9 @@ Magnitude magnitude(const double* values, std::int64_t count, Mask mask) {
 
 namespace {
 
-/// Applies an elementwise operator's definition `f` to one row of `n` elements of N operands. The loop is
-/// vectorized if all operands are contiguous along the row.
+/// Applies an elementwise operator's definition `f` to one row of `n` elements of N operands, with the
+/// arithmetic `m`. `from`, `step`: the first element and the stride of each operand; `to`: the result. The
+/// loop is vectorized if all operands are contiguous along the row.
 template <int N, class M, class F>
 void map_row(const F& f, M m, const Attributes& a, std::int64_t n,
              const std::array<const double*, max_operands>& from,

@@ -15,10 +15,10 @@
 //             least the close tolerance (compare.hpp). In these runs correlated errors cancel (softmax,
 //             x - 0.999 x) and independent errors average out, which error bounds do not show.
 //
-// The rows and the scale of a tensor (deviation.hpp) have limits of the second kind, too.
+// The rows and the scale of a tensor (deviation.hpp) have limits from the samples, too.
 //
-// A result within its limits is correct if it is within the tolerance (compare.hpp). It is borderline if random
-// rounding explains why it is not:
+// A result within its limits is correct if it is within the tolerance (compare.hpp). A result outside the
+// tolerance is borderline if random rounding explains its deviation:
 //   - each element outside the tolerance deviates by at most four times its largest deviation in the samples, or
 //   - only the norm is outside the tolerance, and it is at most twice the largest norm in the samples.
 #pragma once

@@ -26,8 +26,8 @@ struct ReferenceOptions {
   // Limit of the magnitudes of kernel-level tensors and of the matmul operands that a block computes. If
   // finite, the run stops at the first magnitude above it.
   double limit = std::numeric_limits<double>::infinity();
-  // Limit of the magnitudes of all other block tensors, which stay in float32. If finite, the run stops at
-  // the first magnitude above it.
+  // Limit of the magnitudes of block tensors to which `limit` does not apply, because they stay in float32.
+  // If finite, the run stops at the first magnitude above it.
   double tile_limit = std::numeric_limits<double>::infinity();
   // Limit of the arguments of exp; the run treats a larger argument like a magnitude above `limit`. Above 4,
   // one ulp of an f16 argument changes exp by more than the tolerance, so that a comparison would judge the

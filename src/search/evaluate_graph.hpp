@@ -1,6 +1,6 @@
 // Evaluates a whole graph without rounding over any kind of number, such as a finite field: its kernel-level
-// operators, and every block and iteration of its custom operators. Intended for small sizes;
-// reference/reference.hpp does the same in float64 at large ones.
+// operators, and every block and iteration of its custom operators. Intended for graphs with small sizes;
+// reference/reference.hpp evaluates graphs of any size in float64.
 //
 //   std::vector<Values<Ball>> y = evaluate_graph(balls, g, inputs);      // one entry per graph output
 #pragma once
@@ -67,7 +67,8 @@ class BlockRun {
     }
   }
 
-  /// Loads the tile of one iteration. Elements beyond the end of the tensor are set to 0.
+  /// Loads the tile that thread block `block` reads in one iteration. Elements beyond the end of the tensor
+  /// are set to 0.
   void load(const graph::BlockOp& op, const graph::Dim3& block, std::int64_t iteration) {
     const Values<N>& whole = *inputs_[op.kernel_tensor];
     Values<N>& tile = tiles_[op.outputs[0]];
@@ -77,7 +78,8 @@ class BlockRun {
                  [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
   }
 
-  /// Stores a tile. Elements beyond the end of the tensor are not stored.
+  /// Stores the tile that thread block `block` has computed. Elements beyond the end of the tensor are not
+  /// stored.
   void store(const graph::BlockOp& op, const graph::Dim3& block) {
     Values<N>& whole = *outputs_[op.kernel_tensor];
     const Values<N>& tile = tiles_[op.inputs[0]];

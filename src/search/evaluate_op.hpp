@@ -1,6 +1,7 @@
-// Defines every stateless operator over any kind of number (values.hpp): real numbers with an error bound, or
-// finite fields. reference/evaluate.cpp defines the same in float64, optimized for speed, and numbers_test.cpp
-// checks one against the other. Both share the table of elementwise operators.
+// Evaluates every stateless operator over any kind of number (values.hpp): real numbers with an error bound,
+// or finite fields. reference/evaluate.cpp evaluates the same operators in float64, optimized for speed;
+// numbers_test.cpp checks that the two files agree. Both use the table of elementwise operators
+// (graph/elementwise.hpp).
 #pragma once
 #include <algorithm>
 

@@ -32,8 +32,8 @@ std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
   return *n;
 }
 
-/// Masks `y` by lengths: sets an element to `fill` unless its index in the masked dimension is less than its
-/// length. Dimensions of `lengths` with extent 1 are broadcast.
+/// Masks `y` by lengths: sets each element to `fill` whose index in the masked dimension is not below the
+/// element's length. `lengths` has the lengths; it broadcasts to the shape of `y`.
 template <Arithmetic A>
 void apply_lengths(A& a, const graph::Attributes& attributes, const Values<NumberOf<A>>& lengths,
                    const NumberOf<A>& fill, Values<NumberOf<A>>& y) {

@@ -1,5 +1,5 @@
-// Compares two graphs in float64 at the sizes that they have, with the reference (reference/reference.hpp), which
-// then does not round. This can only show a difference: agreement in float64 proves nothing.
+// Compares two graphs at their given sizes by running the float64 reference (reference/reference.hpp) without
+// its roundings. This can only show a difference: agreement in float64 proves nothing.
 #pragma once
 #include "search/equal.hpp"
 #include "search/match.hpp"

@@ -19,7 +19,7 @@ void check_counts(const graph::KernelGraph& a, const graph::KernelGraph& b, std:
 }
 
 /// Throws Error unless tensor number ta of graph a and tensor number tb of graph b have the same shape.
-/// `what` says for the message what the tensors are.
+/// `what` names the two tensors in the message.
 void check_shapes(const graph::KernelGraph& a, const graph::KernelGraph& b, int ta, int tb,
                   std::string_view what) {
   const graph::KernelTensor &x = a.tensors[ta], &y = b.tensors[tb];

@@ -193,7 +193,8 @@ class Shrinking {
   std::set<int> in_products_, measured_;
 };
 
-/// Sets the sizes in an operator's attributes to the values of the variables `at`.
+/// Sets the sizes in an operator's attributes to their small values. `at`: the variables of these sizes;
+/// `values`: the small value of each variable.
 void resize(const GraphSizes::Op& at, const std::vector<std::int64_t>& values,
             graph::Attributes& attributes) {
   if (at.to >= 0) attributes.to = values[at.to];

@@ -62,7 +62,7 @@ class Sizes {
   const std::vector<Sum>& sums() const { return sums_; }
   /// Returns the variable of every grid axis and loop, with the index of its graph.
   const std::vector<std::pair<int, int>>& launches() const { return launches_; }
-  /// Returns the variables that are the extent of a reduced dimension after the reduction.
+  /// Returns the variables of the extents that reduced dimensions have after their reduction.
   const std::vector<int>& reductions() const { return reductions_; }
 
  private:

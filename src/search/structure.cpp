@@ -61,7 +61,8 @@ class Numbering {
   }
 
   /// Returns the key of an operator: its kind, attributes and the numbers of its operands. The operands of a
-  /// commutative operator are sorted. of[t] is the number of tensor t.
+  /// commutative operator are sorted. of[t] is the number of tensor t; tensors that are computed in the same
+  /// way have the same number.
   template <class Op>
   static Key common(const Op& op, const std::vector<int>& of) {
     Key key{static_cast<std::int64_t>(op.kind)};
