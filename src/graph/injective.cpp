@@ -75,10 +75,12 @@ class Walk {
       reach_[k] = reach_[k + 1] + (modes_[k].extent - 1) * modes_[k].stride;
   }
 
-  /// Searches for index differences along dimensions k, k + 1, ... that change the address by -sum. Stores
-  /// the differences in d_ and returns true, or returns false if there are none. `zero`: all differences
-  /// along the dimensions before k are 0. Then at least one of the differences found is nonzero, and the
-  /// first nonzero one is positive.
+  /// Searches for index differences along dimensions k, k + 1, ... whose change of the address is -sum.
+  /// Stores the differences in d_ and returns true, or returns false if there are none.
+  ///
+  /// `sum`: the change of the address by the differences along dimensions 0 to k - 1, which d_ holds already.
+  /// `zero`: these are all 0. If so, at least one of the differences found is nonzero, and the first nonzero
+  /// one is positive.
   bool collides(std::size_t k = 0, std::int64_t sum = 0, bool zero = true) {
     if (k + 2 == modes_.size()) {
       const auto found = last_.solve(-sum);

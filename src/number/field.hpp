@@ -216,7 +216,7 @@ class Field {
   FieldNumber div_special(const FieldNumber&, const FieldNumber&);
   /// Returns x to the power n.
   FieldNumber power(FieldNumber x, int n);
-  /// Returns whether x <= y for all inputs for which both are numbers.
+  /// Returns whether it is certain that x <= y for all inputs of the graphs for which x and y are numbers.
   bool certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const;
   /// Returns whether x < y, or nullopt if that is not certain.
   std::optional<bool> certainly_less(const FieldNumber& x, const FieldNumber& y) const;

@@ -23,8 +23,9 @@ bool differ(double x, double y) {
 
 }  // namespace
 
-/// Returns whether x <= y for all inputs for which both are numbers. Constants of at least the largest
-/// float32 count as infinity, and constants of at most the smallest normal float32 count as 0.
+/// Returns whether it is certain that x <= y for all inputs of the graphs for which x and y are numbers.
+/// Constants of at least the largest float32 count as infinity, and constants of at most the smallest normal
+/// float32 count as 0.
 bool Field::certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const {
   if (x.p == y.p && x.q == y.q) return true;
   if (x.constant && y.constant) return real(x) < real(y) && differ(real(x), real(y));

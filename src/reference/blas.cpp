@@ -65,8 +65,8 @@ struct LoadedBlas {
     if (!library) return ::dlerror();
     blas.dgemm_ = reinterpret_cast<Blas::Dgemm*>(::dlsym(library, "cblas_dgemm"));
     if (!blas.dgemm_) return file + " has no cblas_dgemm";
-    // Sets the library to one thread: the reference has threads of its own, and its results do not depend on
-    // their number.
+    // Limits the library to one thread per call, because the reference calls it from several threads. With
+    // more threads per call, results could depend on the number of threads.
     using Threads = void(int);
     if (auto* threads = reinterpret_cast<Threads*>(::dlsym(library, "openblas_set_num_threads"))) threads(1);
     using Config = char*();
