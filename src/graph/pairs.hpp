@@ -1,7 +1,7 @@
 // Converts between the two conventions of a rotary embedding, for rows of n numbers. Halves (Llama,
 // GPT-NeoX): a pair is elements k and k + n/2 of a row. Interleaved (GPT-J): elements 2k and 2k + 1.
 //
-//   halves_of_pairs(/*n=*/8, /*count=*/8, x, y);   // y = x0 x2 x4 x6 x1 x3 x5 x7
+//   halves_of_pairs(/*n=*/8, /*count=*/8, x, y);   // one row, from interleaved to halves: y = x0 x2 x4 x6 x1 x3 x5 x7
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // Ball arithmetic: real numbers with a proved error bound, as a center of 256 bits and a radius. If two balls
 // are disjoint, the numbers differ, whatever the rounding errors. The comparison of two graphs (equal.hpp)
-// uses this to prove that they differ.
+// uses this to prove that the graphs differ.
 //
 //   BallArithmetic a;
 //   Ball x = a.exact(0.75), y = a.sqrt(a.mul(x, x));

@@ -3,8 +3,8 @@
 // measure with a limit.
 //
 //   Deviation d = deviation(found, expected);
-//   Deviation most = close_by(expected, DType::bf16, nullptr);   // allowed without further evidence
-//   raise(most, deviation(sample, expected), 4);                 // or 4 times what random rounding causes
+//   Deviation most = close_by(expected, DType::bf16, nullptr);   // limits that need no further evidence
+//   raise(most, deviation(sample, expected), 4);                 // raises them to 4 times a sample's deviation
 //
 // Norms of rows and the scale detect errors that are within the limit of every element: for example a row of
 // zeros in a coarse dtype, or a factor of 1 + 1/64 in the whole tensor.

@@ -222,9 +222,9 @@ KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<st
   return graph::infer(std::move(g));
 }
 
-/// Returns the work of one operator, in multiplications. A function such as exp counts as twenty per element,
-/// because it takes about that long both in float64 and over the real numbers. x and y are the shapes of the
-/// first operand and result.
+/// Returns the work of one operator, in multiplications. A function such as exp counts as twenty
+/// multiplications per element, because it takes about that long both in float64 and over the real numbers. x
+/// and y are the shapes of the first operand and result.
 double work_of(OpKind kind, const graph::Shape& x, const graph::Shape& y) {
   const auto elements = static_cast<double>(std::max(graph::size(x), graph::size(y)));
   if (kind == OpKind::matmul) return static_cast<double>(graph::size(y)) * static_cast<double>(x.back());
