@@ -64,8 +64,8 @@ ZELLIGE_CALL auto load(emulate::pointer<T> from) {
   return emulate::read<Result>(from);
 }
 
-/// Returns load<N>(from), for global memory that no thread writes while the kernel runs. The emulator reports
-/// a finding if `from` is in other memory, or in a tensor that the kernel may write.
+/// Returns load<N>(from), for global memory that no thread writes while the kernel runs. The emulator reports an
+/// error if `from` is in other memory, or in a tensor that the kernel may write.
 template <int N, class T>
 ZELLIGE_CALL auto load_once(emulate::pointer<T> from) {
   if (from.region->space != emulate::Space::global || from.region->writable)

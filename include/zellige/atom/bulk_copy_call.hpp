@@ -1,5 +1,5 @@
-// copy(...) by bulk copies (cp.async.bulk): moves contiguous bytes between tensors in global and shared memory,
-// without a TMA descriptor. One thread calls it.
+// Implements copy(...) by bulk copies (cp.async.bulk), which move contiguous bytes between tensors in global and
+// shared memory, without a TMA descriptor. One thread calls it.
 //
 //   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}.with(barrier), gRow, sRow);    global to shared
 //   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}, sRow, gRow);                  shared to global, in a bulk group

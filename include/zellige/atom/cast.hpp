@@ -51,8 +51,8 @@ inline constexpr float greatest<float_e5m2_t> = 57344.0f;
 template <class T>
 using register_t = typename detail::register_of<T>::type;
 
-/// Returns x as a T: floats are rounded to nearest even, integers are truncated. Overflow becomes infinity, or
-/// NaN in float_e4m3_t; so 8-bit floats are made by T::nearest, because their constructors saturate.
+/// Returns x as a T: floats are rounded to nearest even, integers are truncated. On overflow, returns infinity, or
+/// NaN if T is float_e4m3_t: the function uses T::nearest for 8-bit floats, whose constructors would saturate.
 template <class T>
 ZELLIGE_ANYWHERE T rounded(float x) {
   if constexpr (!detail::is_float_register<T>)

@@ -78,7 +78,7 @@ ZELLIGE_CALL void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
 }
-/// Waits until all threads of the cluster have called it: cluster_arrive(), then cluster_wait().
+/// Waits until all threads of the cluster have called this function: cluster_arrive(), then cluster_wait().
 ZELLIGE_CALL void cluster_sync() {
   cluster_arrive();
   cluster_wait();

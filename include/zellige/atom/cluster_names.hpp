@@ -1,4 +1,4 @@
-// CuTe's names for clusters, mbarriers and thread election. An mbarrier is passed as the uint64_t in shared
+// Defines CuTe's names for clusters, mbarriers and thread election. An mbarrier is passed as the uint64_t in shared
 // memory itself, or as a pointer to it.
 //
 //   if (elect_one_sync()) { initialize_barrier(full, 1); }

@@ -257,8 +257,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& d
 
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const& src, D&& dst);
-/// Copies the mode V of a partition (V, M, K), for copy_where. If V has the values of one instruction, the
-/// first value of `pred` decides whether it is issued. Otherwise V is itself a tuple, and copy_where copies
+/// Copies the mode V of a partition (V, M, K), for copy_where. If V has the values of one instruction, the first
+/// value of `pred` decides whether the instruction is issued. Otherwise V is itself a tuple, and copy_where copies
 /// it.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_values_where(C const& c, P const& pred, S const& src, D&& dst) {

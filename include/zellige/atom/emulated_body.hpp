@@ -1,6 +1,6 @@
-// Calls an instruction's reference body, the function that computes its result on the CPU, on the emulator. A
-// body is found at run time, by the instruction's name, in the emulator's library, so that kernels need not
-// compile it.
+// Executes an instruction on the emulator: calls its reference body, the function that computes the instruction's
+// result on the CPU. The body is found at run time, by the instruction's name, in the emulator's library, so that
+// kernels need not compile it.
 #pragma once
 
 #include <zellige/atom/body.hpp>

@@ -319,9 +319,8 @@ inline std::string evaluate_gmma_descriptor(Tape& t, Args const& a) {
   return gmma_strides_text(s);
 }
 
-/// Returns a TMA multicast mask as a decimal number. `a` is: layout of the cluster, modes such as "0,1",
-/// coordinate of a CTA. The mask contains the CTAs whose coordinates differ from the given one in no other
-/// than these modes.
+/// Returns a TMA multicast mask as a decimal number. `a` is: layout of the cluster, modes such as "0,1", coordinate
+/// of a CTA. The mask contains the CTAs whose coordinates are equal to the given coordinate in all other modes.
 inline std::string evaluate_multicast(Tape& t, Args const& a) {
   using namespace algebra;
   Value const layout = parse_value(a.at(0));

@@ -1,5 +1,5 @@
-// gemm(mma, rA, rB, rC) with wgmma. The fragments rA and rB are tensors of shared-memory descriptors; rA may
-// instead be in registers. No other code may access the accumulators rC from warpgroup_arrive() until
+// Implements gemm(mma, rA, rB, rC) with wgmma. The fragments rA and rB are tensors of shared-memory descriptors; rA
+// may instead be in registers. No other code may access the accumulators rC from warpgroup_arrive() until
 // warpgroup_wait() returns.
 //
 //   warpgroup_fence_operand(rC);
@@ -86,7 +86,8 @@ struct GivenRegisters {
       sums[nc];
   ScaleOut scale = ScaleOut::One;
 
-  /// Stores x as operand number I of fma(a..., b, c..., scale_D), and `more` as the operands after it.
+  /// Copies x, argument number I of fma(a..., b, c..., scale_D), and `more`, the arguments after it, to this object's
+  /// members: arguments of A to `a`, of B to `b`, of C to `sums`, scale_D to `scale`.
   template <int I, class X, class... More>
   ZELLIGE_ANYWHERE void set(X const& x, More const&... more) {
     if constexpr (I < na)
@@ -99,8 +100,8 @@ struct GivenRegisters {
       scale = x;
     if constexpr (sizeof...(More) > 0) set<I + 1>(more...);
   }
-  /// Copies the accumulators to the arguments. x is operand number I of fma, `more` are the operands after
-  /// it; operands of A and B are not changed.
+  /// Copies the accumulators back to the arguments of fma: x is argument number I, `more` are the arguments after it.
+  /// Arguments of A and B are not changed.
   template <int I, class X, class... More>
   ZELLIGE_ANYWHERE void get(X& x, More&... more) const {
     if constexpr (I > na) x = sums[I - na - 1];

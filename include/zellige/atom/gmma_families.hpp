@@ -4,8 +4,8 @@
 
 #include <zellige/atom/gmma.hpp>
 
-// Parts of ZELLIGE_GMMA_NAMES(what, n), which expands to one declaration per combination of operand types. If
-// `what` is CLASS, it declares classes named MMA_..., so that template arguments can be deduced
+// Helper macros of ZELLIGE_GMMA_NAMES(what, n). That macro expands to one declaration per combination of operand
+// types. If `what` is CLASS, it declares classes named MMA_..., so that template arguments can be deduced
 // (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and a parameter pack can be passed. If `what` is ALIAS, it declares
 // aliases of these classes, named SM90_...
 // clang-format off

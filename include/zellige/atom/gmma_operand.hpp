@@ -12,13 +12,13 @@ namespace zellige {
 /// descriptor itself, 1 means 128 bytes and 3 means 32 bytes.)
 constexpr unsigned gmma_swizzle(uint64_t descriptor) { return (4 - (descriptor >> 62 & 3)) % 4; }
 
-/// Returns the number of the tensor in the emulator's records for which the descriptor was made, or 0 if that
-/// is unknown. Descriptors on a GPU have 0 in these bits.
+/// Returns the number by which the emulator identifies the tensor for which the descriptor was made, or 0 if the
+/// tensor is unknown. In descriptors on a GPU, these bits are 0.
 constexpr uint16_t gmma_tensor(uint64_t descriptor) { return descriptor >> 52 & 0x3ff; }
 
-/// Returns the byte address in shared memory of element (mn, k) of the operand, where mn is the row of A or
-/// the column of B. The layout atom has 8 rows, which extend along the operand's major dimension: of 32, 64
-/// or 128 bytes with a swizzle, of 16 bytes without. The swizzle XORs up to three address bits from bit 7 on
+/// Returns the byte address in shared memory of element (mn, k) of the operand, where mn is the row of A or the
+/// column of B. The tile consists of layout atoms of 8 rows, which extend along the operand's major dimension. A row
+/// has 32, 64 or 128 bytes with a swizzle, 16 bytes without. The swizzle XORs up to three address bits from bit 7 on
 /// into the bits from bit 4 on.
 constexpr uint32_t gmma_address(uint64_t descriptor, bool mn_major, unsigned element_bytes, unsigned mn,
                                 unsigned k) {

@@ -50,7 +50,7 @@ struct InstructionRows {
 
   /// Stores `text` and returns a pointer to it that remains valid.
   char const* keep(std::string text) { return texts.emplace_back(std::move(text)).c_str(); }
-  /// Appends a matrix instruction with its names.
+  /// Appends the descriptor of matrix instruction `row`, with its CuTe name, PTX mnemonic and call.
   void add(MmaRow const& row) {
     Instruction i = instruction_of(row);
     i.name = keep(mma_name(row));

@@ -1,5 +1,5 @@
-// Checks a kernel launch against the limits of SM90 and explains a violation in words. The hardware reports it
-// only as "invalid argument", "too many resources" or an illegal instruction.
+// Checks a kernel launch against the limits of SM90 and explains a violation in words. Without the check, the
+// hardware reports only "invalid argument", "too many resources" or an illegal instruction.
 //
 //   LaunchShape s{.name = "gemm", .threads = 384, .shared_bytes = 231000, .registers = 168, .cluster = 2,
 //                 .moved = {{128, 40}, {256, 232}},         // per role: threads, registers by setmaxnreg

@@ -18,8 +18,8 @@ namespace zellige {
 
 #if defined(ZELLIGE_EMULATE)
 
-/// Performs ldmatrix on the emulator, as a warp collective. Row is the instruction's CuTe name, `row` the
-/// address that this thread passes, `name` the call's name in findings.
+/// Performs ldmatrix on the emulator, as a warp collective. Row is the instruction's CuTe name, `row` the address
+/// that this thread passes, `name` the call's name in error reports.
 template <int Matrices, const char* Row>
 ZELLIGE_CALL void ldmatrix(uint32_t (&r)[Matrices], emulate::Place row, const char* name) {
   struct Out {

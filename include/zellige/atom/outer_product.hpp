@@ -32,8 +32,8 @@ struct OuterProduct {
   static constexpr ThreadValue layout{{{together, TM}, {LN, TN* m}, {LM / together, together* TM}},
                                       {{TN, m}, {TM, 1}}};
 
-  /// Returns the row and column in the tile of accumulator number `value` of lane `lane`. A lane's accumulators are
-  /// numbered row by row.
+  /// Returns the position, row and column in the warp's tile, of accumulator number `value` of lane `lane`. A lane's
+  /// accumulators are numbered row by row.
   ZELLIGE_ANYWHERE static constexpr ElementAt at(int lane, int value) {
     return {(lane % together + lane / (together * LN) * together) * TM + value / TN,
             lane / together % LN * TN + value % TN};

@@ -28,8 +28,8 @@ using smem = T*;
 using any_pointer = const void*;
 #endif
 
-/// Returns a pointer to `count` elements of the block's dynamic shared memory, `byte_offset` bytes from its start. The
-/// emulator checks accesses against these bounds and uses `name` in its findings.
+/// Returns a pointer to `count` elements of the block's dynamic shared memory, `byte_offset` bytes from its start.
+/// The emulator checks accesses against these bounds and uses `name` in its error reports.
 template <class T>
 ZELLIGE_CALL smem<T> shared(const char* name, unsigned byte_offset, unsigned count) {
 #if defined(ZELLIGE_EMULATE)

@@ -27,7 +27,7 @@ ZELLIGE_CALL unsigned lane_index() {
 
 #if defined(ZELLIGE_EMULATE)
 /// Performs a shuffle on the emulator: returns the `value` that lane from(l) passed, where l is the index of the
-/// calling lane. `name` is the shuffle's name in findings.
+/// calling lane. `name` is the shuffle's name in the emulator's error reports.
 template <class T, class From>
 ZELLIGE_CALL T shuffle_emulated(T value, From from, const char* name) {
   struct Shared {

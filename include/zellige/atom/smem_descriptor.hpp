@@ -30,9 +30,10 @@ ZELLIGE_ANYWHERE constexpr uint64_t smem_descriptor_bits(unsigned address, unsig
          static_cast<uint64_t>(stride >> 4 & 0x3fffu) << 32 | kind << 62;
 }
 
-/// Returns the descriptor of the tile at address `tile` in shared memory. `leading` and `stride` are the strides of
-/// the table at the top of this header, in bytes, multiples of 16. On the emulator, the descriptor also names the
-/// tensor to which the tile belongs, so that accesses can be checked.
+/// Returns the descriptor of the tile at address `tile` in shared memory. `leading` and `stride` are the two strides
+/// in bytes, multiples of 16; the table at the top of this header says which distances they are for each major order
+/// and swizzle. On the emulator, the descriptor also names the tensor to which the tile belongs, so that accesses can
+/// be checked.
 ZELLIGE_CALL uint64_t smem_descriptor(any_pointer tile, unsigned leading, unsigned stride, SwizzleMode mode) {
 #if defined(ZELLIGE_EMULATE)
   emulate::check_descriptor("the leading stride", leading);

@@ -17,8 +17,8 @@ namespace zellige {
 
 #if defined(ZELLIGE_EMULATE)
 
-/// Performs stmatrix on the emulator, as a warp collective. Row is the instruction's CuTe name, `row` the address that
-/// this thread passes, `name` the call's name in findings.
+/// Performs stmatrix on the emulator, as a warp collective. Row is the instruction's CuTe name, `row` the address
+/// that this thread passes, `name` the call's name in error reports.
 template <int Matrices, const char* Row>
 ZELLIGE_CALL void stmatrix(emulate::Place row, const uint32_t (&r)[Matrices], const char* name) {
   struct In {

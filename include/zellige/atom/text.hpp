@@ -1,5 +1,6 @@
-// Formats instructions and their tilings as CuTe prints them. The functions take layouts as objects, not types:
-// print.hpp converts types for them, and the command line finds instructions by name. Host only.
+// Formats instructions and their tilings as CuTe prints them. The functions take layouts as objects of class `Value`,
+// not as C++ types. They serve print.hpp, which converts types to such objects, and the command line, which finds
+// instructions by name. Host only.
 //
 //   mma_name(find_mma("SM80_16x8x16_F32F16F16F32_TN"))          the same name, from the parsed fields
 #pragma once

@@ -135,7 +135,8 @@ struct TiledMMA : Atom_ {
         x, x.data() + get<1>(mine), get<0>(mine), tiles, [this] { return layout_tv<part, LayoutTV>(); },
         [&] { return thr_layout_vmnk_(at); });
   }
-  /// Returns the shape of a thread's part of a tensor of shape `shape`, which is the operand `part`.
+  /// Returns the shape (V, RestM, RestN, ...) of a thread's part of operand `part` (A, B or C), a tensor of shape
+  /// `shape`.
   template <MmaPart part, class LayoutTV, class S>
   ZELLIGE_HOST_DEVICE constexpr auto partition_shape(S const& shape) const {
     return invoke<TiledOp::mma_partition_shape>(shape, Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{},

@@ -1,6 +1,7 @@
-// Calls the functions of atom/algebra (partitioning for TiledCopy and TiledMMA, TMA boxes) on layout types. For
-// example, TiledMMA calls invoke<TiledOp::thrfrg>(layout, ...), which converts the types to objects, calls the
-// function thrfrg during compilation, and converts the result to a layout type.
+// Lets TiledCopy, TiledMMA and TMA copies, whose layouts are C++ types, call the functions of atom/algebra, which
+// compute on layouts as constexpr objects of class `Value`. For example, TiledMMA calls
+// invoke<TiledOp::thrfrg>(layout, ...). This converts the type of each argument to a Value, calls thrfrg at compile
+// time, and converts the result to a layout type.
 #pragma once
 
 #include <zellige/atom/algebra/tma.hpp>

@@ -92,8 +92,8 @@ struct tma_traits {
       return make_tensor(LargerElements<Aux::in_one, remove_cvref_t<decltype(first)>>(first), coordinates);
     }
   }
-  /// Returns the load with its run-time arguments: it completes on `barrier`, an mbarrier, and, if the instruction is
-  /// a multicast, writes to the CTAs of `mask`. Overloads add an L2 cache hint or replace the descriptor. Defined in
+  /// Returns this TMA load with its run-time arguments: the load completes on `barrier`, an mbarrier; a multicast
+  /// load writes to the CTAs of `mask`. Overloads add an L2 cache hint or replace the descriptor. Defined in
   /// tma_call.hpp.
   template <no_tma_descriptor Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
@@ -104,8 +104,8 @@ struct tma_traits {
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, Barrier&& barrier, uint16_t mask,
                                 CacheHint hint) const;
-  /// Returns the store or reduction with `descriptor` in place of its own descriptor. An overload adds an L2 cache
-  /// hint, for stores only.
+  /// Returns this TMA store or reduction with `descriptor` in place of its own descriptor. An overload adds an L2
+  /// cache hint, for stores only.
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor) const;
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, CacheHint hint) const;
 };
@@ -130,7 +130,7 @@ struct Copy_Traits<SM90_BULK_COPY_G2S, Bits> {
   using DstLayout = SrcLayout;
   using RefLayout = SrcLayout;
   using Operation = SM90_BULK_COPY_G2S;
-  /// Returns the bulk load with its run-time argument: it completes on `barrier`, an mbarrier. Defined in
+  /// Returns this bulk load with its run-time argument: the load completes on `barrier`, an mbarrier. Defined in
   /// bulk_copy_call.hpp.
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier) const;
@@ -155,8 +155,8 @@ struct TmaTile {
   SLayout shared;
   Tiler tiler;
 
-  /// Returns the result of operation `op`, one of the functions of algebra/tma.hpp, on the members of this struct and
-  /// `more`.
+  /// Returns the result of operation `op`, a function of algebra/tma.hpp. Its arguments are the parameters of this
+  /// TMA copy, followed by `more`.
   template <TiledOp op, class... More>
   ZELLIGE_HOST_DEVICE constexpr auto ask(More const&... more) const {
     return invoke<op>(global, shared, tiler, Int<bits>{}, Int<box_bits>{}, more...);
@@ -192,8 +192,9 @@ struct box_type<T, void> {
 #if !defined(__CUDACC_RTC__)
 
 namespace detail {
-/// Returns the descriptor's rank, extents, strides and box. `ctas` is the number of CTAs that share the box in a
-/// multicast. Throws LayoutError if the hardware does not support the copy.
+/// Returns the rank, extents, strides and box of the descriptor for a copy of `tile` by boxes `box`. `bits` and
+/// `box_bits` are the sizes of a tensor element and of a box element, `ctas` is the number of CTAs that share the box
+/// in a multicast. Throws LayoutError if the hardware does not support the copy.
 template <class Tile, class Box>
 TmaNumbers numbers_of(Tile const& tile, Box const& box, int bits, int box_bits, long long ctas) {
   Tape t;

@@ -38,8 +38,8 @@ struct im2col_traits {
   ZELLIGE_HOST_DEVICE constexpr Coordinates get_tma_tensor(S const&) const {
     return tma_tensor_;
   }
-  /// Returns the load with its run-time arguments: it completes on `barrier`, an mbarrier, and, if the instruction is
-  /// a multicast, writes to the CTAs of `mask`. An overload replaces the descriptor. Defined in tma_im2col_call.hpp.
+  /// Returns this im2col load with its run-time arguments: the load completes on `barrier`, an mbarrier; a multicast
+  /// load writes to the CTAs of `mask`. An overload replaces the descriptor. Defined in tma_im2col_call.hpp.
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
   template <class Barrier>

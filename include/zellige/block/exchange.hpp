@@ -1,6 +1,7 @@
 // Defines Exchange, which adds partial accumulators across a cluster (split K): all blocks of the cluster compute the
-// same output tile over different slices of K. The tile's columns are divided into `Ranks` equal parts. The block of
-// rank r receives the r-th part from all other blocks through distributed shared memory and adds them to its own.
+// same output tile over different slices of K. The tile's columns are divided into `Ranks` equal parts, one per block
+// of the cluster. The block of rank r receives the r-th part from all other blocks through distributed shared memory
+// and adds them to its own.
 //
 //   // 2 ranks, 8 warps along M; received parts at byte 0 of shared memory, mbarrier at byte 32768
 //   const auto exchange = Exchange<2, Fragment<1, 128, 128, 1, 8, 1, 1>>::at(0, 32768, "partial");

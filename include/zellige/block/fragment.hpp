@@ -84,14 +84,14 @@ struct Fragment {
     return {bi * WB + warp_b(warp), (mi * WM + warp_m(warp)) * Row::m + e.row,
             ((unit * WN + warp_n(warp)) * width + tile % width) * Row::n + e.column};
   }
-  /// For batches in pairs (2 j, 2 j + 1): returns the index of the run at the same row and column as run i in the other
-  /// batch of the pair. Requires WB = 1.
+  /// Returns the index of the run (adjacent columns of a row) that has the same row and column as run i, but belongs
+  /// to the other batch of the pair of batches (2 j, 2 j + 1). Requires WB = 1.
   ZELLIGE_CALL static constexpr int other(int i) {
     constexpr int matrix = runs / my_b;
     return (i / matrix ^ 1) * matrix + i % matrix;
   }
-  /// For batches in pairs (2 j, 2 j + 1): returns the index of the n-th run in the order that alternates between the
-  /// two batches: run 0 of batch 2 j, run 0 of batch 2 j + 1, run 1 of batch 2 j, ...
+  /// Returns the index of the n-th run (adjacent columns of a row) in an order that takes batches in pairs and
+  /// alternates between the two batches of a pair: run 0 of batch 0, run 0 of batch 1, run 1 of batch 0, ...
   ZELLIGE_CALL static constexpr int of_pair(int n) {
     constexpr int matrix = runs / my_b;
     return n / (2 * matrix) * (2 * matrix) + n % 2 * matrix + n / 2 % matrix;

@@ -14,9 +14,10 @@
 namespace zellige {
 
 /// Issues d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K, without committing the wgmma group.
-///   a   begins at the first of the warpgroup's rows: 64 rows, and 64 more every 16 * WM rows until row M
-///   b   has N columns, rounded up to a multiple of 16, or of 8 if Of is m16n8k8
-/// All matrices of a batch use the same a; their B matrices are adjacent in b.
+///   a   the tile of A, from the warpgroup's first row on. The warpgroup multiplies 64 rows, the 64 rows that begin
+///       16 * WM rows further down, and so on: M / (16 * WM) times
+///   b   the tile of B: N columns, rounded up to a multiple of 16, or of 8 if Of is m16n8k8
+/// All matrices of a batch have the same A; their B matrices are adjacent in b.
 template <class T, int Steps, int Batch, int M, int N, int WM, class Of, class A, class B>
 ZELLIGE_CALL void issue_wgmma(Fragment<Batch, M, N, 1, WM, 1, 1, Of>& d, const A& a, const B& b,
                               bool accumulate = true) {

@@ -51,7 +51,7 @@ struct OnlineSoftmax {
     }
   }
 
-  /// Sets factor[h] to 1 / sum, where sum is that of all exponentials of the thread's row h.
+  /// Sets factor[h] to 1 / sum, where sum is the sum of all exponentials of the thread's row h.
   ZELLIGE_CALL void finish(float (&factor)[2]) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {

@@ -31,7 +31,7 @@ template <int Lanes, int Step>
 constexpr bool together(int l, int m) {
   return l / (Lanes * Step) == m / (Lanes * Step) && l % Step == m % Step;
 }
-/// On the emulator: reports a finding unless `result` is equal in the lanes of each group and different in different
+/// On the emulator: reports an error unless `result` is equal in the lanes of each group and different in different
 /// groups. The caller chooses `result` so that it identifies the reduction, for example the index of the reduced row.
 template <int Lanes, int Step>
 ZELLIGE_CALL void check_lanes(int result, const char* name) {

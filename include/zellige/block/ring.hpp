@@ -19,8 +19,9 @@
 //   ++filled;
 //
 // A stage has two mbarriers: `full` completes a phase when the stage's bytes have arrived, `empty` when all consumers
-// have released it. Ranks is the number of blocks of a cluster that share the loads by multicast. A consumer then
-// releases a stage at each of these blocks, and a stage is empty when the consumers of all blocks have released it.
+// have released it. The template argument Ranks, 1 by default, is the number of blocks of a cluster that share the
+// loads by multicast. If it is greater than 1, a consumer releases a stage at each of these blocks, and a stage is
+// empty when the consumers of all blocks have released it.
 #pragma once
 #include <zellige/atom/mbarrier.hpp>
 #include <zellige/block/ring_stage.hpp>
@@ -75,8 +76,8 @@ struct Ring : RingBarriers<Stages> {
   smem<unsigned char> tiles[Tiles::count];
 
   /// Returns a ring with tiles at byte `tiles_offset` of shared memory (tiles_bytes bytes) and mbarriers at byte
-  /// `barriers_offset` (barriers_bytes bytes). The emulator's findings use the names: `names` of the tiles, `full` and
-  /// `empty` of the mbarriers.
+  /// `barriers_offset` (barriers_bytes bytes). The emulator's error reports use the names: `names` of the tiles,
+  /// `full` and `empty` of the mbarriers.
   ZELLIGE_CALL static Ring at(unsigned tiles_offset, unsigned barriers_offset,
                               const char* const (&names)[Tiles::count], const char* full = "full",
                               const char* empty = "empty") {
@@ -89,7 +90,7 @@ struct Ring : RingBarriers<Stages> {
     return at(offsets, barriers_offset, names, full, empty);
   }
   /// Returns a ring whose i-th tile begins at byte offsets[i] of shared memory, all its stages one after another, and
-  /// whose mbarriers begin at byte `barriers_offset`. The emulator's findings use the names.
+  /// whose mbarriers begin at byte `barriers_offset`. The emulator's error reports use the names.
   ZELLIGE_CALL static Ring at(const unsigned (&offsets)[Tiles::count], unsigned barriers_offset,
                               const char* const (&names)[Tiles::count], const char* full = "full",
                               const char* empty = "empty") {

@@ -41,8 +41,8 @@ struct Slabs {
   unsigned barrier;
   int next = 0;
 
-  /// Returns slabs that begin at byte `offset` of shared memory and occupy Count * slab_bytes<Columns> bytes. `barrier`
-  /// is the number of a named barrier; the emulator uses `name` in its findings.
+  /// Returns slabs that begin at byte `offset` of shared memory and occupy Count * slab_bytes<Columns> bytes.
+  /// `barrier` is the number of a named barrier; the emulator uses `name` in its error reports.
   ZELLIGE_CALL static Slabs at(const char* name, unsigned offset, unsigned barrier) {
     return {shared<T>(name, offset, Count * 64 * Columns), barrier};
   }

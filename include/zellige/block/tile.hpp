@@ -143,15 +143,15 @@ ZELLIGE_CALL Pointer arranged(Pointer data, unsigned = 0, bool = false) {
 #endif
 
 /// Returns a tile of `count` elements that begins at byte `byte_offset` of shared memory. The emulator uses `name` in
-/// its findings.
+/// its error reports.
 template <class T, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset,
                                                       unsigned count) {
   return {arranged<Layout>(shared<T>(name, byte_offset, count))};
 }
 /// Returns the first of `Stages` contiguous tiles with `count` elements in total, from byte `byte_offset` of shared
-/// memory on; `shift` returns the others. Layout is that of one tile. The emulator checks that every filled stage is
-/// read, and that no outdated stage is read.
+/// memory on; AddressTile::shift returns the other tiles. Layout is that of one tile. The emulator checks that every
+/// filled stage is read, and that no outdated stage is read.
 template <class T, int Stages, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset,
                                                       unsigned count) {
@@ -187,8 +187,8 @@ ZELLIGE_CALL AddressTile<Pointer, Layout, Index> global_tile(Pointer data) {
   return {data};
 }
 
-/// Returns the smaller of `index` and `last`. For an index beyond the end of a tile, kernels read the element at this
-/// index instead, and discard its value.
+/// Returns the smaller of `index` and `last`. For an index beyond the end of a tile, kernels read the element at the
+/// returned index instead, and discard its value.
 template <class Index>
 ZELLIGE_CALL Index at_most(Index index, int last) {
   return index < last ? index : last;
@@ -312,7 +312,7 @@ ZELLIGE_CALL auto join(const Vec<Register, N>& x, const Rest&... rest) {
   return result;
 }
 
-/// Reports a finding on the emulator if `Parts` is not the number of partial results in the tile. Does nothing on the
+/// Reports an error on the emulator if `Parts` is not the number of partial results in the tile. Does nothing on the
 /// device.
 template <int Parts, class Pointer, class Layout>
 ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout>& tile) {
@@ -325,8 +325,8 @@ ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout
 #endif
 }
 
-/// Returns, for N adjacent elements, the sum of their `Parts` partial results; those of partial result p begin at
-/// tile(p, c...).
+/// Returns N adjacent elements, each the sum of its `Parts` partial results. The N elements of partial result p begin
+/// at tile(p, c...).
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL auto read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
   check_parts<Parts>(tile);
@@ -340,8 +340,8 @@ ZELLIGE_CALL auto read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate.
   return x;
 }
 
-/// Returns, for N adjacent elements, the maximum of their `Parts` partial results; those of partial result p begin at
-/// tile(p, c...).
+/// Returns N adjacent elements, each the maximum of its `Parts` partial results. The N elements of partial result p
+/// begin at tile(p, c...).
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL auto read_max(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
   check_parts<Parts>(tile);

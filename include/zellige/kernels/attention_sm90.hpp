@@ -63,8 +63,8 @@ struct AttentionWork {
     q = A::QRing::at(0, at + 2 * each, {"Q"}, "q full", "q empty");
   }
   ZELLIGE_CALL int iterations() const { return order.iterations(gridDim.x); }
-  /// Returns the tile of 128 query rows, and its head, that this block computes in an iteration; tile -1 if there is
-  /// none.
+  /// Returns the tile (of 128 query rows) and the head that this block computes in iteration number `iteration`. The
+  /// tile is -1 if the block has nothing to compute in this iteration.
   ZELLIGE_CALL auto operator()(int iteration) const { return order(iteration, blockIdx.x, gridDim.x); }
   /// Returns how many key tiles the 128 query rows from `row` on attend to. With Causal, the last query attends to all
   /// keys, the query before it to all but the last key, and so on.

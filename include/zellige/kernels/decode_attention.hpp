@@ -49,9 +49,10 @@ struct DecodePlan {
   static_assert(rows == 8 || rows == 16);
 };
 
-/// Adds `parts` partial results, of which part(w) is the w-th; the weight of each is 2^(its maximum - the largest
-/// maximum). For each chunk of 4 columns, from number `from` to number `to`, calls take(row, column, x, maximum,
-/// total): x has the chunk's sums, maximum is the row's largest score, and total its sum of exponentials.
+/// Adds up `parts` partial results over different keys; part(w) points to the w-th. In each row, a partial result has
+/// the weight 2^(its maximum - the largest maximum of all). The block's threads share the chunks of 4 columns with
+/// numbers `from` to `to` - 1. For each chunk, calls take(row, column, x, maximum, total): x has the four weighted
+/// sums, maximum is the row's largest score, and total is the row's sum of exponentials.
 template <class Plan, class Part, class Take>
 ZELLIGE_CALL void combine(int parts, Part part, int from, int to, Take take) {
   for (int i = from + static_cast<int>(threadIdx.x); i < to; i += Plan::threads) {

@@ -5,9 +5,9 @@
 //   using Layer = ManyRows<half_t, /*Rows=*/128>;
 //   linear_rows_sm90<Layer><<<128, Layer::threads, Layer::shared_bytes>>>(w, x, y, {rows, n, k}, Identity{});
 //
-// The operands are swapped (Y^T = W X^T): the weights are wgmma's 64 rows, the rows of X its columns. One warpgroup
-// then reads 6 KB of shared memory per 64 x 128 x 16 step; without the swap, two warpgroups would read 8 KB. The
-// accumulator is the transpose of Y; stmatrix transposes it again.
+// The operands are swapped (Y^T = W X^T): 64 rows of W are the M dimension of wgmma, the rows of X its N dimension.
+// One warpgroup then reads 6 KB of shared memory per 64 x 128 x 16 step; without the swap, two warpgroups would read
+// 8 KB. The accumulator is the transpose of Y; stmatrix transposes it again.
 //
 // W and X have separate shared-memory rings, because their latencies differ. W streams from DRAM, and its first loads
 // are issued before the kernel that produces X has ended. X comes from the L2; hiding its latency takes eight stages.

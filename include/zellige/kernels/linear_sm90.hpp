@@ -1,6 +1,6 @@
 // Computes linear layers of 1 to 16 rows on Hopper: Y = X W, optionally with an RMSNorm of X or a gated activation.
-// Streaming the weights takes most of the time. The operands are swapped (Y^T = W^T X^T): the weights are wgmma's 64
-// rows, the rows of X its 8 or 16 columns, and the accumulator is the transpose of Y.
+// Streaming the weights takes most of the time. The operands are swapped (Y^T = W^T X^T): 64 columns of weights are
+// wgmma's M dimension, the rows of X (8 or 16) its N dimension, and the accumulator is the transpose of Y.
 //
 //   using Layer = FewRows<half_t, Weights::kn, Work::rms_norm, /*Rows=*/16>;
 //   linear_sm90<Layer><<<96, Layer::threads, Layer::shared_bytes>>>(w, w, x, y, {rows, n, k});

@@ -1,9 +1,9 @@
-// Computes the parameters of TMA copies from the layouts of the tensors: the box of global memory that one
-// instruction moves, and the layout of TMA coordinates, by which kernels address boxes. Layouts are objects
-// of class `Value`, not C++ types.
+// Computes the parameters of TMA copies from the layouts of the global tensor and of the tile in shared memory: the
+// box of global memory that one instruction moves, and the layout of TMA coordinates, by which kernels address boxes.
+// Layouts are objects of class `Value`, not C++ types.
 //
-//   tma_basis      the box, (extent, ...):(mode of the global tensor, ...): the innermost modes of the tile in
-//                  shared memory, as far as each of them steps by one through a mode of the global tensor
+//   tma_basis      the box, (extent, ...):(mode of the global tensor, ...). It consists of the innermost modes of the
+//                  shared-memory tile, up to the first mode along which global coordinates do not increase by one
 //   tma_stride     the layout from coordinates of the global tensor to TMA coordinates
 //   tma_im2col     the box of an im2col instruction, (channels, pixels):(modes of the global tensor)
 //   tma_tiling     the pair (layout_tv, tiler) of a TiledCopy that moves a tile by such boxes
@@ -65,9 +65,9 @@ struct TmaRequest {
   long long box_bits;
 };
 
-/// Returns the box of one instruction, (extent, ...):(mode of the global tensor, ...), with at most five
-/// dimensions. Records the violated rule in `t` if the tile's sizes in global and shared memory differ, or if
-/// the tile's first elements in shared memory do not follow each other along a mode of the global tensor.
+/// Returns the box of one instruction, (extent, ...):(mode of the global tensor, ...), with at most five dimensions.
+/// Records the violated rule in `t` if the tile's sizes in global and shared memory differ, or if the tile's first
+/// elements in shared memory are not consecutive along a mode of the global tensor.
 ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   Num const tile = size_of(t, r.modes), held = size_of(t, r.shared);
   t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
@@ -104,9 +104,9 @@ ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   return group(t, box, 4, -1);  // a descriptor has five dimensions
 }
 
-/// Returns the box of an im2col copy, (channels, pixels):(modes of the global tensor): the two innermost
-/// modes of the tile in shared memory. Records Rule::tma_no_run in `t` if coordinates of the global tensor do
-/// not increase by one along them.
+/// Returns the box of an im2col copy, (channels, pixels):(modes of the global tensor): the two innermost modes of the
+/// tile in shared memory. Records Rule::tma_no_run in `t` if coordinates of the global tensor do not increase by one
+/// along these two modes.
 ZELLIGE_ALGEBRA constexpr Value tma_im2col(Tape& t, TmaRequest const& r) {
   Num const tile = size_of(t, r.modes), held = size_of(t, r.shared);
   t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
@@ -119,13 +119,13 @@ ZELLIGE_ALGEBRA constexpr Value tma_im2col(Tape& t, TmaRequest const& r) {
   return bundle(ValueKind::layout, leaf(runs[0]), leaf(runs[1]));
 }
 
-/// One dimension of a TMA descriptor: extent and stride of the global tensor, in elements of the box.
+/// One dimension of a TMA descriptor: extent and stride of the global tensor, counted in box elements.
 struct TmaDimension {
   Num extent = fixed(1);
   Num stride = fixed(0);
 };
-/// Returns the extent and stride of the descriptor's dimension for one mode of the box. `box_mode` is that
-/// mode of the box; its strides name the modes of the global tensor that it covers.
+/// Returns the extent and stride of the descriptor dimension that corresponds to `box_mode`, a mode of the box. The
+/// strides of `box_mode` name the modes of the global tensor that it covers.
 ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& global, Value const& box_mode) {
   TmaDimension r;
   List<ValueNode> const names = leaves_of(box_mode);

@@ -1,19 +1,20 @@
-// Computes the extents, strides and box of a TMA descriptor from the layouts of the tensors, and checks them
-// against the hardware's limits. Host only.
+// Computes the extents, strides and box of a TMA descriptor from the layouts of the global tensor and of the tile in
+// shared memory. Checks the results against the hardware's limits. Host only.
 //
 //   TmaNumbers n = tma_numbers(t, request, box, /*ctas=*/1);
-//   n.extent, n.stride      of the global tensor, one number per dimension, in elements of the box
+//   n.extent, n.stride      of the global tensor, one number per dimension, counted in box elements
 //   n.box                   extents of the box that one instruction moves: `box` divided by `ctas`
 //
-// `request` has the layouts of both tensors, `box` is the result of tma_basis, `ctas` is the number of CTAs that
-// share a box in a multicast, and violated limits are recorded in `t`, a Tape (layout/algebra/tape.hpp).
+// `request` has the layouts of the global tensor and of the shared-memory tile, and the size in bits of a tensor
+// element and of a box element; the two sizes may differ. `box` is the result of tma_basis, `ctas` the number of CTAs
+// that share a box in a multicast. Violated limits are recorded in `t`, a Tape (layout/algebra/tape.hpp).
 #pragma once
 
 #include <zellige/atom/algebra/tma.hpp>
 
 namespace zellige {
 
-/// The numbers of a TMA descriptor, innermost dimension first, in elements of the box.
+/// The rank, extents, strides and box of a TMA descriptor, innermost dimension first, counted in box elements.
 struct TmaNumbers {
   int rank = 0;
   long long extent[5] = {1, 1, 1, 1, 1};

@@ -6,8 +6,8 @@
 //   copy_layout(row, CopyPart::source)         (_32,_128):(_128,_1)       one 16-byte row per thread
 //   copy_layout(row, CopyPart::destination)    (_32,(_32,_4)):(_32,(_1,_1024))
 //
-// To add an instruction, add here its kind with the layouts of source and destination, and its name in
-// copy_rows; add its C++ type to names.hpp.
+// To add an instruction, add its name to copy_rows and its C++ type to names.hpp. If no CopyRow::Kind fits, add a
+// kind, and its source and destination layouts to copy_layout.
 #pragma once
 
 #include <zellige/atom/algebra/mma.hpp>

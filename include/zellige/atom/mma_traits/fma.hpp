@@ -24,7 +24,8 @@ struct OperandRegisters {
   typename Op::ARegisters a;
   typename Op::BRegisters b;
 
-  /// Stores r, argument number I of fma, and `more`, the arguments after it.
+  /// Copies r, argument number I of fma, and `more`, the arguments after it, to the arrays: arguments of A to `a`, of
+  /// B to `b`, of C to `d`. Arguments of D are ignored.
   template <int I, class R, class... More>
   ZELLIGE_ANYWHERE void set(R const& r, More const&... more) {
     // Arguments are D, A, B, C. The old values of D are ignored; the accumulators start with C.
