@@ -1,7 +1,7 @@
-// cast<T>(x): the value of x after a conversion to number type T, with PyTorch's rules. Floats are rounded to
-// nearest even, and overflow becomes infinity, or NaN in e4m3, which has no infinity. Integers truncate, and
-// int8 keeps the lower 8 bits. The result is a float, or an int for integer types, because kernels compute in
-// these.
+// cast<T>(x): the value of x after a conversion to number type T, with PyTorch's rules. Floats are rounded to nearest
+// even, and overflow becomes infinity, or NaN in e4m3, which has no infinity. A conversion to an integer type
+// truncates toward zero, and int8 keeps the lower 8 bits. The result is a float, or an int for integer types, because
+// kernels compute in these.
 //
 //   float y = cast<float_e4m3_t>(465.0f);         // NaN;  cast<float_e4m3_t, true>(465.0f) is 448: it saturates
 //   int i = cast<int8_t>(200);                    // -56;  cast<int8_t, true>(200) is 127

@@ -3,7 +3,7 @@
 //
 //   unsigned rank = cluster_ctarank();
 //   cluster_sync();                                       // the shared memory of all blocks is ready
-//   float x = mapa(partial, rank ^ 1)[threadIdx.x];       // the neighbour's element
+//   float x = mapa(partial, rank ^ 1)[threadIdx.x];       // the other block's element, in a cluster of two
 //   cluster_sync();                                       // no block exits while others still read
 //
 // The kernel has __cluster_dims__(x, y, z), or the launch sets the cluster size.

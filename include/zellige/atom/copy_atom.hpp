@@ -3,7 +3,7 @@
 //
 //   using Atom = Copy_Atom<SM75_U32x4_LDSM_N, half_t>;
 //   Atom::ValLayoutSrc{}       (_32,_8):(_8,_1)                eight elements per thread, a row of 16 bytes
-//   Atom::ValLayoutDst{}       (_32,(_2,_4)):(_2,(_1,_64))     two neighbours of each of four matrices
+//   Atom::ValLayoutDst{}       (_32,(_2,_4)):(_2,(_1,_64))     two adjacent elements of each of four matrices
 //
 // An atom fails to compile if an element of type T would span several threads of the instruction.
 #pragma once

@@ -71,8 +71,8 @@ ZELLIGE_HOST_DEVICE inline unsigned shared_address(P const& p) {
 
 namespace SM90::GMMA {
 
-/// Returns the descriptor of the operand tile x, (M or N, K), in shared memory. The tile's K is that of one
-/// instruction, 32 bytes. Fails to compile if the layout is not static, or if wgmma cannot read it.
+/// Returns the descriptor of the operand tile x, (M or N, K), in shared memory. The tile's extent along K is that of
+/// one instruction, 32 bytes. Fails to compile if the layout is not static, or if wgmma cannot read it.
 template <Major major, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor make_gmma_desc(X const& x) {
   static_assert(X::rank == 2, "make_gmma_desc: a tensor of two modes, M or N and K");

@@ -60,7 +60,7 @@
   using SM90_##name##_RS_TN = GMMA::MMA_##name##_RS_TN;                     \
   using SM90_##name##_RS_TN_SATURATE = GMMA::MMA_##name##_RS_TN_SATURATE;
 
-// Declares the floating-point types for one N.
+// Declares the instructions with floating-point operands for one N.
 #define ZELLIGE_GMMA_FLOATS(what, n) \
   ZELLIGE_GMMA_##what##_MAJORS(64x##n##x16_F16F16F16, n, f16, f16, f16) \
   ZELLIGE_GMMA_##what##_MAJORS(64x##n##x16_F32F16F16, n, f32, f16, f16) \
@@ -74,8 +74,8 @@
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E4M3E5M2, n, f32, e4m3, e5m2) \
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E5M2E4M3, n, f32, e5m2, e4m3) \
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E5M2E5M2, n, f32, e5m2, e5m2)
-// Declares all types for one N. Integers exist only for N = 8, 24 and the multiples of 16; for the other N, use
-// ZELLIGE_GMMA_FLOATS.
+// Declares all instructions for one N. Instructions with integer operands exist only for N = 8, 24 and the multiples
+// of 16; for the other N, use ZELLIGE_GMMA_FLOATS.
 #define ZELLIGE_GMMA_NAMES(what, n) \
   ZELLIGE_GMMA_FLOATS(what, n) \
   ZELLIGE_GMMA_##what##_INTEGERS(64x##n##x32_S32S8S8, n, s8, s8) \

@@ -26,7 +26,7 @@ ZELLIGE_ALGEBRA constexpr int greatest_n(Number sums, int tile_n) {
   return 8;
 }
 
-/// True if the tables have a matrix instruction of this shape and these types.
+/// Returns true if a matrix instruction with the shape and types of `row` exists (mma_traits/table.hpp).
 ZELLIGE_ALGEBRA constexpr bool any_family_admits(MmaRow const& row) {
   for (MmaFamily const& f : mma_families) {
     if (admits(f, row)) return true;

@@ -21,8 +21,8 @@ ZELLIGE_CALL void griddep_wait() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-/// Signals that the next kernel on the stream may start. It starts once every block of this kernel has called
-/// this function or exited. This kernel's writes are visible to the next kernel only after griddep_wait() in
+/// Signals that the next kernel on the stream may start. The next kernel starts once every block of this kernel has
+/// called this function or exited. This kernel's writes are visible to the next kernel only after griddep_wait() in
 /// that kernel.
 ZELLIGE_CALL void griddep_launch_dependents() {
 #if defined(ZELLIGE_EMULATE)

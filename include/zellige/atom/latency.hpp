@@ -1,5 +1,6 @@
-// Latencies of instructions, in cycles from the issue until another may use the result: measured by bench/latency.cu, which
-// prints this file, on an idle NVIDIA H200. What is not listed was not measured.
+// Lists measured latencies of instructions, in cycles from the issue of an instruction until another instruction may
+// use its result. bench/latency.cu measured them on an idle NVIDIA H200 and printed this file. Instructions that are
+// not listed were not measured.
 #pragma once
 
 #include <array>

@@ -123,8 +123,8 @@ ZELLIGE_ALGEBRA constexpr Value apply(TiledOp op, Tape& t, Values const& a) {
 
 namespace detail {
 
-/// The result of a TiledOp, encoded as a constant. Uses the largest buffer (40 nodes) without trying smaller ones,
-/// because the results of these operations are rarely small.
+/// The result of a TiledOp, encoded as a constant with at most 40 nodes (modes of a layout or tuple). Smaller buffers
+/// are not tried first, because the results of these operations are rarely small.
 template <auto op, class... T>
 requires is_same_v<remove_cvref_t<decltype(op)>, TiledOp>
 struct plan<op, T...> {

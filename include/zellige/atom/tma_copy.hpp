@@ -271,8 +271,8 @@ TmaDescriptor descriptor_of(TmaTensor const& t, [[maybe_unused]] P const& p) {
 
 /// Returns the Copy_Atom of one TMA instruction for a tile `tiler` of `global`. Its box is the part of the tile that
 /// is contiguous in the layout `shared`, divided by `cluster`, the number of CTAs that share the box in a multicast.
-/// Internal is the type of a box element; by default, that of the tensor. Throws if the hardware does not support the
-/// copy.
+/// Internal is the type of a box element, by default the tensor's element type. Throws if the hardware does not
+/// support the copy.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster = Int<1>>
 auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler const& tiler,
                    Cluster const& cluster = {}) {

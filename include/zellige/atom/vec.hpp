@@ -29,7 +29,7 @@ ZELLIGE_ANYWHERE To bit_cast(const From (&from)[N]) {
 }
 
 /// N values of type T. The alignment is the largest of 16, 8 and 4 bytes that divides the size of the Vec; if none
-/// does, it is that of T.
+/// does, the alignment is sizeof(T).
 template <class T, int N>
 struct alignas(N * sizeof(T) % 16 == 0  ? 16
                : N * sizeof(T) % 8 == 0 ? 8

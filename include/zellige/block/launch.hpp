@@ -1,5 +1,5 @@
-// Launches a kernel, optionally with clusters and programmatic dependent launch (PDL). Host code for nvcc; the host
-// functions that the compiler emits call it.
+// Launches a kernel, optionally with clusters and programmatic dependent launch (PDL). Host code, compiled by nvcc;
+// it is called by the host functions that Zellige generates.
 //
 //   static thread_local TmaDescriptorAt map;   // caches a TMA descriptor, encodes it again if the tensor x has moved
 //   launch(k1, {.grid = dim3(132), .block = dim3(384), .shared_bytes = 200704, .cluster = 2, .programmatic = true}, stream,

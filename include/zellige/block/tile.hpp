@@ -108,7 +108,8 @@ requires(
   }
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
 };
-/// AddressTile for static layouts with a swizzle. The swizzle permutes the offsets that the layout returns.
+/// Specialization of AddressTile, a pointer with a layout, for static layouts with a swizzle. The swizzle permutes
+/// the offsets that the layout returns.
 template <class Pointer, int B, int M, int S, class... Modes, class... Strides, class Index>
 requires(
     B > 0 && S > 0 &&

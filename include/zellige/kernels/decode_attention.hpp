@@ -12,9 +12,10 @@
 // mma.sync, whose rows are the query heads.
 //
 // The results of the warps are combined in shared memory, then those of a cluster's blocks in distributed shared
-// memory. If a group has several clusters, each writes its result to `partial` (Plan::partial floats per cluster and
-// group), and the block that is last to increment the group's counter combines these. All counters must be 0 at the
-// start, and are 0 again at the end. With a single cluster per group, `partial` and `counters` are unused.
+// memory. If several clusters compute a group, each cluster writes its result to `partial` (Plan::partial floats per
+// cluster and group), and the block that is last to increment the group's counter combines these results. All
+// counters must be 0 at the start, and are 0 again at the end. With a single cluster per group, `partial` and
+// `counters` are unused.
 #pragma once
 #include <zellige/atom/atomic.hpp>
 #include <zellige/atom/cluster.hpp>

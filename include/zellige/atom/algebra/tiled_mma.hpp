@@ -51,7 +51,8 @@ struct MmaTiling {
   Value vmnk;         // (v, m, n, k) -> thread: thread v of the instruction at repetition (m, n, k)
   Value permutation;  // of M, N and K: a layout, a number or `_` (none) each
 
-  /// Returns which mode of (M, N, K), as an index, is mode i (0 or 1) of the operand.
+  /// Returns the position in (M, N, K) of mode i (0 or 1) of the operand. For example, mode 1 of A, which is (M, K),
+  /// has position 2.
   ZELLIGE_ALGEBRA constexpr int mode_of(int i) const {
     if (part == MmaPart::a) return i == 0 ? 0 : 2;
     return part == MmaPart::b ? 1 + i : i;

@@ -134,8 +134,8 @@ struct NameReader {
     return n;
   }
   /// Skips the template arguments in a wgmma name, such as <MN,K> or <Major::K, Major::MN, ScaleIn::One,
-  /// ScaleIn::Neg>. Returns false if they are invalid. `majors` says that the name has major orders, as those of
-  /// 16-bit types have. An A in registers (a_from_smem is false) must be K-major.
+  /// ScaleIn::Neg>. Returns false if they are invalid. `majors` says that the name has major orders, as names of
+  /// instructions on 16-bit types have. An A in registers (a_from_smem is false) must be K-major.
   ZELLIGE_ALGEBRA constexpr bool gmma_arguments(bool majors, bool a_from_smem) {
     if (!next("<")) return false;
     int given = 0;
