@@ -4,7 +4,7 @@
 //   auto a = make_layout(make_shape(_6{}, _2{}), make_stride(_8{}, _2{}));
 //   composition(a, make_layout(make_shape(_4{}, _3{}), make_stride(_3{}, _1{})))
 //     is  ((_2,_2),_3):((_24,_2),_8)
-//   zipped_divide(a, make_tile(_3{}, _2{}))   is  a layout of rank 2: mode 0 indexes in a tile, mode 1 selects it
+//   zipped_divide(a, make_tile(_3{}, _2{}))   has rank 2: mode 0 indexes within a tile, mode 1 selects the tile
 //
 // An operation is refused if its result would not be a correct layout for all coordinates. If the numbers are
 // static, a refusal is a compile error; else it is a LayoutError on the host or a trap on the device (check.hpp).
@@ -22,8 +22,9 @@ template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coalesce(L const& l) {
   return invoke<Op::coalesce>(l);
 }
-/// Returns l with its modes coalesced separately: mode i of l is coalesced by mode i of the profile, and a
-/// number in the profile coalesces its mode completely. Modes of l beyond the profile are unchanged.
+/// Returns l with its modes coalesced separately. A mode for which the profile has a number is coalesced
+/// completely; a mode for which it has a tuple is again coalesced mode by mode. Modes of l beyond the profile
+/// are unchanged.
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto coalesce(L const& l, P const& profile) {
   return invoke<Op::coalesce_profile>(l, profile);
@@ -38,8 +39,8 @@ template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto filter(L const& l) {
   return invoke<Op::filter>(l);
 }
-/// Returns l without repeated elements (modes of stride 0), with its modes coalesced separately: mode i of l
-/// is coalesced by mode i of the profile.
+/// Returns l without repeated elements (modes of stride 0), with its modes coalesced separately, as
+/// coalesce(l, profile) does.
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto filter(L const& l, P const& profile) {
   return invoke<Op::filter_profile>(l, profile);
@@ -114,8 +115,8 @@ ZELLIGE_HOST_DEVICE constexpr auto with_shape(L const& l, S const& shape) {
   return invoke<Op::with_shape>(l, shape);
 }
 
-// Divides l by a tiler, mode by mode if the tiler is a tuple. Each divided mode becomes a pair: a mode over
-// the elements of a tile, and a mode over the tiles. The last tile of a mode may be partial.
+// Divides l by a tiler, mode by mode if the tiler is a tuple. In the result, each divided mode is a pair: a
+// mode over the elements of a tile, and a mode over the tiles. The last tile of a mode may be partial.
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto logical_divide(L const& l, T const& tiler) {
   return invoke<Op::logical_divide>(l, tiler);
@@ -180,9 +181,10 @@ ZELLIGE_HOST_DEVICE constexpr tuple<Int<I>...> counted(seq<I...>) {
   return {};
 }
 }  // namespace detail
-/// Repeats the block to fill the shape of `like`. The order of the blocks is LayoutLeft, LayoutRight, or a
-/// tuple with one rank per mode, where the mode of smallest rank is the fastest. A static extent must be a
-/// multiple of the block's extent; a run-time extent may end in a partial block.
+/// Repeats the block to fill the shape of `like`. `order` says along which mode the blocks are repeated
+/// first: LayoutLeft (the first mode), LayoutRight (the last one), or a tuple with one number per mode (the
+/// mode with the smallest number). A static extent must be a multiple of the block's extent; a run-time
+/// extent may end in a partial block.
 template <layout_like L, layout_like S, class Order = LayoutLeft>
 ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& like, Order const& order = {});
 template <layout_like L, int_tuple S, class Order = LayoutLeft>
@@ -201,7 +203,8 @@ ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& like, 
   return tile_to_shape(block, like.shape(), order);
 }
 
-// Returns the compact layout of a shape, in which the mode of smallest number in `order` is the fastest.
+// Returns the compact layout of a shape, whose modes are ordered by their numbers in `order`: the mode with
+// the smallest number is the fastest.
 template <int_tuple S, int_tuple O>
 ZELLIGE_HOST_DEVICE constexpr auto make_ordered_layout(S const& shape, O const& order) {
   return invoke<Op::make_ordered_layout>(shape, order);
@@ -240,7 +243,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_identity_layout(S const& shape) {
   return make_layout(shape, make_basis_like(shape));
 }
 
-// Returns the longest layout of linear coordinates along which both a and b step through consecutive indices.
+// Returns the longest layout r such that, at the linear coordinates r(0), r(1), ..., the indices of a are
+// consecutive, and those of b as well. A copy can move these elements as one vector.
 template <layout_like A, layout_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   return invoke<Op::max_common_layout>(a, b);

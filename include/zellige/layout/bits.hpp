@@ -37,7 +37,7 @@ ZELLIGE_HOST_DEVICE constexpr T bit_floor(T x) {
 }
 template <dynamic_integer T>
 ZELLIGE_HOST_DEVICE constexpr T rotr(T x, int n);
-/// Rotates the bits of x left by n, or right by -n if n is negative.
+/// Returns x with its bits rotated left by n, or right by -n if n is negative.
 template <dynamic_integer T>
 ZELLIGE_HOST_DEVICE constexpr T rotl(T x, int n) {
   constexpr int bits = 8 * sizeof(T);
@@ -52,12 +52,12 @@ ZELLIGE_HOST_DEVICE constexpr T rotr(T x, int n) {
   if (by == 0) return x;
   return by > 0 ? T(T(x >> by) | T(x << (bits - by))) : rotl(x, -by);
 }
-/// Shifts left by n, or right by -n if n is negative.
+/// Returns x shifted left by n bits, or right by -n bits if n is negative.
 template <integral T, dynamic_integer N>
 ZELLIGE_HOST_DEVICE constexpr auto shiftl(T x, N n) {
   return n >= 0 ? (x << n) : (x >> -n);
 }
-/// Shifts right by n, or left by -n if n is negative.
+/// Returns x shifted right by n bits, or left by -n bits if n is negative.
 template <integral T, dynamic_integer N>
 ZELLIGE_HOST_DEVICE constexpr auto shiftr(T x, N n) {
   return n >= 0 ? (x >> n) : (x << -n);

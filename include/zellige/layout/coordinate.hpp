@@ -77,7 +77,8 @@ template <class... S, class... D>
 requires(sizeof...(S) == sizeof...(D)) inline constexpr int integral_modes<tuple<S...>, tuple<D...>> =
     (is_integral_mode<S, D> && ...) ? int(sizeof...(S)) : 0;
 
-/// Returns the index of the linear coordinate c in one mode with static extents and strides.
+/// Returns the index of the linear coordinate c in one mode, whose static extents and strides are the first
+/// two arguments: numbers, or tuples of numbers.
 template <auto s, auto d, class Number>
 ZELLIGE_STEP constexpr Number integral_index(C<s>, C<d>, Number c) {
   return c * d;

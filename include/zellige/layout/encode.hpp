@@ -1,6 +1,6 @@
-// Converts Layout, tuple and number types to a Value, the tree on which the algebra computes
-// (algebra/value.hpp). Static numbers are copied; each run-time number becomes a reference to an input of the
-// tape.
+// Converts Layout, tuple and number types to a Value, the tree on which the algebra computes (algebra/value.hpp).
+// Static numbers are copied; each run-time number becomes a reference to an input of the tape, which records
+// arithmetic for run time (algebra/tape.hpp).
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 #include <zellige/layout/basis.hpp>

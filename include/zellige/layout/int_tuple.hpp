@@ -44,8 +44,8 @@ inline constexpr long long static_product<tuple<T...>> =
     ((static_product<T> != unknown) && ...) ? (1LL * ... * static_product<T>) : unknown;
 ZELLIGE_HOST_DEVICE constexpr bool fits_int(long long v) { return v >= -2147483647 - 1 && v <= 2147483647; }
 
-// Returns the product of the elements I of t. A named function, because NVRTC treats generic lambdas as host
-// functions.
+// Returns the product of those elements of t that the indices I list. A named function, because NVRTC treats
+// generic lambdas as host functions.
 template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto product_of(T const& t, seq<I...>);
 template <class T, int... I>

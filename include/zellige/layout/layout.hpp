@@ -349,8 +349,8 @@ ZELLIGE_STEP constexpr auto offset_flat(tuple<C...> const& crd, S const& shape, 
                         get<nth_true<!is_underscore_v<C>...>(I)>(shape),
                         get<nth_true<!is_underscore_v<C>...>(I)>(stride)));
 }
-/// Returns the index of a coordinate in which each `_` counts as 0. Flat coordinates with integer strides
-/// need no term for a `_`.
+/// Returns the index at which the slice of the layout shape:stride at crd starts: the index of crd with each
+/// `_` replaced by 0.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_offset(Crd const& crd, S const& shape, D const& stride) {
   if constexpr (is_flat_v<Crd> && has_integral_strides_v<D> &&

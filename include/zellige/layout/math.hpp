@@ -124,7 +124,7 @@ ZELLIGE_HOST_DEVICE constexpr auto log_2(A a) {
   return bit_width(a) - Int<1>{};
 }
 
-/// Shifts left by n, or right by -n if n is negative.
+/// Returns a shifted left by n bits, or right by -n bits if n is negative.
 template <integral A, auto n>
 ZELLIGE_HOST_DEVICE constexpr auto shiftl(A a, C<n>) {
   if constexpr (n >= 0)
@@ -132,7 +132,7 @@ ZELLIGE_HOST_DEVICE constexpr auto shiftl(A a, C<n>) {
   else
     return a >> C<-n>{};
 }
-/// Shifts right by n, or left by -n if n is negative.
+/// Returns a shifted right by n bits, or left by -n bits if n is negative.
 template <integral A, auto n>
 ZELLIGE_HOST_DEVICE constexpr auto shiftr(A a, C<n>) {
   if constexpr (n >= 0)

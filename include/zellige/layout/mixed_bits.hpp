@@ -113,13 +113,13 @@ ZELLIGE_HOST_DEVICE constexpr auto safe_div(MixedBits<S, F> const& m, C<n>) {
   static_assert(((S | F) & unsigned(n - 1)) == 0, "safe_div: the number may have bits below the divisor");
   return m >> detail::exponent(C<n>{});
 }
-/// Returns an offset in units of elements N times as large: the offset divided by N, a power of two. N must
-/// divide the offset.
+/// Returns the offset m in units of elements N times as large: m divided by N, a power of two. N must divide
+/// m.
 template <unsigned N, unsigned S, unsigned F>
 ZELLIGE_HOST_DEVICE constexpr auto upcast(MixedBits<S, F> const& m) {
   return safe_div(m, Int<int(N)>{});
 }
-/// Returns an offset in units of elements N times as small: the offset multiplied by N, a power of two.
+/// Returns the offset m in units of elements N times as small: m multiplied by N, a power of two.
 template <unsigned N, unsigned S, unsigned F>
 ZELLIGE_HOST_DEVICE constexpr auto downcast(MixedBits<S, F> const& m) {
   return m << detail::exponent(Int<int(N)>{});

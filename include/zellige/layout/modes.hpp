@@ -132,8 +132,8 @@ template <class A, class B>
 requires(basis_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto safe_div(A const& a, B const& b) {
   return invoke<Op::safe_div>(a, b);
 }
-/// Returns a tuple with the nesting of the guide, whose leaves are the products of the corresponding parts of
-/// a.
+/// Returns a tuple with the nesting of the guide: each leaf is the product of the mode of a at the position
+/// of that leaf.
 template <int_tuple A, int_tuple G>
 ZELLIGE_HOST_DEVICE constexpr auto product_like(A const& a, G const& guide) {
   return invoke<Op::product_like>(a, guide);

@@ -27,9 +27,9 @@ struct Planned {
   bool is_wide[steps_max] = {};
 };
 
-/// Writes the result of an operation to p: the refusal, or the nodes and expressions as far as they fit, and
-/// which expressions need 64 bits. The counts in p may exceed the capacity of p; see size_class in
-/// invoke_general.
+/// Writes the result of an operation to p: the tape's refusal or, if there is none, the nodes of `result`,
+/// the expressions of the tape, and which of them need 64 bits. Nodes and expressions beyond the capacity of
+/// p are dropped, but p.node_count and p.step_count include them; invoke_general then selects a larger plan.
 template <int nodes_max, int steps_max>
 ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Encoder const& e,
                                           Tape const& tape, Value const& result) {
@@ -73,8 +73,8 @@ struct huge_plan {
 };
 /// The smallest of plan, big_plan and huge_plan with enough capacity for a result; usable in device code.
 enum class Room : signed char { small, big, huge };
-/// Returns the smallest plan class with enough capacity for the result whose numbers of nodes and steps are
-/// in p.
+/// Returns which of plan, big_plan and huge_plan is the smallest with enough capacity for p.node_count nodes
+/// and p.step_count expressions.
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr Room room_of(Planned<n, m> const& p) {
   if (p.refusal) return Room::small;
@@ -473,8 +473,8 @@ ZELLIGE_STEP constexpr auto invoke([[maybe_unused]] T const&... args) {
 
 namespace detail {
 /// Returns the result of the operation on layouts with strides of a user's type. Replaces these strides by
-/// basis elements, applies the operation, and puts the strides (`all`) back in the result. `at...` are the
-/// numbers of user strides before each argument.
+/// basis elements, applies the operation, and puts the user's strides back in the result. `all` is the list
+/// of these strides; `at...` has, per argument, the index in `all` of its first stride.
 template <auto op, int... at, class All, class... T>
 ZELLIGE_STEP constexpr auto invoke_on_coordinates(seq<at...>, All const& all, T const&... args) {
   return back_from_coordinates(invoke<op>(on_coordinates<at>(args)...), all);

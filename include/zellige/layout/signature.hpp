@@ -56,8 +56,9 @@ inline bool is_integers(Value const& v) {
                       : n.kind == ValueKind::tuple || n.kind == ValueKind::arithmetic;
   });
 }
-/// Returns true if v can be a part of a composed layout: a layout, or a composition of layouts and swizzles
-/// whose offsets have the right kind. A swizzle alone is accepted only if `layout` is false.
+/// Returns true if v can be a part of a composed layout: a layout, a composition of layouts and swizzles or,
+/// if `layout` is false, a swizzle. The offset of a composition must be an integer or a flag if its left part
+/// is a swizzle; otherwise it may also be a coordinate.
 inline bool is_function(Value const& v, bool layout) {
   if (!v.is(ValueKind::composed)) return is_bare_layout(v) || (!layout && v.is(ValueKind::swizzle));
   Value const offset = v[1];
@@ -191,7 +192,8 @@ struct Match {
   std::size_t suited = 0;
   bool whole = false;
 };
-/// Returns how far the operands match one list of parameter letters.
+/// Returns how many of the operands match a list of parameter letters, and whether they match the complete
+/// list.
 inline Match match(std::string_view letters, std::span<Operand const> operands) {
   Match m;
   for (std::size_t p = 0; p < letters.size();) {

@@ -142,8 +142,8 @@ ZELLIGE_STEP constexpr auto put_in(X const& x, All const& all) {
   else
     return int(x) * get<0>(all);
 }
-/// Returns the element of the user's type for coordinate x: the sum of each number of x times the user's
-/// stride in `all`.
+/// Returns the element of the user's type for coordinate x: the sum over i of x[i] times the user's stride
+/// all[i].
 template <class X, class All, int... I>
 ZELLIGE_STEP constexpr auto sum_of(X const& x, All const& all, seq<I...>) {
   return (... + (int(get<I>(x)) * get<I>(all)));
@@ -184,8 +184,9 @@ template <class T>
 inline constexpr bool ends_in_user_module = false;
 template <class A, class O, class B>
 inline constexpr bool ends_in_user_module<ComposedLayout<A, O, B>> = of_user_module<A>;
-/// Returns the left part of c composed with r, a layout or a pair (layout, start); the start is added to the
-/// offset. Other results r are returned unchanged.
+/// Converts r, the result of an operation on the inner (right) layout of the composed layout c, to the result
+/// of the operation on c: composes the left part of c with r. If r is a pair (layout, start), the start is
+/// added to the offset; if r has no layout, returns r unchanged.
 template <class C, class R>
 ZELLIGE_STEP constexpr auto before(C const& c, R const& r) {
   if constexpr (layout_like<R>)

@@ -65,7 +65,7 @@ ZELLIGE_ALGEBRA consteval int walk_leader() {
 template <class L, class Order>
 inline constexpr bool can_walk = !plan<Op::composition, L, Order>::value.refusal;
 
-/// Copies the elements with linear coordinates tid, tid + threads, tid + 2 threads, ...
+/// Copies the elements with linear coordinates tid, tid + threads, tid + 2 threads, ... from src to dst.
 template <int threads, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D const& dst) {
   int const first = int(tid);
@@ -80,8 +80,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D co
     for (int i = first; i < int(src.size()); i += threads) dst(i) = src(i);
   }
 }
-/// Copies the elements at positions tid, tid + threads, ... of `order`, a layout that enumerates linear
-/// coordinates.
+/// Copies from src to dst the elements with linear coordinates order(tid), order(tid + threads), ...
 template <int threads, class S, class D, class Order>
 ZELLIGE_HOST_DEVICE constexpr void copy_walk(unsigned tid, S const& src, D const& dst, Order const& order) {
   copy_strided<threads>(tid, view(src.data(), composition(src.layout(), order), NoOverhang{}),

@@ -1,6 +1,6 @@
 // Provides debugging aids: conditions to print from a single thread, types in compiler errors, numbers in binary.
 //
-//   if (thread0()) print(tensor);      thread 0 of block 0; thread(t, b), block(b): others; all are true on the host
+//   if (thread0()) print(tensor);      only in thread 0 of block 0; also: thread(t, b), block(b); true on the host
 //   print_type(x);                     a compile error that shows the type of x
 //   print_bits(0x5u)                   prints all bits of the number
 //   bfprint<4, 4>(x)                   prints the lowest 8 bits of x as two fields of 4 bits

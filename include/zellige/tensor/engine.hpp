@@ -5,8 +5,8 @@
 #include <zellige/tensor/overhang.hpp>
 #include <zellige/tensor/pointer.hpp>
 
-// ZELLIGE_OWNING marks functions that are inlined into the kernel, so that the emulator registers unwritten
-// elements with the kernel's own variables.
+// ZELLIGE_OWNING annotates functions that mark a register array as unwritten on the emulator. A mark can
+// contain the position of the code, which must be inside the kernel, so these functions are always inlined.
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/emulate/registers.hpp>
 #define ZELLIGE_OWNING __attribute__((always_inline))

@@ -210,8 +210,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& 
   }
 }
 
-/// Returns how many elements from the beginning of a mode a composition with the tiler reaches: those of one
-/// tile.
+/// Returns how many elements a mode must have for its composition with the tiler to be in bounds: the cosize
+/// of a layout, or the number itself; 0 for any other tiler.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr long long reach(T const& tiler) {
   if constexpr (layout_like<T>) {
@@ -260,8 +260,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const
 }
 
 /// Returns the out-of-bounds record for the elements that thread number `thread` owns in all tiles of a
-/// shape; tv maps (thread, value) to an element of the tile. Exact, by a loop over the values; called only if
-/// some tiles are partial.
+/// shape; tv maps (thread, value) to an element of the tile. The record is exact: it is computed by a loop
+/// over the thread's values, which is needed only if some tiles are partial.
 template <class S, class T, class TV, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread(Overhang const& had, S const& shape, T const& tile,
                                                   TV const& tv, int thread, seq<I...>) {

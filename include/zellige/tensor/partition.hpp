@@ -3,7 +3,7 @@
 //
 //   Tensor tiles = zipped_divide(a, Shape<_128, _64>{});                       // mode 0: 128 x 64, mode 1: the tiles
 //   Tensor mine  = local_tile(a, Shape<_128, _64>{}, make_coord(bx, by));      // tile (bx, by)
-//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // thread tid's: one element per 32 x 8
+//   Tensor part  = local_partition(mine, Layout<Shape<_32, _8>>{}, tid);       // of thread tid: one element per 32 x 8
 #pragma once
 #include <zellige/tensor/tensor.hpp>
 

@@ -236,17 +236,17 @@ ZELLIGE_HOST_DEVICE constexpr auto in_memory(It const& it) {
     return P(it);
 }
 }  // namespace detail
-/// Returns the pointer or iterator, tagged as global memory.
+/// Returns the pointer or iterator, tagged as one to global memory.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_gmem_ptr(It it) {
   return detail::in_memory<gmem_ptr<It>>(it);
 }
-/// Returns the pointer or iterator, tagged as shared memory.
+/// Returns the pointer or iterator, tagged as one to shared memory.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(It it) {
   return detail::in_memory<smem_ptr<It>>(it);
 }
-/// Returns the pointer or iterator, tagged as registers.
+/// Returns the pointer or iterator, tagged as one to registers.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(It it) {
   return detail::in_memory<rmem_ptr<It>>(it);

@@ -23,9 +23,8 @@ concept combines = requires(F& f, T const& t) {
 };
 }  // namespace detail
 
-/// Returns f(...f(f(value, x(0)), x(1))..., x(n-1)). Not available if `value` can be called with two
-/// elements: in reduce(x, f), f may then be the function of an overload of the user, which this one must not
-/// hide.
+/// Returns f(...f(f(value, x(0)), x(1))..., x(n-1)). Does not take part in overload resolution if `value` is
+/// a function of two elements: reduce(x, f) is left to overloads that the user defines.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, class V, class F = plus>
 requires(!detail::combines<V, typename S::value_type>) ZELLIGE_HOST_DEVICE constexpr V
@@ -60,8 +59,8 @@ ZELLIGE_HOST_DEVICE constexpr auto none_empty(L const& l) {
     return l;
 }
 }  // namespace detail
-/// Reduces src into dst with f, over those modes of src for which the profile does not have `_`. dst has one
-/// element per coordinate of the other modes.
+/// Reduces src into dst with f, over those modes of src for which the profile does not have `_`. dst must
+/// have one element per coordinate of the modes for which the profile has `_`.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class P, class F = plus>
 ZELLIGE_HOST_DEVICE constexpr void logical_reduce(S const& src, D&& dst, P const& profile, F&& f = {}) {

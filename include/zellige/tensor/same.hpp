@@ -1,5 +1,5 @@
-// Checks the preconditions of the algorithms on tensors: equal sizes, and no partial tiles. A violated condition on
-// static numbers is a compile error; a call of an algorithm causes at most one.
+// Checks the preconditions of the algorithms on tensors: equal sizes, and no partial tiles. A condition that static
+// numbers violate is a compile error; a call of an algorithm causes at most one such error.
 #pragma once
 #include <zellige/tensor/tensor.hpp>
 
@@ -87,7 +87,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_count(A const& a, B const& b) {
 template <class A, class B>
 inline constexpr bool same_counts = !counts_clash<A, B>;
 /// Reports an error unless a and b have the same number of elements, and all of them are in bounds. Causes at
-/// most one compile error: if `same_counts` is false, the caller must do nothing afterwards.
+/// most one compile error: if same_counts<A, B> is false, the caller must do nothing after this call.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_counts(A const& a, B const& b) {
   require_same_count<algorithm>(a, b);

@@ -92,7 +92,8 @@ template <class U, class Sw, class It>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(swizzle_ptr<Sw, It> const& p) {
   return make_swizzle_ptr(recast_ptr<U>(p.ptr_), Sw{});
 }
-/// Returns how many elements the swizzle keeps contiguous: those of 2^M bytes, at least one element.
+/// Returns how many elements the swizzle keeps contiguous: the number of elements in 2^M bytes, but at least
+/// 1.
 template <int B, int M, int S, class It>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(swizzle_ptr<Swizzle<B, M, S>, It> const&) {
   constexpr int elements = (8 << M) / sizeof_bits_v<iter_value_t<It>>;

@@ -44,8 +44,8 @@ ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {
   else
     return Int<0>{};
 }
-/// Returns the layout of the linear coordinates along which both tensors step through consecutive elements;
-/// _1:_0 if the elements cannot be copied as bytes.
+/// Returns the longest layout of linear coordinates along which both tensors have consecutive elements in
+/// memory; _1:_0 if the elements cannot be copied as bytes.
 template <tensor_like A, tensor_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   if constexpr (detail::same_representation<A, B>)
@@ -65,9 +65,9 @@ ZELLIGE_HOST_DEVICE constexpr auto max_alignment(X const& x) {
 }
 
 namespace detail {
-/// Returns the offset from a tensor's first element to the lowest address of the vector that contains it. The
-/// offset is not 0 in modes of negative static stride, in which the first element of a vector has its highest
-/// address. `taken` has the number of vectors along each mode.
+/// Returns the offset, in elements, from a tensor's first element to the lowest address of the vector that
+/// contains this element. The offset is not 0 in modes of negative static stride, in which the first element
+/// of a vector has its highest address. `taken` has the number of vectors along each mode.
 template <class S, class N, class D>
 ZELLIGE_HOST_DEVICE constexpr auto back_to(S const& shape, N const& taken, D const& stride);
 template <class S, class N, class D, int... I>

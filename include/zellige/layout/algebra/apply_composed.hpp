@@ -8,9 +8,9 @@
 
 namespace zellige::algebra {
 
-/// Returns the right or left inverse of the composed layout c. Refused if c has no normal form or does not
-/// start at offset 0, or if the swizzle, which the inverse applies first, cannot be replaced by a swizzle
-/// that it applies last.
+/// Returns the right inverse (if `right`) or the left inverse of the composed layout c. Refused if c has no
+/// normal form swizzle(start + l(c)) with start 0. The inverse is (inverse of l) o swizzle, which is
+/// rewritten as another swizzle o (inverse of l); refused if that is not possible.
 ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();
@@ -33,8 +33,9 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
 }
 
 /// Returns the largest power of two 2^n such that the swizzle of s permutes aligned blocks of 2^n indices
-/// without changing the order inside a block, and the start is a multiple of 2^n. For a run-time start, the
-/// alignment is checked at run time, to no more than `wanted` elements.
+/// without changing the order inside a block, and the start is a multiple of 2^n. If the start is known only
+/// at run time, it is assumed to be such a multiple, and a check is recorded for run time: that it is a
+/// multiple of 2^n or, if that is less, of `wanted` rounded up to a power of two.
 ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s, Num wanted) {
   long long const run = s.swizzles() ? 1LL << bits_of(s.swizzle).base : 1LL << 40;
   if (!s.swizzles() || s.start.is(0)) return fixed(run);
@@ -44,8 +45,8 @@ ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s, Num want
   t.require(t.eq(t.mod(s.start, fixed(step)), fixed(0)), Rule::not_divisible, s.start, fixed(step));
   return fixed(run);
 }
-/// Returns the alignment of the composed layout c: the largest number n found such that all its elements form
-/// runs of n, each of which starts at a multiple of n. Returns 1 if c has no normal form.
+/// Returns the alignment of the composed layout c: the largest number n found such that c consists of runs of
+/// n consecutive elements, each of which starts at a multiple of n. Returns 1 if c has no normal form.
 ZELLIGE_ALGEBRA constexpr Value max_alignment_composed(Tape& t, View c) {
   Settled const s = settle(t, c, Asks::nothing);
   if (t.failed()) return nothing();
@@ -86,9 +87,9 @@ ZELLIGE_ALGEBRA constexpr Value apply_common(Op op, Tape& t, Values const& a) {
   return number(product_of(t, common));
 }
 
-/// Checks that l can be recast to elements n times as large; refuses it otherwise. Static strides less than n
-/// must not carry into the next large element, and run-time strides must be multiples of n, which is checked
-/// at run time.
+/// Refuses the operation unless l can be recast to elements n times as large. Modes of static strides less
+/// than n must together stay within one large element. Run-time strides must be multiples of n, which is
+/// checked at run time.
 ZELLIGE_ALGEBRA constexpr void require_elements(Tape& t, View l, long long n) {
   long long reached = 0;
   for (ValueNode const& m : l) {
@@ -239,8 +240,9 @@ ZELLIGE_ALGEBRA constexpr Value compose_with(Tape& t, View a, View c) {
   return both;
 }
 
-/// Applies an operation whose table row says Composed::moves; at least one operand is composed. Refuses if
-/// the operation does not accept a composed layout as that operand.
+/// Returns the result of an operation whose row in the table of op.hpp has Composed::moves, on operands of
+/// which at least one is a composed layout. Refused if the operation does not accept a composed layout for
+/// this operand.
 ZELLIGE_ALGEBRA constexpr Value apply_composed(Op op, Tape& t, Values const& a) {
   int which = 0;
   while (which + 1 < a.size() && !a[which].is(ValueKind::composed)) ++which;

@@ -38,8 +38,8 @@ ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, View l, View tiler, bool keep_r
 }
 
 /// Merges adjacent modes of `flat` in place: modes s0:d0 and s1:d1 become s0*s1:d0 if d1 = s0*d0. Drops modes
-/// of extent 1. keep_last: the last mode is kept even if its extent is 1, because a layout continues in its
-/// last mode beyond its size.
+/// of extent 1. keep_last: the last mode is kept even if its extent is 1, because indices beyond the layout's
+/// size continue along its last mode.
 ZELLIGE_ALGEBRA constexpr void merge_modes(Tape& t, List<ValueNode>& flat, bool keep_last = false) {
   ValueNode* const n = flat.data;
   int const end = flat.count;
@@ -77,8 +77,9 @@ ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l) {
   append_layout(r.nodes, flat);
   return r;
 }
-/// Returns l with its modes coalesced separately: mode i of l is coalesced by mode i of the profile, and a
-/// number in the profile coalesces its mode completely. Modes of l beyond the profile are unchanged.
+/// Returns l with its modes coalesced separately. A mode for which the profile has a number is coalesced
+/// completely; a mode for which it has a tuple is again coalesced mode by mode. Modes of l beyond the profile
+/// are unchanged.
 ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l, View profile) {
   if (!profile.is_tuple()) return coalesce(t, l);
   return by_mode(t, l, profile, true, Rule::rank_mismatch, [&](View m, View p) { return coalesce(t, m, p); });

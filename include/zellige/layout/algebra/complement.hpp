@@ -1,5 +1,5 @@
-// Computes complement(L, m), the layout R that fills the gaps of L below m: the sums L(i) + R(j) are all different
-// and cover the integers below m. The elements of R ascend.
+// Computes complement(L, m), the layout R that fills the gaps of L below m: the sums L(i) + R(j) are all different and
+// cover the integers below m. R(j) increases with j.
 //
 //   complement(4:2, 24) = (2, 3):(1, 8)      // {0, 2, 4, 6} + {0, 1, 8, 9, 16, 17} are 0, 1, ..., 23
 #pragma once

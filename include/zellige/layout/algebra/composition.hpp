@@ -2,41 +2,44 @@
 //
 //   (_6, _2):(_8, _2)  o  (_4, _3):(_3, _1)   =   ((_2, _2), _3):((_24, _2), _8)
 //
-// A mode s:d of B (extent s, stride d) is mapped through the modes of A from the first on. A mode of A of extent e is
-// skipped if d >= e: the next one continues with stride d / e. If d < e, it offers e / d elements, and the mode of B
-// crosses into the next one if s is greater. The composition exists if
+// Each mode s:d of B (extent s, stride d) steps through the modes of A, beginning with the first. Let e be the extent
+// of a mode of A. If d >= e, this mode of A is skipped, and the next mode of A is stepped through with stride d / e.
+// If d < e, this mode of A has e / d elements for the mode of B; if s is greater, the mode of B crosses into the next
+// mode of A. The composition exists if
 //   d is a multiple of e where a mode is skipped       (stride divisibility)
 //   s is a multiple of e / d where a mode is crossed   (shape divisibility)
 //   e is a multiple of d where a mode is crossed       (crossing; not checked by CuTe)
-// If B has several modes, their sum must never carry from one mode of A into the next (overlap), so that
-// A(b0 + b1) = A(b0) + A(b1).
+// If B has several modes, the sum of their indices b0, b1, ... must never carry from one mode of A into the next
+// (overlap), so that A(b0 + b1) = A(b0) + A(b1).
 #pragma once
 #include <zellige/layout/algebra/coalesce.hpp>
 
 namespace zellige::algebra {
 
-/// The largest number of elements that the modes of B mapped so far step together into mode `place` of A. If
-/// B has basis elements as strides, this is a mode of the part of A that e selects.
+/// `digit` is the largest number of elements that the modes of B processed so far step, together, into mode
+/// `place` of A. If the basis element e is not 0, `place` counts the modes within the mode of A that e
+/// selects.
 struct Reach {
   Path e;
   int place;
   Num digit;
 };
-/// The smallest and largest stride, and the number, of those modes of B that step through the part of A that
-/// basis element e selects.
+/// The smallest and largest stride, and the number, of those modes of B that step through A or, if the basis
+/// element e is not 0, through the mode of A that e selects.
 struct Steps {
   Path e;
   Num min;
   Num max;
   int modes;
 };
-/// For the overlap check: how far the modes of B mapped so far step into the modes of A, and with which
+/// For the overlap check: how far the modes of B processed so far step into the modes of A, and with which
 /// strides.
 struct Reached {
   List<Reach> digits;
   List<Steps> steps;
 };
-/// Records in r the stride of one more mode of B, which steps through the part of A that e selects.
+/// For the overlap check: records in r the stride of one more mode of B. This mode steps through A or, if the
+/// basis element e is not 0, through the mode of A that e selects.
 ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride) {
   for (Steps& s : r.steps) {
     if (s.e != e) continue;
@@ -47,8 +50,8 @@ ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride
   }
   r.steps.push_back({e, t.min(fixed(0), stride), t.max(fixed(0), stride), 1});
 }
-/// Records in r that one more mode of B steps `more` elements into mode `place` of the part of A that e
-/// selects.
+/// For the overlap check: records in r that one more mode of B steps up to `more` elements into mode `place`
+/// of A. If the basis element e is not 0, `place` counts the modes within the mode of A that e selects.
 ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place, Num more) {
   for (Reach& d : r.digits) {
     if (d.e != e || d.place != place) continue;
@@ -58,7 +61,8 @@ ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place
   r.digits.push_back({e, place, more});
 }
 /// Refuses the composition if the modes of B recorded in r could together carry from one mode of A into the
-/// next, or step in opposite directions. `a` are the modes of the part of A that e selects.
+/// next, or step in opposite directions. `a` are the modes of A or, if the basis element e is not 0, those
+/// within the mode of A that e selects.
 ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& a, Reached const& r, Path e) {
   for (Steps const& s : r.steps) {
     if (s.e != e || s.modes < 2) continue;
@@ -72,8 +76,8 @@ ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& 
 }
 
 /// Appends to `out` the composition of A with the mode n of B. `a` are the merged modes of A. Set round_up if
-/// a tile may be partial: the crossing rule is then not checked. Records in `reached`, unless it is null,
-/// which elements of A the mode n steps over.
+/// a tile may be partial: the crossing rule is then not checked. Records in `reached`, unless it is null, how
+/// far the mode n steps into each mode of A.
 ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, ValueNode const& n,
                                             bool round_up, Reached* reached, List<ValueNode>& out) {
   Num extent = n.s;

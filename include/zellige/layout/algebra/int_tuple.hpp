@@ -137,8 +137,7 @@ ZELLIGE_ALGEBRA constexpr Num elem_less(Tape& t, View a, View b) {
 }
 
 ZELLIGE_ALGEBRA constexpr bool congruent(View a, View b) { return same_profile(a, b); }
-/// True if the nesting of b refines that of a: b may have a tuple where a has a leaf, and is nested like a
-/// elsewhere.
+/// True if a and b have the same nesting, except that b may have a tuple where a has a leaf.
 ZELLIGE_ALGEBRA constexpr bool weakly_congruent(View a, View b) {
   if (a.is_leaf()) return true;
   if (b.is_leaf() || a.rank() != b.rank()) return false;

@@ -29,7 +29,7 @@ ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   }
   return modes;
 }
-/// Returns the modes with static integer strides, sorted by the absolute value of the stride.
+/// Returns those of `modes` that have static integer strides, sorted by the absolute value of the stride.
 ZELLIGE_ALGEBRA constexpr List<Counted> by_stride(List<Counted> const& modes) {
   List<Counted> sorted;
   for (Counted const& c : modes) {
@@ -87,9 +87,9 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     t.require(t.eq(t.mod(c.n.d, below), fixed(0)), Rule::left_inverse_stride, c.n.d, below);
     if (t.failed()) return nothing();
     Num const gap = t.div(c.n.d, below);
-    // Each index must have only one coordinate. This holds if the gap between this stride and the next
-    // smaller one is at most the extent of the mode with the smaller one, or if the modes of smaller strides
-    // never reach this stride.
+    // The inverse returns (index / below) % gap as the coordinate along the mode of stride `below`, which
+    // must be less than the extent of that mode. This holds if gap <= extent, or if the largest index of the
+    // modes so far, `last`, is less than extent * below.
     Num const full = t.mul(extent, below);
     t.require(t.either(t.le(gap, extent), t.lt(last, full)), Rule::left_inverse_overlap, last, full);
     result.push_back(mode_node(gap, {before}));
@@ -99,8 +99,8 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     last = t.add(last, t.mul(t.sub(c.n.s, fixed(1)), c.n.d));
   }
   if (sorted.empty()) return mode(product_of(t, shape_of(coalesce(t, l))), {fixed(0)});
-  // The coordinate along the mode of largest stride must not exceed its extent, so that R returns coordinates
-  // of L.
+  // The inverse returns index / below as the coordinate along the mode of largest stride, which must be less
+  // than the extent of that mode.
   Num const full = t.mul(extent, below);
   t.require(t.lt(last, full), Rule::left_inverse_overlap, last, full);
   result.push_back(mode_node(extent, {before}));

@@ -5,8 +5,8 @@
 
 namespace zellige::algebra {
 
-/// Returns n times the basis element e as a tuple: n in the mode that e selects, and zeros before it. The
-/// first `depth` mode indices of e are skipped.
+/// Returns the coordinate n times the basis element e, as a tuple with n in the mode that e selects and zeros
+/// before it. The first `depth` mode indices of e are ignored.
 ZELLIGE_ALGEBRA constexpr Value to_coordinate(Num n, Path e, int depth) {
   if (depth == path_length(e)) return number(n);
   Value r = empty(ValueKind::arithmetic);

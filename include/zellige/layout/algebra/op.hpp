@@ -13,8 +13,8 @@
 //             x coordinate (numbers and _); m tiler (a layout, a number, _, or a tuple of these); k mode index
 //             or count; f factor; b number of bits; e size of an element in bits, or the name of its type.
 //             `?` after a letter: optional; `*`: any number of such operands
-// family      the kind of operation, a Family
-// composed    what happens if the first operand is a composed layout, a Composed
+// family      the kind of operation, an enumerator of Family
+// composed    what happens if the first operand is a composed layout, an enumerator of Composed
 // function    the expression that computes the result on the tape t from the operands a, in namespace algebra
 #pragma once
 #include <zellige/layout/algebra/value.hpp>
@@ -45,6 +45,7 @@ enum class Composed : signed char {
   reject,  // refused
 };
 
+// The table: expands the macro `row` once per operation. The head of this file explains its arguments.
 // clang-format off
 #define ZELLIGE_LAYOUT_OPERATIONS(row)                                                                                 \
   row(coalesce,             "coalesce",             "c",             reshape, inside, coalesce(t, a[0]))               \

@@ -12,16 +12,16 @@ struct Ranked {
   Num extent;
   Num place;
 };
-/// Appends to `all` a mode's extent and place for each leaf of `order`; the extent is the size of the
-/// corresponding mode of the shape. Refused if shape and order differ in rank.
+/// Appends one entry to `all` per leaf of `order`: the size of the corresponding mode of the shape, and the
+/// leaf's number, which is the place of this mode in the order. Refused if shape and order differ in rank.
 ZELLIGE_ALGEBRA constexpr void collect_ranked(Tape& t, View shape, View order, List<Ranked>& all) {
   if (order.is_leaf()) return all.push_back({product_of(t, shape), order.root().s});
   if (shape.rank() != order.rank()) return t.refuse(Rule::rank_mismatch, shape.rank(), order.rank());
   for (int i = 0; i < order.rank(); ++i) collect_ranked(t, shape[i], order[i], all);
 }
-/// Returns the compact layout of the shape. The stride of the mode at each leaf of `order` is the product of
-/// the extents of all modes of smaller place. `all` lists the modes; `next` counts how many of them have been
-/// processed.
+/// Returns the compact layout of the shape in the given order: the stride of each mode is the product of the
+/// extents of all modes that come earlier in the order. `all` is the list of modes from collect_ranked.
+/// `next` is the index in `all` of the first mode of this shape; the call advances it past the last one.
 ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, View shape, View order, List<Ranked> const& all,
                                             int& next) {
   if (order.is_leaf()) {
@@ -37,8 +37,9 @@ ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, View shape, View order, Lis
   for (int i = 0; i < order.rank(); ++i) r.add(place_modes(t, shape[i], order[i], all, next));
   return r;
 }
-/// Returns the compact layout of the shape, in which the mode of smallest number in `order` is the fastest.
-/// Modes whose number is known only at run time are the slowest, in the order of the modes.
+/// Returns the compact layout of the shape, whose modes are ordered by their numbers in `order`: the mode
+/// with the smallest number is the fastest. Modes whose number is known only at run time are slower than all
+/// other modes, and are ordered as in the shape.
 ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, View shape, View order) {
   List<Ranked> all;
   collect_ranked(t, shape, order, all);
@@ -82,9 +83,9 @@ ZELLIGE_ALGEBRA constexpr Value product_each(Tape& t, View shape) {
   for (int i = 0; i < shape.rank(); ++i) r.add(number(product_of(t, shape[i])));
   return r;
 }
-/// Repeats the block to cover the target shape; `order` says which mode of the repetitions is fastest, as in
-/// ordered_layout. Refused if a static extent is not a multiple of the block's extent; a run-time extent may
-/// end in a partial block.
+/// Returns the layout of a block that is repeated until it covers the target shape. The repetitions are
+/// ordered by the numbers in `order`, as in ordered_layout. Refused if a static extent of the target is not a
+/// multiple of the block's extent; a run-time extent may end in a partial block.
 ZELLIGE_ALGEBRA constexpr Value tile_to_shape(Tape& t, View block, View target, View order) {
   int const rank = target.rank();
   if (block.rank() > rank) return t.refused(Rule::tile_rank, block.rank(), rank);

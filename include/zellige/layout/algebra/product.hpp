@@ -1,5 +1,5 @@
-// Repeats a block, a layout, at positions that a second layout, the tiler, gives. blocked_product keeps the elements of
-// a block adjacent in each mode, raked_product interleaves the blocks.
+// Repeats a layout (the block) at the positions that a second layout (the tiler) gives. blocked_product keeps the
+// elements of a block adjacent in each mode; raked_product interleaves the blocks.
 //
 //   logical_product((2, 2):(4, 1), 6:1) = ((2, 2), (2, 3)):((4, 1), (2, 8))      // 6 blocks of 2 x 2
 #pragma once

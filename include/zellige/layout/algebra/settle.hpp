@@ -29,8 +29,8 @@ struct Settled {
 enum class Asks : signed char { nothing, composition };
 
 /// Returns the normal form of c -> f(start + l(c)), for layouts f and l. Its start is f(start), and its
-/// layout is c -> f(start + l(c)) - f(start). `is` is false if that is not a layout, because adding start to
-/// an index l(c) may carry from one mode of f into the next.
+/// layout is c -> f(start + l(c)) - f(start). Its member `is` is false if c -> f(start + l(c)) - f(start) is
+/// not a layout, because adding start to an index l(c) may carry from one mode of f into the next.
 ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l) {
   Settled s;
   List<ValueNode> flat = leaves_of(f);
@@ -45,8 +45,8 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   for (ValueNode const& n : flat) {
     if (n.s.v < 1) return s;
   }
-  // Each nonzero digit of the start becomes an additional mode of two elements; the composition then checks
-  // for carries.
+  // Converts the start to a coordinate of f. Each nonzero number of this coordinate becomes an additional
+  // mode of two elements, so that the composition checks for carries.
   Value both = bundle(ValueKind::layout, l);
   long long rest = start.v, before = 1;
   for (int i = 0; i < flat.count && rest > 0; ++i) {
@@ -62,8 +62,9 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   s.is = of_integers(f);
   return s;
 }
-/// Returns the normal form of c -> f(offset + inner(c)), for a layout f and an `inner` in normal form; `is`
-/// is false if there is none.
+/// Returns the normal form of c -> f(offset + inner(c)), for a layout f and an `inner` in normal form. The
+/// member `is` of the result is false if there is no normal form. `asks` says which checks of run-time
+/// numbers may be recorded on the tape.
 ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Settled const& inner,
                                                 Asks asks) {
   Settled s;
@@ -95,12 +96,13 @@ ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Set
   } else if (of_integers(inner.layout)) {
     s = after_start(trial, f, start, inner.layout);
   }
-  /// keeps the conditions recorded, or the refusal
+  /// Keeps the checks that `trial` recorded, or its refusal.
   if (s.is || (asks == Asks::composition && start.is(0))) t = trial;
   return s;
 }
-/// Returns the normal form of the layout c; `is` is false if there is none. An uncomposed layout is its own
-/// normal form.
+/// Returns the normal form of the layout c; the member `is` of the result is false if there is none. An
+/// uncomposed layout is its own normal form. `asks` says which checks of run-time numbers may be recorded on
+/// the tape.
 ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   Settled s;
   if (t.failed()) return s;

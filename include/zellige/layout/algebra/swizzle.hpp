@@ -34,7 +34,7 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_value(Bits b) {
 ZELLIGE_ALGEBRA constexpr Value composed(View a, View offset, View b) {
   return bundle(ValueKind::composed, a, offset, b);
 }
-/// Returns true if all strides of a layout are integers, none is a basis element.
+/// Returns true if all strides of a layout are integers: none is a basis element.
 ZELLIGE_ALGEBRA constexpr bool of_integers(View l) {
   for (ValueNode const& n : l) {
     if (n.kids < 0 && n.e != 0) return false;
@@ -169,8 +169,8 @@ struct SplitStart {
   long long taken = 0;  // bits that the terms added so far may set
   bool disjoint = true;
 };
-/// Adds to `to` those bits of `index` that are under the mask of `to`; `hit` are the bits that the index may
-/// have set.
+/// Adds to `to` the bits of `index` that are under the mask of `to`. `hit` is the mask of the bits that may
+/// be set in `index`.
 ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long long hit) {
   long long const here = hit & to.mask;
   if (here == 0) return;
@@ -220,7 +220,8 @@ ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View
 ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   View const swizzle = c[0], layout = c[2];
   if (layout.is(ValueKind::composed)) {
-    // Adds the index at which the slice of the inner layout starts before the left layout is applied.
+    // Adds the start of the inner layout's slice to the offset, to which the left layout (or swizzle) is then
+    // applied.
     Value const within = slice_composed(t, crd, layout);
     if (t.failed()) return nothing();
     Value from = c[1];
@@ -234,8 +235,8 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   if (t.failed()) return nothing();
   if (all) return bundle(ValueKind::tuple, make_composed(swizzle, c[1], part), number(0));
   if (!swizzle.is(ValueKind::swizzle)) {
-    // The form is layout o offset o layout: adds the index at which the slice starts before the left layout
-    // is applied.
+    // In the form layout o offset o layout, the start of the slice is added to the offset, to which the left
+    // layout is then applied.
     Value const from = add(t, c[1], offset_of(t, crd, layout));
     if (t.failed()) return nothing();
     return bundle(ValueKind::tuple, composed(swizzle, from, part), number(0));

@@ -1,6 +1,6 @@
-// Defines Tape, which does the layout algebra's arithmetic on numbers that may be unknown at compile time. At run
-// time a Tape computes immediately. At compile time it records what remains to be computed at run time: expressions
-// of the run-time inputs, each different one once, and checks.
+// Defines Tape, which does the layout algebra's arithmetic on numbers that may be unknown at compile time. At run time
+// a Tape computes immediately. At compile time it records what remains to be done at run time: checks, and the
+// computation of expressions of the run-time inputs. Equal expressions are recorded once.
 #pragma once
 #include <zellige/layout/algebra/rule.hpp>
 #include <zellige/layout/algebra/value.hpp>

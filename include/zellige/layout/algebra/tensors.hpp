@@ -1,5 +1,5 @@
-// Partitions and slices tensors that are Values (value.hpp). Such a tensor is an iterator, over integers or over
-// coordinates, with a layout.
+// Partitions and slices tensors that are Values (value.hpp). Such a tensor consists of an iterator, over integers or
+// over coordinates, and a layout.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 
@@ -24,7 +24,7 @@ ZELLIGE_ALGEBRA constexpr Value advance(Tape& t, View iterator, View offset) {
   if (t.failed()) return nothing();
   return bundle(iterator.kind(), at);
 }
-/// Returns the result of operation op on a and b, of which one may be a composed layout.
+/// Returns the result of the layout operation op on operands a and b, of which one may be a composed layout.
 ZELLIGE_ALGEBRA constexpr Value on_layout(Op op, Tape& t, View a, View b) {
   Values both;
   both.push_back(a);

@@ -5,8 +5,8 @@
 //
 //   node   0: layout, 2 modes    1: layout, 2 modes    2: _4:_1    3: n:_4    4: _8:n4
 //
-// A leaf of a layout has a shape and a stride; a leaf of a tuple has a number. A number is static (known by
-// its type, printed `_4`) or dynamic (known at run time, printed `4`).
+// Here n and n4 are numbers that are known at run time. A leaf of a layout has a shape and a stride; a leaf of a tuple
+// has a number. A number is static (known by its type, printed `_4`) or dynamic (known at run time, printed `4`).
 #pragma once
 #include <zellige/layout/config.hpp>
 

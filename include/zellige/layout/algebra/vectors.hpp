@@ -1,5 +1,5 @@
-// Computes how many elements can be accessed as one vector: for a copy, the common vector of its two layouts; for one
-// layout, its alignment.
+// Computes how many elements can be accessed as one vector: by a copy between two layouts (max_common_vector), and by
+// an access to a single layout (max_alignment).
 #pragma once
 #include <zellige/layout/algebra/divide.hpp>
 #include <zellige/layout/algebra/inverse.hpp>
@@ -13,8 +13,9 @@ ZELLIGE_ALGEBRA constexpr bool all_static(View l) {
   }
   return true;
 }
-/// Returns the first mode of composition(a, inverse) if it is n:1 with a static n, else _1:_0. Conditions on
-/// run-time numbers are recorded only if the result depends on them.
+/// Returns the first mode of composition(a, inverse), coalesced, if it is n:1 with a static n; else _1:_0. If
+/// `inverse` is the right inverse of a layout b, a and b have n consecutive elements in common. Conditions on
+/// run-time numbers are recorded on the tape only if the result depends on them.
 ZELLIGE_ALGEBRA constexpr Value common_run(Tape& t, View a, View inverse) {
   Tape trial = t;
   Value const common = coalesce(trial, composition(trial, a, inverse));
@@ -28,8 +29,8 @@ ZELLIGE_ALGEBRA constexpr Value common_run(Tape& t, View a, View inverse) {
   t = trial;
   return common[0];
 }
-/// Returns the longest layout of linear coordinates along which both a and b step through consecutive
-/// indices.
+/// Returns the longest layout r of linear coordinates for which a(r(i)) = b(r(i)) = i can be proved for all i
+/// < size(r); _1:_0 if there is none.
 ZELLIGE_ALGEBRA constexpr Value max_common_layout(Tape& t, View a, View b) {
   Value const inverse = right_inverse(t, b);
   if (t.failed()) return nothing();
