@@ -260,7 +260,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst)
   }
 }
 /// Copies src to dst with vectors of up to MaxVecBits bits. The caller asserts that addresses and run-time
-/// strides are multiples of the vector.
+/// strides are multiples of the vector's size.
 template <int MaxVecBits, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(AutoVectorizingCopyWithAssumedAlignment<MaxVecBits> const&,
                                         S const& src, D&& dst) {
@@ -281,7 +281,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy(S const& src, D&& dst) {
   }
 }
 /// Copies src to dst with vectors of up to 16 bytes. The caller asserts that addresses and run-time strides
-/// are multiples of the vector.
+/// are multiples of the vector's size.
 template <tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_aligned(S const& src, D&& dst) {
   copy(AutoVectorizingCopy{}, src, dst);

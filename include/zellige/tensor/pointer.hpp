@@ -189,8 +189,8 @@ inline constexpr bool is_sparse_v = false;
 template <int N, class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_sparse_ptr(It const& it);
 
-/// Returns a pointer to the same address with elements of type U: a subbyte_iterator if they are smaller than
-/// a byte.
+/// Returns a pointer to the same address with elements of type U; a subbyte_iterator if U is smaller than a
+/// byte.
 template <class U, class T>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(T* p) {
   if constexpr (is_sparse_v<U>)

@@ -85,7 +85,8 @@ ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l, View profile) {
   return by_mode(t, l, profile, true, Rule::rank_mismatch, [&](View m, View p) { return coalesce(t, m, p); });
 }
 /// Returns l with its modes coalesced separately, as coalesce(t, l, profile) does, but keeps the last leaf of
-/// each mode even if its extent is 1. composition uses this leaf for indices beyond the layout's size.
+/// each mode even if its extent is 1. The function composition uses this leaf for indices beyond the layout's
+/// size.
 ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, View l, View profile) {
   if (!profile.is_tuple()) {
     List<ValueNode> flat = leaves_of(l);

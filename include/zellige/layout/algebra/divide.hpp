@@ -17,7 +17,7 @@ ZELLIGE_ALGEBRA constexpr Value as_layout(View v) {
 }
 
 /// Appends to `out` the layout (composition(l, tile), composition(l, rest)), where rest is the complement of
-/// the tile in the size of l.
+/// the tile below the size of l.
 ZELLIGE_ALGEBRA constexpr void append_divided(Tape& t, View l, View tile, List<ValueNode>& out) {
   List<ValueNode> extents, modes, rest;
   Value shape({0, ValueKind::tuple, {}, {}, 0}, 8);

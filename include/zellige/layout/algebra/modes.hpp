@@ -1,4 +1,4 @@
-// Edits the list of modes of a layout or tuple: take, group, replace, insert, slice and others. The numbers themselves
+// Edits the list of modes of a layout or tuple: take, group, replace, insert, slice and others. Extents and strides
 // stay the same.
 #pragma once
 #include <zellige/layout/algebra/product.hpp>

@@ -151,12 +151,12 @@ struct SomeBits {
   long long moves = 0;
   Num bits = fixed(0);
 
-  /// Returns bit i of the index in its place: 2^i if the bit is set, else 0.
+  /// Returns bit i of the index, not shifted: 2^i if the bit is set, else 0.
   ZELLIGE_ALGEBRA constexpr Num bit(Tape& t, int i) const {
     long long const b = 1LL << i;
     return (moves & b) != 0 ? t.bit_and(bits, fixed(b)) : fixed(known & b);
   }
-  /// Returns the number that consists of all bits of the index under the mask.
+  /// Returns the index with all bits outside of `mask` cleared.
   ZELLIGE_ALGEBRA constexpr Num all(Tape& t) const { return t.add(bits, fixed(known)); }
 };
 /// The start index of a slice, split into the swizzle's source bits (`reads`), its target bits (`flips`) and

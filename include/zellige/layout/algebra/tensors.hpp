@@ -31,7 +31,7 @@ ZELLIGE_ALGEBRA constexpr Value on_layout(Op op, Tape& t, View a, View b) {
   both.push_back(b);
   return apply(op, t, both);
 }
-/// Returns the slice of tensor x at crd, a tensor, if crd has a `_`; else the element of x at crd.
+/// Returns the element of tensor x at crd or, if crd has a `_`, the slice of x at crd, which is a tensor.
 ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, View x, View crd) {
   bool sliced = false;
   for (ValueNode const& n : crd) sliced = sliced || n.kind == ValueKind::underscore;

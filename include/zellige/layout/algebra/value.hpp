@@ -139,7 +139,7 @@ ZELLIGE_ALGEBRA constexpr int path_length(Path e) {
   for (; e != 0; e /= 256) ++n;
   return n;
 }
-/// Returns the i-th mode index of a path; number 0 is the outermost.
+/// Returns the i-th mode index of a path, where i = 0 is the outermost mode.
 ZELLIGE_ALGEBRA constexpr int path_index(Path e, int i) {
   for (int n = path_length(e) - 1 - i; n > 0; --n) e /= 256;
   return int(e % 256) - 1;
