@@ -369,13 +369,14 @@ template <int... I, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(ComposedLayout<A, O, B> const& l) {
   return invoke<Op::cosize>(l, Int<I>{}...);
 }
-/// Returns the extents of the codomain: the cosize or, for a layout of coordinates, the smallest box from
-/// zero that contains all these coordinates.
+/// Returns the extents of the codomain of l: the cosize or, if l maps to coordinates, the shape of the
+/// smallest box from zero that contains all of these coordinates.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coshape(L const& l) {
   return invoke<Op::coshape>(l);
 }
-/// Returns the profile of the codomain: a number, or for a layout of coordinates a tuple.
+/// Returns the profile (nesting) of the indices to which l maps: a number, or a tuple if l maps to
+/// coordinates.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coprofile(L const& l) {
   return invoke<Op::coprofile>(l);

@@ -1,5 +1,6 @@
-// Defines Swizzle<B, M, S>: a permutation of indices that avoids shared-memory bank conflicts. It xors the B bits of an
-// index from bit M + S on into the B bits from bit M on. The other bits are unchanged.
+// Defines Swizzle<B, M, S>: a permutation of indices that avoids shared-memory bank conflicts. It xors the B bits of
+// an index from bit M + S on into the B bits from bit M on; for a negative S, the B bits from bit M on into those from
+// bit M - S on. All other bits are unchanged.
 //
 //   bits of an index, Swizzle<2, 1, 3>:   . . y y . z z x     z ^= y        (z begins at bit M = 1, y at bit M + S = 4)
 #pragma once
@@ -7,8 +8,7 @@
 
 namespace zellige {
 
-/// Swizzle of B bits, base M and shift S, with |S| >= B. A negative S xors low bits into high ones. Calling
-/// it applies it to an index.
+/// Swizzle of B bits, base M and shift S, with |S| >= B. Called with an index, returns the swizzled index.
 template <int B, int M, int S = B>
 struct Swizzle {
   static constexpr int num_bits = B;

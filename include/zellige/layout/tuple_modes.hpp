@@ -329,8 +329,8 @@ template <class T, class G, int... I, int... J>
 ZELLIGE_HOST_DEVICE constexpr auto zip2_modes(T const& t, G const& guide, seq<I...>, seq<J...>);
 }  // namespace detail
 /// Splits a tuple t of pairs into the pair (tuple of the first elements, tuple of the second elements). The
-/// guide has a leaf where t has a pair: t = ((a, A), ((b, B), (c, C)), d) with the guide (x, (x, x)) gives
-/// ((a, (b, c)), (A, (B, C), d)). Modes of t beyond the guide go to the second tuple.
+/// guide is a tuple with a leaf where t has a pair: t = ((a, A), ((b, B), (c, C)), d) with the guide (x, (x,
+/// x)) gives ((a, (b, c)), (A, (B, C), d)). Modes of t beyond the guide go to the second tuple.
 template <detail::no_layout T, class G>
 ZELLIGE_HOST_DEVICE constexpr auto zip2_by(T const& t, G const& guide) {
   if constexpr (tuple_like<G>) {

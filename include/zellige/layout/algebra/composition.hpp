@@ -140,8 +140,8 @@ ZELLIGE_ALGEBRA constexpr void widen(Value& profile, Path e, int depth) {
   }
   profile = wide;
 }
-/// Returns the profile of a layout's codomain, as far as its strides show it: a number if all strides are
-/// integers, a tuple if some are basis elements.
+/// Returns the profile (nesting) of the indices to which a layout maps: a number if all strides are integers,
+/// a tuple if some strides are basis elements.
 ZELLIGE_ALGEBRA constexpr Value coprofile(View l) {
   Value profile = number(0);
   for (ValueNode const& n : l) {

@@ -16,7 +16,8 @@ struct Counted {
   ValueNode n;
   Num before;
 };
-/// Returns the merged modes of l, each with the product of the extents before it.
+/// Returns the modes of l, with adjacent modes merged where possible. Each mode comes with the product of the
+/// extents of all modes before it.
 ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   List<Counted> modes;
   Num before = fixed(1);
