@@ -318,7 +318,7 @@ def sealed(manifest: str, name: str, cubin: bytes) -> str:
 
 
 def _shown(name: str) -> bytes:
-    """Returns a file name as bytes for messages. It may contain bytes that are not valid UTF-8."""
+    """Returns the file name `name` as bytes, for messages. A file name may contain bytes that are not valid UTF-8."""
     return name.encode(errors="backslashreplace")
 
 

@@ -88,7 +88,7 @@ def _side_by_side(trace, name):
 
 
 def _rotate(pairs, x, number, cos, sin):
-    """Returns the rotary embedding of x. `pairs`: the function that has matched x's pairs of elements, _halves or
+    """Returns the rotary embedding of x. `pairs`: the function that matched the pairs of elements of x, _halves or
     _side_by_side. `number`: number of pairs."""
     if pairs is _halves:
         return op.rotary(x, cos, sin)
@@ -98,8 +98,9 @@ def _rotate(pairs, x, number, cos, sin):
 
 
 def _ends(parts, pairs):
-    """Returns (the trace, the names of the tensors `parts`). If `pairs` is _side_by_side, the names are those of the
-    tensors before stack added a last dimension to them; None if there is no such dimension."""
+    """Returns (the trace, the names of the tensors to match). If `pairs` is _halves, these are the tensors `parts`. If
+    it is _side_by_side, they are the tensors before stack added a last dimension of extent 1 to each; the names are
+    None if a tensor has no such dimension."""
     trace = parts[0]._trace
     if pairs is _halves:
         return trace, [p._name for p in parts]
@@ -121,8 +122,9 @@ def _rotation(parts, pairs):
         return None
 
     def factors(name):
-        """Matches the tensor `name` if it is a product with the a or b of x's pairs. Returns (name of x, 0 for a or 1
-        for b, name of the other factor, the number of pairs); None for other tensors."""
+        """Matches the tensor `name` if it is a product, and one factor has the elements a, or the elements b, of the
+        pairs (a, b) of a tensor x. Returns (name of x, 0 for a or 1 for b, name of the other factor, the number of
+        pairs); None for other tensors."""
         product = trace.producer(name)
         for cut, by in (product["inputs"], product["inputs"][::-1]) if product and product["op"] == "mul" else ():
             of = pairs(trace, cut)

@@ -1,8 +1,8 @@
-"""Evaluates the operators of a part of an FX graph, on two-dimensional activations where possible.
+"""Evaluates the operators of a part of an FX graph (the operators of one program), on 2-D activations where possible.
 
 torch reshapes (batch, tokens, width) to (batch * tokens, width) before each matmul and back after it. Operators along
-rows give the same result in both shapes. Computed on the two-dimensional one, they can be fused into the matmul's
-kernel, which a view in between would prevent.
+rows give the same result in both shapes. On the two-dimensional tensor they can be fused into the matmul's kernel,
+which a view in between would prevent.
 """
 
 import math
@@ -45,8 +45,8 @@ class Rows:
                         self.leads.add(other[:-1])
 
     def matrix(self, x: Array):
-        """Returns x as a matrix of its rows, or x itself if it has one dimension. Returns None if the leading
-        dimensions of x are neither those of a matmul's activation nor all 1."""
+        """Returns x as a matrix of its rows, or x itself if it has one dimension. Returns None unless the leading
+        dimensions of x are those of an activation of a matmul, such as (batch, tokens), or all 1."""
         if x._name not in self.matrices and x.ndim > 1:
             if x.shape[:-1] not in self.leads and math.prod(x.shape[:-1]) > 1:
                 return None

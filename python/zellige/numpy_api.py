@@ -12,8 +12,8 @@ from .tracing import Array
 
 
 def _axis(function):
-    """Returns the reduction `function`, which has torch's arguments (dim, keepdim), with NumPy's arguments (axis,
-    keepdims), too."""
+    """Returns a function that computes the reduction `function`, which has torch's arguments (dim, keepdim), and that
+    accepts NumPy's arguments (axis, keepdims), too."""
     def along(x, axis=None, dtype=None, out=None, keepdims=False, **torch):
         axis, keepdims = torch.pop("dim", axis), torch.pop("keepdim", keepdims)
         if out is not None or torch:
@@ -170,7 +170,8 @@ def _array_function(self, function, types, args, kwargs):
 
 
 def _shape_words(function):
-    """Returns a method that accepts a shape as one argument or several: f(x, (2, 3)) and f(x, 2, 3)."""
+    """Returns a method that calls `function`(array, shape), and accepts a shape as one argument or several, as in
+    x.reshape((2, 3)) and x.reshape(2, 3)."""
     return lambda x, *words: function(x, words[0] if len(words) == 1 and not isinstance(words[0], int) else list(words))
 
 

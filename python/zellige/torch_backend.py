@@ -121,7 +121,7 @@ def _moves_argument(node) -> bool:
 
 
 def _device(graph):
-    """Returns the device of most tensors of a graph. Parts are made on this device only."""
+    """Returns the device of most tensors of a graph. Only operators on this device become parts of programs."""
     values = [n.meta.get("val") for n in graph.nodes]
     devices = collections.Counter(v.device for v in values if isinstance(v, torch.Tensor) and v.ndim > 0)
     return devices.most_common(1)[0][0] if devices else torch.device("cpu")
@@ -307,8 +307,8 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     compiled = []  # the latest function, with its graph and AOT's metadata
 
     def captured(module, made):
-        """Returns the function of a graph. If that is requested and possible, its calls are replayed from CUDA graphs.
-        `made(captured)` makes the function; `captured` tells whether its calls are replayed."""
+        """Returns the function of a graph, which `made(captured)` makes. If the option cudagraphs is set and the graph
+        can be captured, calls of the result are replayed from CUDA graphs, and the argument of `made` is True."""
         metadata = torch._guards.TracingContext.get().fw_metadata
         function = _captured(module, made, weights | set(metadata.static_input_indices)) if options.cudagraphs else made(False)
         compiled[:] = function, module, metadata

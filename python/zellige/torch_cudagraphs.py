@@ -51,8 +51,8 @@ class Gpu:
         return made
 
     def capture(self, call, inputs, stream):
-        """Captures a call without running it. Returns (outputs, replay): replay() runs the call on the same inputs
-        and outputs."""
+        """Captures a call as a CUDA graph, without running it. Returns (outputs, replay): replay() runs the captured
+        call on the same inputs, and writes the same outputs."""
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize(self._device)
         torch.cuda.empty_cache()  # frees memory now, because nothing can be freed during the capture
@@ -88,8 +88,9 @@ class Replayed:
         return self._first(key, inputs)
 
     def _first(self, key, inputs):
-        """Runs the call without a capture, which initialises kernels and libraries, and captures it for later
-        calls."""
+        """Runs the call once eagerly, so that kernels and libraries are initialised, and then captures it as the CUDA
+        graph that later calls with the same `key` (thread and stream) replay. Only runs the call if too many calls have
+        been captured, or if a capture has failed. Returns the call's outputs."""
         if self._report.uncaptured or sum(map(len, self._captures.values())) >= MAX_CAPTURES:
             return self._call(*inputs)
         if key not in self._streams:
@@ -109,8 +110,8 @@ class Replayed:
 class _Capture:
     """A CUDA graph of one call, with the inputs and outputs that it uses."""
     def __init__(self, gpu, call, values, static, inputs, stream):
-        """Captures a call. `values`: by index of an input that must be copied, a tensor with its properties. `static`:
-        the indices of the inputs that are read in place."""
+        """Captures a call. `values`: a dict from the index of each input that must be copied to a tensor with the
+        input's shape, strides, dtype and device. `static`: the indices of the inputs that are read in place."""
         # calls outside of inference mode could not write to inference-mode tensors
         with torch.inference_mode(False), torch.no_grad():
             self._inputs = _Inputs(values)
@@ -148,7 +149,7 @@ class _Inputs:
                 torch._foreach_copy_(own, given)
 
     def _narrow(self, i, x):
-        """Returns an input without the repeated elements of its expanded dimensions."""
+        """Returns x, the input with index i, without the repeated elements of its expanded dimensions."""
         for d in self._expanded[i]:
             x = x.narrow(d, 0, 1)
         return x

@@ -52,9 +52,9 @@ def decompositions() -> dict:
 
 
 def _where_known(op, function, table, known):
-    """Returns a function that computes the operator `op` as the decomposition `function` does, but returns
-    NotImplemented for arguments for which `function` would use unsupported operators. `known` keeps which arguments
-    these are."""
+    """Returns a function that computes the operator `op` by its decomposition `function`. It returns NotImplemented for
+    arguments for which the decomposition would use operators that Zellige does not support. `known`: a cache of this
+    answer, by the properties of the arguments."""
     def decomposed(*args, **kwargs):
         key = (op, *_kinds(args), *_kinds(tuple(sorted(kwargs.items()))))
         if key not in known:

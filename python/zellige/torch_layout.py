@@ -163,8 +163,9 @@ def _is_computed(n) -> bool:
 
 
 def _copy(value, in_a_part=False) -> torch_costs.Cost:
-    """Returns the cost of converting a tensor to another layout. The cost is 0 if the tensor has both layouts, and with
-    in_a_part, that is, if a program computes the tensor, because the program can store it in either layout."""
+    """Returns the cost of converting a tensor between NCHW and channels-last. The cost is 0 if the tensor's strides are
+    valid in both layouts. `in_a_part`: a program computes the tensor, and can store it in either layout; the cost is 0,
+    too."""
     if in_a_part or value.is_contiguous() and value.is_contiguous(memory_format=torch.channels_last):
         return torch_costs.Cost()
     kind = torch_costs.SIMPLE if value.stride(1) == 1 else torch_costs.TRANSPOSED
@@ -172,8 +173,9 @@ def _copy(value, in_a_part=False) -> torch_costs.Cost:
 
 
 def _at_border(region) -> torch_costs.Cost:
-    """Returns the cost of the conversions at a region's border: of the operands that a convolution, or an operator with
-    a result of the same shape, reads from outside, and of results that must be in NCHW."""
+    """Returns the cost of the layout conversions at a region's border. Two kinds of tensors are converted: operands
+    from outside of the region that a convolution reads, or that have the shape of their reader's result; and results
+    that an operator needs in NCHW."""
     inside, copied = set(region.nodes), {}
     for n in region.nodes:
         for m in _read(n):

@@ -60,8 +60,8 @@ class Numbers:
             node.update_arg(1, self._cast(node, node.args[1], torch.int32))
 
     def _index_put(self, node):
-        """Converts the index of an index_put that replaces one row: from int64 to int32, and, if it is negative, to the
-        same row counted from the start."""
+        """Rewrites an index_put that replaces a single row: its int64 index becomes int32. A negative index, which
+        counts from the end, becomes the nonnegative index of the same row."""
         found = [(d, at) for d, at in enumerate(node.args[1]) if at is not None]
         if len(found) == 1 and _value(found[0][1]).dtype == torch.int64 and _value(found[0][1]).shape == (1,):
             d, at = found[0]

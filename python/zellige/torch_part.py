@@ -30,9 +30,9 @@ class Part:
     """A part of a torch graph, which `plan` turns into a program. The part's torch operators are kept in `module`."""
 
     def __init__(self, name, module, constants, updates):
-        """Traces the operators of `module`. `constants`: names of read-only placeholders. `updates`: by index of a
-        result, the placeholder that is updated in place with the result. Raises Left or Error if an operator is not
-        supported."""
+        """Traces the operators of `module`. `constants`: names of read-only placeholders. `updates`: a dict from the
+        index of a result to the placeholder that is updated in place with this result. Raises Left or Error if an
+        operator is not supported."""
         self.name, self.module, self.updates = name, module, {}
         trace, arrays, self.order = Trace(name), {}, []
         rows = Rows(module.graph)
@@ -195,8 +195,8 @@ class Part:
 
 
 def _copied(node, arrays):
-    """Returns the node `clone` of which a result is a view with the same elements in the same order; None if there is
-    no such node, that is, if torch makes no copy."""
+    """Returns the aten.clone node that makes the memory of a result: `node` itself, or the clone of which `node` is a
+    view with the same elements in the same order. Returns None if torch makes no copy for this result."""
     while node.target in aten.VIEWS and node.target is not _CLONE:
         of = node.args[0]
         if not isinstance(arrays[of], Array) or arrays[of]._name != arrays[node]._name:

@@ -46,9 +46,9 @@ def _is_view(n) -> bool:
 
 
 def _peel(graph, part_of) -> None:
-    """Recreates views that are read outside of their part where they are read, so that the part returns their base
-    once. A slice is recreated only if its part reads the base through views only; otherwise the part would have to
-    store the complete base."""
+    """If a view is read outside of its part, creates it anew where it is read, so that the part returns the view's base
+    once in place of several views. This is done for a slice only if its part reads the base through views only;
+    otherwise the part would have to store the complete base."""
     for n in reversed(list(part_of)):  # readers before their operands
         if not _is_view(n) or n.target is _COPY:
             continue

@@ -254,8 +254,8 @@ def _structure(module, weights, updates):
 
 
 def _changes(part) -> dict:
-    """Returns a dict: by index of a result of the part, the node that copies the result to an argument which only the
-    part reads (aten.copy_). The part may update such an argument in place."""
+    """Returns a dict from the index of a result of the part to the node (aten.copy_) that copies the result to an
+    argument which only the part reads. The part may update such an argument in place."""
     changes, results = {}, {0: part}
     getters = [u for u in part.users if u.target is operator.getitem]
     if getters:

@@ -11,8 +11,8 @@ using Stream = AccessLog::Stream;
 
 namespace {
 
-// Returns the counter of the wavefronts or sectors that accesses of the kind `stream` take. The next counter
-// in the enumeration counts how many would be ideal.
+// Returns the counter for the wavefronts or sectors of accesses of the kind `stream`. The next counter in the
+// enumeration is for the ideal number, without conflicts.
 Counter cost(Stream stream) {
   switch (stream) {
     case Stream::global_load:

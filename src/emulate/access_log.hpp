@@ -1,7 +1,7 @@
 // Groups the accesses of a warp's lanes into warp instructions, and counts the bank conflicts (wavefronts) or
-// sectors of each instruction. The n-th accesses of all lanes at the same code address, since the warp last
-// synchronized, are one instruction. It is counted when all lanes have executed it, or at the next
-// synchronization.
+// sectors of each instruction. The i-th access of each lane at a code address, counted from the warp's last
+// synchronization, belongs to the i-th execution of the instruction there. An instruction is counted when all
+// lanes have executed it, or at the next synchronization.
 #pragma once
 #include <cstdint>
 #include <vector>

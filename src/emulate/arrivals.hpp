@@ -33,8 +33,8 @@ struct Acquisition {
 /// threads.
 class Arrivals {
  public:
-  /// Calls `count`, which increments the counter at byte offset `at`, and records the increment as `mine`; a
-  /// lock makes the two steps atomic. Returns the earlier increments of this counter.
+  /// Calls `count`, which increments the counter at byte offset `at`, and records `mine`, the description of
+  /// this increment, under the same lock. Returns the earlier increments of the counter.
   template <class Count>
   std::vector<Arrival> arrive(std::size_t at, const Arrival& mine, Count count) {
     std::lock_guard lock(mutex_);
@@ -51,10 +51,11 @@ class Arrivals {
 };
 
 /// Returns true if an atomic counter orders an earlier access before the actor's current access. Thread
-/// `thread` of block `block` made the earlier access at time `epoch`. The counter orders the two if the actor
-/// has observed an increment by a thread that had made or observed the earlier access. `several_threads`:
-/// other threads of the block also made that access; then a thread's increment counts only if it had observed
-/// the access.
+/// `thread` of block `block` made the earlier access at time `epoch`. The two are ordered if that block later
+/// incremented the counter, and the actor has observed an increment after that one. The first increment
+/// counts only if its thread had made the access, or had observed it. `several_threads`: other threads of the
+/// block made the access, too; then the incrementing thread must have observed it. `acquired`: the increments
+/// by threads of the actor's block.
 inline bool arrived_before(const std::vector<Acquisition>& acquired, const Actor& a, std::uint32_t block,
                            std::uint16_t thread, std::uint32_t epoch, bool several_threads) {
   for (const Acquisition& q : acquired) {

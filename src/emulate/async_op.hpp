@@ -1,7 +1,8 @@
 // Describes one asynchronous operation on shared memory (a TMA or bulk copy, or a wgmma): which thread issued
-// it, and how threads learn of its completion. Each operation belongs to an agent of the vector clocks
-// (clock.hpp): an mbarrier, a thread's bulk groups, or a warpgroup's wgmma groups. A thread knows that the
-// operation is complete if it has observed a time of that agent later than `epoch`.
+// it, and how threads learn of its completion. Vector clocks (clock.hpp) count completions per agent: an
+// mbarrier, a thread's bulk groups, or a warpgroup's wgmma groups. The operation stores the agent on which it
+// completes, and the agent's time `epoch` at that completion. A thread knows that the operation is complete
+// if its clock has a later time of that agent.
 #pragma once
 #include <cstdint>
 
@@ -36,7 +37,7 @@ struct AsyncOp {
   Block* block = nullptr;     // the block whose shared memory is accessed
   std::uint32_t barrier = 0;  // loads: byte offset in `block` of the mbarrier on which the copy completes
 
-  /// Returns true if a thread with this clock has observed the operation's completion.
+  /// Returns true if a thread with the vector clock `clock` has observed the operation's completion.
   bool over_for(const Clock& clock) const { return epoch != never && clock.time[agent] > epoch; }
 };
 

@@ -159,7 +159,8 @@ class Block {
   /// `running`: an earlier wgmma owns them, and they are unchanged.
   void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, unsigned d_bytes, bool running,
                           Site);
-  /// Checks and records the four registers of an A operand that a wgmma of this commit group reads.
+  /// Checks and records the four registers of the A operand that a thread passes to a wgmma of the commit
+  /// group with number `group`.
   void take_operand(Fiber&, const std::uint32_t* registers, std::uint32_t group, Site);
   void wgmma_fence(Fiber&);
   /// Reports a finding if two lanes of a warp have executed an instruction for whole warps (wgmma_fence,
@@ -183,7 +184,8 @@ class Block {
   void fence(Fiber&);   // fence.proxy.async: makes its observations visible to the asynchronous proxy
   void release(Warp&);  // starts a new epoch of the warp: what its lanes do from now on is not released
   void share(Warp&, std::uint32_t lanes);  // adds what these lanes have observed to the warp's clock
-  // Sets the vector clock to what all threads of a warpgroup have observed.
+  // Sets the given vector clock to the accesses that all threads of the warpgroup with this index have
+  // observed.
   void common(unsigned warpgroup, Clock&) const;
   void arrive_at_registers();  // sets the initial number of registers per thread
 
@@ -239,8 +241,8 @@ class Block {
   /// same line.
   void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
               std::uintptr_t other_site = 0, bool only_between_lines = false);
-  /// Reports the use of an unwritten register. `declared`: code address of its declaration, 0 if unknown.
-  /// `value`: its index in the declared object.
+  /// Reports the use of an unwritten register. `declared`: code address of the register's declaration, 0 if
+  /// unknown. `value`: index of the register in the declared object.
   void unwritten(const Fiber&, Use, std::uintptr_t declared, unsigned value, Site);
   /// Reports that a thread reads a stage of a ring after it has read a later stage.
   void stale(const Fiber&, unsigned thread, const Region&, const PartsRead::Part&, Site);

@@ -14,7 +14,7 @@ namespace zellige::emulate::calls {
 
 /// Runs a warp collective; see meet in zellige/emulate/device.hpp.
 void meet(Thread&, const void* in, void* out, Compute, void* compute, const char* what);
-/// Waits for the lanes `mask` of the thread's warp (__syncwarp).
+/// Waits until the lanes in `mask` of the thread's warp have arrived (__syncwarp).
 void sync_warp(Thread&, unsigned mask);
 /// Waits at barrier `id` until `threads` threads have arrived (PTX bar.sync). `threads` 0: all threads of the
 /// block.

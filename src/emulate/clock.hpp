@@ -26,8 +26,8 @@ struct Clock {
   // proxy.
   std::uint32_t visible[max_warps];
 
-  /// Adds the observations of `other`: sets each of the first `agents` components to the larger one of the
-  /// two clocks.
+  /// Merges the clock `other` into this one: sets each of the first `agents` components to the larger of the
+  /// two times.
   void join(const Clock& other, unsigned agents) {
     for (unsigned a = 0; a < agents; ++a) time[a] = std::max(time[a], other.time[a]);
     const unsigned warps = std::min(agents, max_warps);
@@ -87,8 +87,8 @@ struct Actor {
     return w == warp ? std::min(clock->time[w], synced) : clock->time[w];
   }
   /// Returns true if the actor knows that an ordinary write, by the thread `writer` at time `write_epoch`,
-  /// has passed a fence to the asynchronous proxy. The actor must have observed the write. The fence may be
-  /// the writer's own one after the write, or one of any thread that the actor has observed.
+  /// has passed a fence to the asynchronous proxy. Precondition: the actor has observed the write. The fence
+  /// may be the writer's own fence after the write, or a fence of another thread that the actor has observed.
   bool fenced(std::uint32_t write_epoch, std::uint16_t writer) const {
     const unsigned w = writer / 32;
     if (write_epoch < clock->visible[w]) return true;

@@ -189,9 +189,10 @@ void Cluster::left(const Fiber& f) {
   if (f.arrived_at_cluster && f.cluster_phase == barrier_phase_) --arrived;
 }
 
-// Returns the ends of mbarrier phases that a thread with the clock `known` has observed, as pairs (agent,
-// time). A copy that the thread issues passes them on, because it completes after the thread's waits, for
-// example for an empty stage. Other observations of the thread are not passed on, because a copy does not
+// Returns, for each mbarrier that counts arrivals only, the latest phase of whose end a thread with the
+// vector clock `known` knows, as pairs (agent of the mbarrier, time). A copy that the thread issues passes
+// these times on to threads that wait for the copy, because the copy completes after the thread's own waits,
+// for example for an empty stage. Other components of the clock are not passed on, because a copy does not
 // order ordinary accesses.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;

@@ -1,5 +1,6 @@
-// Runs the blocks of one thread block cluster: holds their scheduler, the time of the vector clocks, and the
-// queue of asynchronous copies. In a launch without clusters, every block is a cluster of one.
+// Runs the blocks of one thread block cluster: holds their scheduler, the counter from which the vector
+// clocks of the race detection take their times (clock.hpp), and the queue of asynchronous copies. In a
+// launch without clusters, every block is a cluster of one.
 //
 // Copies into shared memory complete, the oldest first, only when no thread can continue. A thread that
 // forgets to wait therefore reads old bytes.
@@ -48,8 +49,9 @@ class Cluster final : public ClusterWarps {
   // Adds an agent (an mbarrier, or a source of asynchronous groups) to the vector clocks and returns its
   // index. Throws Error above max_agents.
   std::uint32_t new_agent();
-  /// Returns the ends of mbarrier phases that a thread with this clock has observed, as pairs (agent, time).
-  /// A copy that the thread issues passes them on to threads that observe the copy's completion.
+  /// Returns, for each mbarrier that counts arrivals only, the latest phase of whose end a thread with this
+  /// clock knows, as pairs (agent of the mbarrier, time). A copy that the thread issues passes them on to
+  /// threads that wait for the copy.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_known(const Clock&) const;
   /// Adds an asynchronous operation to the cluster's list; returns its index.
   std::uint32_t add(const AsyncOp& op) {

@@ -38,9 +38,9 @@ bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));
 }
 
-// Returns the stamp of a cell's readers after a further read, by the actor; `before` is the stamp before it.
-// A stamp names one thread and its block and time, and has flags for unordered reads by several threads or
-// several blocks.
+// Returns the new stamp of the readers of a cell (two bytes) after a further read, by the actor; `before` is
+// the stamp without this read. A stamp names one thread with its block and time, and has flags for unordered
+// reads by several threads or several blocks.
 std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t block) {
   const std::uint64_t mine = stamp(a, block);
   if (!before) return mine;

@@ -1,5 +1,5 @@
-// Finds races on a buffer in global memory that a launch writes. It records, per two bytes, the last writer
-// and the last reader with their blocks.
+// Finds races on a buffer in global memory that a launch writes. A cell of the record describes two bytes:
+// the last writer and the last reader, with their blocks.
 //
 // Blocks run on several cores, so cells are atomic. An access records itself before it looks at the other
 // accesses: of two racing accesses, at least one finds the other, whichever runs first. Accesses of one byte

@@ -1,6 +1,7 @@
-// Tracks what the lanes of a warp have observed. The lanes share the warp's clock. A lane that waits or
-// fences by itself gets a clock of its own (it is `diverged`). The warp's clock catches up when all lanes
-// have clocks of their own, or when the warp synchronizes.
+// Keeps the vector clocks (clock.hpp) of the lanes of a warp: which accesses of other threads a lane knows to
+// have happened. The lanes share the warp's clock. A lane that waits or fences by itself gets a clock of its
+// own (it is `diverged`). The warp's clock is updated when all lanes have clocks of their own, or when the
+// warp synchronizes.
 #include <bit>
 
 #include "emulate/cluster.hpp"
@@ -44,8 +45,9 @@ void Block::catch_up(Warp& w) {
   }
 }
 
-// Adds the observations `told` to a thread's clock. If they contain a release by a lane of the same warp, the
-// thread's `synced` advances: what that lane had done is ordered before what this thread does.
+// Merges the clock `told`, which a thread receives by waiting, into the thread's own clock. If `told`
+// includes a release by a lane of the same warp, the thread's `synced` advances to it: what the warp did
+// before that release is ordered before what this thread does next.
 void Block::hear(Fiber& f, const Clock& told) {
   Warp& w = *f.its_warp;
   Clock& own = diverge(f);
@@ -62,7 +64,7 @@ void Block::hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
 }
 
 // Executes a lane's fence to the asynchronous proxy. The fence covers the accesses of other warps that the
-// lane has observed, and those of its own warp before the warp last synchronized.
+// lane has observed, and the accesses of the lane's own warp before that warp last synchronized.
 void Block::fence(Fiber& f) {
   Warp& w = *f.its_warp;
   release(w);
@@ -80,8 +82,8 @@ void Block::release(Warp& w) {
   w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
 }
 
-// Sets `all` to what all threads of a warpgroup have observed, the minimum of the clocks of its four warps.
-// What only single lanes have observed is not included.
+// Sets `all` to the accesses that all threads of a warpgroup have observed: the component-wise minimum of the
+// vector clocks of its four warps. What only single lanes of a warp have observed is not included.
 void Block::common(unsigned warpgroup, Clock& all) const {
   all.assign(warp_[warpgroup * 4].clock, max_agents);
   for (unsigned i = 1; i < 4; ++i) all.take_minimum(warp_[warpgroup * 4 + i].clock, cluster.agents());

@@ -1,5 +1,6 @@
-// Implements mbarriers: arrivals, announced bytes, the end of a phase, and the observations that waiting
-// threads receive from arriving ones.
+// Implements mbarriers: arrivals, expected bytes (expect_tx), and the end of a phase. At the end of a phase,
+// the vector clocks (clock.hpp) of the arriving threads are passed on to the waiting threads, so that the
+// accesses before the arrivals are ordered before the accesses after the wait.
 #include <algorithm>
 #include <cstring>
 
@@ -96,11 +97,13 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   return &b;
 }
 
-// Returns true if a thread that arrives at the mbarrier knows that its previous phase has ended; otherwise
-// its arrival might be one too many in that phase. It knows that in one of three cases:
+// Returns true if a thread (the actor) that arrives at the mbarrier knows that the mbarrier's previous phase
+// has ended. If it does not know, its arrival might be one too many in that phase. It knows in one of three
+// cases:
 // 1. It has observed the end of the phase.
 // 2. It has observed all arrivals of the phase.
 // 3. It has observed the end of the phase at the mbarrier with the same offset in another block: if the
+//    blocks of a cluster share a ring, one instruction of a warp arrives at the mbarriers of all blocks.
 //    blocks of a cluster share a ring, one instruction of a warp arrives at the mbarriers of all blocks.
 bool Block::may_arrive(const MBarrier& b, const Actor& a) const {
   if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
@@ -155,8 +158,8 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   mbarrier_complete(b, 0);
 }
 
-// Counts `bytes` bytes as arrived at an mbarrier. If its phase is complete, ends the phase and wakes the
-// threads that wait for it.
+// Counts `bytes` bytes as arrived at an mbarrier. If the current phase then lacks no arrivals and no bytes,
+// ends the phase and wakes the threads that wait for it.
 void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   b.bytes -= bytes;
   b.counts_bytes |= bytes != 0;

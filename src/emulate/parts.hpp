@@ -1,6 +1,6 @@
 // Checks how the parts of a tile in shared memory are used: the stages of a ring, or several partial results.
 // Each part that is filled must be read. A thread that has read a later stage must not read an earlier stage
-// before that is refilled.
+// until the earlier one has been refilled.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -38,8 +38,9 @@ class PartsRead {
   void clear() { tiles_.clear(); }
   const std::unordered_map<std::uint16_t, Tile>& tiles() const { return tiles_; }
 
-  /// Records that a thread writes byte `from` of a tile at time `epoch`. The write starts a new fill of the
-  /// part that contains the byte, if the part has been read, and a barrier has followed the read.
+  /// Records that a thread writes byte `from` of the tile `r` at time `epoch`. The write starts a new fill of
+  /// the part that contains the byte, unless the part's last fill has not been read, or no barrier has
+  /// followed the read.
   void filled(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch,
               std::uintptr_t site) {
     Tile& t = tile(r);
@@ -48,8 +49,8 @@ class PartsRead {
     if (p.fill && (!p.read || epoch <= p.read_epoch)) return;
     p = {++t.fills, false, 0, thread, site};
   }
-  /// Records that a thread reads byte `from` of a tile at time `epoch`. Returns null if the read is valid.
-  /// Returns the stage that contains the byte if the thread has already read a later stage.
+  /// Records that a thread reads byte `from` of the tile `r` at time `epoch`. Returns null if the read is
+  /// valid. Returns the stage that contains the byte if the thread has already read a later stage.
   const Part* read(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch) {
     Tile& t = tile(r);
     Part& p = t.parts[part(t, r, from)];

@@ -119,7 +119,8 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
   cell.read_warps |= bit;
   Reads& r = several_[cell.read_site][a.warp];
   if (r.epoch != a.epoch) {
-    // Keeps one other reader of the same warp, if its read is not ordered before this one.
+    // `other_reader` keeps an earlier reader of the same warp, if its read is not ordered before the current
+    // read.
     const bool unordered = r.epoch && r.epoch >= a.observed(a.warp) && r.reader != a.thread;
     r = {a.epoch, a.site, a.thread, unordered ? r.reader : nobody};
   } else if (r.reader != a.thread && r.other_reader == nobody) {
@@ -185,8 +186,9 @@ Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, As as)
   return clash;
 }
 
-// Records the completion of a cp.async when its thread waits for it. Accesses since its issue have been
-// reported as races; from here on, the write counts as one by the issuing thread at the time of the wait.
+// Records the completion of a cp.async, when the issuing thread (the actor) waits for it. Accesses between
+// issue and completion have been reported as races. From here on, the write counts as made by the issuing
+// thread at the time of the wait.
 void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   each(at, bytes, [&](Cell& cell) {
     cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
@@ -206,8 +208,8 @@ Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
   });
 }
 
-// Checks a write by the asynchronous proxy. Records it as a write that happened before everything else,
-// because AsyncShadow tracks the writing operation.
+// Checks a write by the asynchronous proxy, and records it as a write at time 0, which is ordered before all
+// later accesses: AsyncShadow checks for conflicts with this write.
 Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   Clash clash = each(at, bytes, [&](Cell& cell) {
     Clash found;

@@ -41,8 +41,8 @@ class SharedShadow {
   /// Records and checks a cp.async at its issue. From then to its completion (land), every access to the
   /// bytes is a race.
   Clash begin(std::size_t at, unsigned bytes, const Actor&, As);
-  /// Records the completion of a cp.async: from here on, its write counts as one of the actor's, the issuing
-  /// thread.
+  /// Records the completion of a cp.async. From here on, its write counts as made by the actor, the issuing
+  /// thread, through the tensor with the id `region`.
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
 
   /// Checks a read by the asynchronous proxy (TMA, bulk copies, wgmma): earlier ordinary writes must be
@@ -52,10 +52,11 @@ class SharedShadow {
   /// Checks and records a write by the asynchronous proxy: earlier ordinary accesses must be ordered before
   /// the write, and earlier ordinary writes must have passed a fence to the asynchronous proxy.
   Clash proxy_write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
-  /// Returns the id of the tensor as which the byte was last written; 0 if it was never written.
+  /// Returns the id of the tensor through which the byte was last written; 0 if the byte was never written.
+  /// (Tensors may overlap.)
   std::uint16_t region_at(std::size_t at) const;
-  /// Returns the conflict of an access to the byte as a tensor other than the one as which it was last
-  /// written.
+  /// Returns the conflict for an access to the byte through another tensor than that of the byte's last
+  /// write.
   Clash written_as(std::size_t at) const;
   /// Returns true if the byte was last written by this thread at this time of its warp.
   bool written_by(std::size_t at, std::uint16_t thread, std::uint32_t epoch) const;
@@ -83,7 +84,8 @@ class SharedShadow {
   };
   using ReadSet = std::array<Reads, max_warps>;  // by warp; epoch 0: no read
 
-  /// Calls `step` for each shadow cell of the bytes. Returns the first conflict that `step` returns.
+  /// Calls `step` for each shadow cell of the `bytes` bytes at offset `at`. Returns the first conflict that
+  /// `step` returns, if any.
   template <class Step>
   Clash each(std::size_t at, unsigned bytes, Step step);
   void split(std::size_t granule);  // replaces a 16-byte cell by eight 2-byte cells

@@ -73,8 +73,8 @@ struct Load {
   const Box* box = nullptr;  // TMA loads: gives the positions of the bytes in the tile; null: contiguous
 };
 
-// Issues an asynchronous copy to the tile `to` in each block of the mask `ranks`. In each block, it completes
-// on the mbarrier at the offset of `barrier`.
+// Issues an asynchronous copy to the tile `to` in each block of the cluster whose bit is set in `ranks`. In
+// each of these blocks, the copy completes on the mbarrier at the offset of `barrier`.
 void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, Site site) {
   Block& own = *f.home;
   Cluster& cluster = own.cluster;
@@ -128,8 +128,9 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
   if (load.kind == OpKind::tma_load || load.kind == OpKind::bulk_load) ++own.counters[Counter::tma_load];
 }
 
-// Returns the mask of the blocks to which a copy goes; without the flag `multicast`, that is this thread's
-// block. Reports ranks that the cluster does not have.
+// Returns a bit mask of the blocks (ranks in the cluster) into which a copy is written. `mask`: the operand
+// of the copy; without the flag `multicast`, the result is this thread's block. Reports ranks that the
+// cluster does not have.
 unsigned ranks_of(Fiber& f, unsigned mask, const Region& r, const char* what, Site site) {
   Block& b = *f.home;
   if (!(mask & multicast)) return 1u << b.rank;

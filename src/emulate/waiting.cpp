@@ -56,9 +56,9 @@ void Block::complete_sync_warp(Warp& w) {
   ++counters[Counter::syncwarp];
 }
 
-// Waits in __syncwarp until the lanes `mask` have arrived. A mask of some lanes synchronizes only these. But
-// the emulator keeps one time per warp, so that accesses of the warp's other lanes count as ordered, too; a
-// race with them is missed.
+// Waits in __syncwarp until the lanes in `mask` have arrived. A mask of some lanes synchronizes these lanes
+// only. But the emulator keeps one time per warp, so that accesses of the warp's other lanes count as
+// ordered, too; a race with them is missed.
 [[gnu::always_inline]] inline void Block::sync_warp(Fiber& f, unsigned mask, Site site) {
   Warp& w = *f.its_warp;
   mask &= w.lanes;

@@ -1,6 +1,6 @@
-// Implements wgmma. It synchronizes the warpgroup, reads the operands through the asynchronous proxy, and
-// keeps the results aside: until the wait, the accumulator registers hold poison, a NaN whose use is
-// reported.
+// Implements wgmma. The call waits for the whole warpgroup, reads the operands through the asynchronous
+// proxy, and stores the results aside: until wgmma_wait, the accumulator registers hold poison, a NaN whose
+// use is reported.
 #include <cstring>
 
 #include "emulate/cluster.hpp"
@@ -13,7 +13,7 @@ using Kind = Finding::Kind;
 
 namespace {
 
-// Returns the thread's asynchronous operations; creates the record if there is none.
+// Returns the record of the thread's asynchronous operations; creates it if there is none.
 InFlight& in_flight(Fiber& f) {
   if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
   return *f.in_flight;
@@ -47,7 +47,8 @@ bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   return true;
 }
 
-// Returns true if some registers of an A operand were computed from accumulators that a wgmma still owned.
+// Returns true if some of the `count` registers of an A operand hold poison: they were computed from
+// accumulators before the wgmma that owns these was waited for.
 bool any_poison(const std::uint32_t* words, unsigned count) {
   const auto half = [](std::uint32_t h) {
     return (h & 0x7fff) == poison_half || (h & 0x7fff) == poison_bfloat;
@@ -327,8 +328,8 @@ void Block::wgmma_fence(Fiber& f) {
     if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
 }
 
-// Checks and records the registers of an A operand: they must be written before the fence, and unchanged
-// until the wait.
+// Checks and records the registers of an A operand. They must be written before the last wgmma_fence, and
+// unchanged until the wait.
 void Block::take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group, Site site) {
   InFlight& its = *f.in_flight;
   OperandRegisters* o = nullptr;

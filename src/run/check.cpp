@@ -54,8 +54,8 @@ Status status_of(const graph::Comparison& c) {
   return c.correct ? Status::correct : c.explained ? Status::borderline : Status::wrong;
 }
 
-/// Sets the status and reason of the result `r` if `status` is worse than its current status. Of several
-/// equally bad tensors, the first one is kept.
+/// Sets the status and reason of the result `r` to those of `tensor` if `status` is worse than the current
+/// status. Of several equally bad tensors, the first one is kept.
 void blame(const graph::KernelGraph& g, Status status, const std::string& tensor, const std::string& what,
            RunResult& r) {
   if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty()))
@@ -96,8 +96,8 @@ struct Tiles {
     std::int64_t first = -1;  // first tile with that status; -1: none
     std::string text;
 
-    // Sets the status and message to those of tile `index`, if its status `now` is worse, or equally bad and
-    // the tile is earlier.
+    // Sets the status and message to those of the tile with index `index`, if the tile's status `now` is
+    // worse than the current status, or equally bad and the tile's index is smaller.
     void add(std::int64_t index, Status now, const graph::Comparison& c) {
       if (now == Status::correct || (status == Status::wrong && now == Status::borderline)) return;
       if (now == status && index > first) return;
@@ -116,8 +116,9 @@ struct Tiles {
     finite = finite || std::ranges::any_of(expected.values, [](double v) { return std::isfinite(v); });
     (c.wrong > 0 || c.limited ? of_elements : of_norms).add(index, status_of(c), c);
   }
-  // Returns the verdict on the tensor: the worst one on elements. If every element is within its tolerance,
-  // but the norm of the errors over all tiles is not, returns the worst one on norms.
+  // Returns the verdict on the tensor: the worst status of the tiles that have an element out of tolerance.
+  // If there is no such tile, but the norm of the errors over all tiles is out of tolerance, returns the
+  // worst status of the tiles in which only the norm is.
   const Fault& fault(graph::DType dtype) const {
     const bool all = of_elements.status == Status::correct && !norms.within(graph::tolerance(dtype));
     return all ? of_norms : of_elements;

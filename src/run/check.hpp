@@ -29,8 +29,8 @@ namespace zellige::run {
 enum class Check : std::uint8_t { full, sampled, none };
 std::string_view name(Check);
 
-/// Returns the check that is used by default: a sample for graphs whose evaluation takes long (graph::work
-/// from graph::sampled_from on), else a full check.
+/// Returns the check that is used by default: a sample of tiles for graphs whose evaluation takes long
+/// (graph::work(g) >= graph::sampled_from), else a full check.
 Check standard_check(const graph::KernelGraph&);
 
 /// A function that receives the progress of the check in words.

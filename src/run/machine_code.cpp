@@ -78,8 +78,8 @@ std::vector<Section> sections(std::string_view elf) {
 constexpr std::string_view code_section = ".text.";  // prefix of the name of a kernel's code section
 
 /// Sets the properties of kernel `k` from the attributes in its section .nv.info.NAME. Each attribute has a
-/// format byte, a number byte, and 16 bits of data. With format 4, these 16 bits are the size in bytes of the
-/// data that follows.
+/// byte with its format, a byte with its number, and 16 bits of data. If the format is 4, these 16 bits are
+/// the size in bytes of further data that follows.
 void read_attributes(std::string_view info, KernelInterface& k) {
   constexpr int counted = 4;
   constexpr int max_threads = 0x05, parameter = 0x17, cta_per_cluster = 0x3d;

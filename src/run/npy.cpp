@@ -88,8 +88,8 @@ std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   return count;
 }
 
-/// Throws Error for a file whose elements have a wrong number of bytes. `bytes`: their size; if `more` is
-/// true, a lower bound of it.
+/// Throws Error, because the number of bytes in a file is not the number that its dtype and shape need.
+/// `bytes`: bytes of elements found; if `more` is true, there are more than that.
 [[noreturn]] void wrong_bytes(const Npy& array, std::size_t bytes, bool more, std::string_view where) {
   fail("{}: holds {}{} bytes of elements; its shape {} needs {} of {}", where, more ? "more than " : "",
        bytes, graph::to_string(array.shape), count_of(array.shape, where), graph::whole_bytes(array.dtype));

@@ -59,7 +59,7 @@ Job start(int index, const Work& work) {
   return {index, child, ends[0], {}};
 }
 
-// Waits for the process of a job that has closed its pipe, and returns how the job ended.
+// Waits for the end of the process of a job, which has closed its pipe already. Returns how the job ended.
 JobEnd finish(Job& job) {
   ::close(job.pipe);
   int status = 0;

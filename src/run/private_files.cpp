@@ -80,9 +80,9 @@ PrivateFile::PrivateFile(const fs::path& file)
 
 PrivateFile::~PrivateFile() { ::close(fd_); }
 
-// Returns a path of the open file; each call returns a different one. For a path that it knows, dlopen
-// returns the library that it has loaded from it. That may be another file: a library with unique symbols
-// stays loaded after dlclose, while the number of its file descriptor is used again.
+// Returns a path of the open file; each call returns a different one. A second dlopen of the same path
+// returns the library that is already loaded from that path. That may be another file: a library with unique
+// symbols stays loaded after dlclose, while the number of its file descriptor is used again.
 std::string PrivateFile::path() const {
   static std::atomic<unsigned> count = 0;
   std::string same;  // denotes the same folder, spelled differently for each call

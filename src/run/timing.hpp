@@ -1,9 +1,9 @@
 // Measures how long a program takes on the GPU, with a cold L2 (`rotated`) or a warm one (`hot`).
 //
-// For `rotated`, each evaluation in a round has inputs and outputs of its own; together these exceed three
-// times the L2's size, so that none is in the L2 when it is used. A CUDA graph evaluates each set once.
-// Rounds alternate between three ways of launching. The last two are used only if the program has kernels
-// with programmatic dependent launch (PDL):
+// For `rotated`, each evaluation in a round has inputs and outputs of its own. Together these exceed three
+// times the L2's size, so that none is in the L2 when it is used. A CUDA graph evaluates each set of inputs
+// and outputs once. If the program has kernels with programmatic dependent launch (PDL), rounds alternate
+// between three ways of launching; otherwise all are launched in way 3:
 // 1. All kernels may start before the previous one has ended, also across evaluations.
 // 2. Evaluations run one after another; kernels within an evaluation may overlap.
 // 3. Kernels run one after another.
@@ -40,8 +40,7 @@ struct Times {
 Times time_hot(Stream&, const BoundProgram&);
 
 /// Measures with a cold L2, by rotating through `sets`: the program, bound to each set of inputs and outputs.
-/// `brief`: measures three rounds, and only the first of the three ways of launching above if the program
-/// uses PDL.
+/// `brief`: measures fewer rounds (three), and a program with PDL only with all overlaps allowed.
 Times time_rotated(Stream&, const LoadedProgram&, const std::vector<BoundProgram>& sets, bool brief = false);
 
 /// Returns how many sets of inputs and outputs, of `bytes` bytes each, together exceed three times the

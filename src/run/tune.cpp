@@ -18,7 +18,7 @@ struct Candidate {
   double expected;             // microseconds
   std::vector<double> rounds;  // microseconds, the median of each round
   double us() const { return median(rounds); }
-  // Returns the key that decides between candidates of equal time, of which the one with the smallest key is
+  // Returns the sort key that decides between candidates of equal time: the one with the smallest key is
   // preferred.
   auto key() const {
     std::int64_t blocks = 0, threads = 0;
@@ -41,9 +41,9 @@ int differ_in(const retile::Tiling& a, const retile::Tiling& b) {
   return found;
 }
 
-/// Returns a combination of the measured tilings: the fastest tiling, with the tiles of some operators
-/// replaced. The tiles of an operator are replaced if other tiles are faster by the measured times of two
-/// tilings that differ in no other operator.
+/// Returns a tiling that combines the measured candidates `all`: the fastest one, with the tiles of some
+/// operators replaced. An operator gets other tiles if, of two candidates that differ in this operator only,
+/// the one with the other tiles is faster than the one with the fastest candidate's tiles.
 retile::Tiling together(const std::vector<Candidate>& all) {
   retile::Tiling best = std::ranges::min_element(all, {}, &Candidate::us)->tiling();
   for (std::size_t op = 0; op < best.size(); ++op) {

@@ -5,8 +5,8 @@
 // The candidates are measured in several rounds, alternately in forward and reverse order, so that changes of
 // the clock rate affect all of them. A candidate's time is the median of its rounds.
 //
-// If the graph has several operators, a combination is measured last: for each operator, it has the tiles
-// that were fastest when two tilings differed in this operator only.
+// Then one more tiling is measured, which combines the candidates. It is the fastest candidate, but an
+// operator gets other tiles if a candidate that differs in this operator only was faster with them.
 //
 // Times within 1% of the fastest are ties. Of tied tilings, the one with the fewest blocks is returned, then
 // the one with the fewest threads, then the one with the smallest JSON. The outcome is cached, with the

@@ -78,8 +78,8 @@ ZELLIGE_INLINE void check_descriptor(const char* field, unsigned bytes) {
   if (bytes % 16 == 0 && bytes < 1u << 18) return;
   ZELLIGE_ASYNC(check_descriptor, field, bytes);
 }
-/// Returns the id of a tile's tensor in bits 52 to 61 of a wgmma descriptor, which the hardware ignores. With
-/// it the emulator finds a wgmma that reads beyond the tile.
+/// Returns the bits 52 to 61 of a wgmma descriptor, which the hardware ignores; the emulator stores the id of
+/// the tile's tensor there. With it the emulator finds a wgmma that reads beyond the tile.
 ZELLIGE_INLINE unsigned long tensor_bits(Place tile) {
   return static_cast<unsigned long>(tile.region->id & 0x3ff) << 52;
 }
@@ -104,8 +104,8 @@ ZELLIGE_INLINE void cluster_wait() { ZELLIGE_ASYNC(cluster_wait); }
 
 ZELLIGE_INLINE void mbarrier_init(Place b, unsigned count) { ZELLIGE_ASYNC(mbarrier_init, b, count); }
 ZELLIGE_INLINE void mbarrier_inval(Place b) { ZELLIGE_ASYNC(mbarrier_inval, b); }
-/// Arrives `count` times at the mbarrier `b` of block `rank` of the cluster (or own_block), and announces
-/// `bytes` more bytes (PTX expect_tx).
+/// Arrives `count` times at the mbarrier at the offset of `b` in block `rank` of the cluster (own_block: this
+/// block), and announces `bytes` more bytes (PTX expect_tx).
 ZELLIGE_INLINE void mbarrier_arrive(Place b, unsigned rank, unsigned count, unsigned bytes) {
   ZELLIGE_ASYNC(mbarrier_arrive, b, rank, count, bytes);
 }
@@ -113,8 +113,8 @@ ZELLIGE_INLINE void mbarrier_arrive(Place b, unsigned rank, unsigned count, unsi
 ZELLIGE_INLINE void mbarrier_complete_tx(Place b, unsigned bytes) {
   ZELLIGE_ASYNC(mbarrier_complete_tx, b, bytes);
 }
-/// Returns true if the mbarrier's phase with this parity has ended. If it has not, runs other threads before
-/// it returns.
+/// Returns true if the phase with this parity of the mbarrier `b` has ended. If it has not, lets other
+/// threads run before it returns.
 ZELLIGE_INLINE bool mbarrier_test_wait(Place b, unsigned parity) {
   ZELLIGE_ASYNC(mbarrier_test_wait, b, parity);
 }
@@ -153,7 +153,7 @@ ZELLIGE_INLINE void bulk_copy_cluster(Place to, unsigned rank, Place from, unsig
   ZELLIGE_ASYNC(bulk_copy_cluster, to, rank, from, bytes, barrier);
 }
 /// Writes `value` asynchronously to the shared memory of block `rank` of the cluster, at the offset of `to`.
-/// Its 4 bytes complete on that block's mbarrier at the offset of `barrier`.
+/// The 4 bytes complete on the mbarrier in that block at the offset of `barrier`.
 ZELLIGE_INLINE void store_async(Place to, unsigned rank, std::uint32_t value, Place barrier) {
   ZELLIGE_ASYNC(store_async, to, rank, value, barrier);
 }

@@ -77,7 +77,8 @@ enum class Counter : unsigned {
   end                         // number of counters
 };
 
-/// Returns the counter of accesses of 1, 2, 4, 8 or 16 bytes; `first` is the counter of 1-byte accesses.
+/// Returns the counter of accesses of `bytes` bytes (1, 2, 4, 8 or 16). `first` is the counter of the
+/// accesses of 1 byte.
 constexpr Counter by_width(Counter first, unsigned bytes) {
   return Counter(unsigned(first) + (bytes >= 2) + (bytes >= 4) + (bytes >= 8) + (bytes >= 16));
 }

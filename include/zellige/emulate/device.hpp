@@ -16,9 +16,10 @@
 
 namespace zellige::emulate {
 
-/// Warp collective `what`: once all 32 lanes have called it, runs compute(const In in[32], Out out[32]) once,
-/// and returns each lane's own Out. Reports a finding if some lanes call another collective, wait elsewhere
-/// or have returned. It does not order memory accesses: __syncwarp() and barriers do.
+/// Executes a warp collective: once all 32 lanes have called it, runs compute(const In in[32], Out out[32])
+/// once, and returns each lane's own Out. `mine`: this lane's operand; `what`: name of the collective.
+/// Reports a finding if some lanes call another collective, wait elsewhere or have returned. It does not
+/// order memory accesses: __syncwarp() and barriers do.
 template <class In, class Out, class F>
 ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   Out out;

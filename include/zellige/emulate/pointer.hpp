@@ -157,8 +157,8 @@ struct pointer<const T> {
   friend constexpr auto operator<(pointer a, pointer b) { return a.p < b.p; }
 };
 
-/// Returns the same address as a pointer to elements of type U, which may be wider; the alignment is checked
-/// at the access.
+/// Returns a pointer to the same address with elements of type U, which may be wider than T; the alignment is
+/// checked at the access.
 template <class U, class T>
 ZELLIGE_INLINE constexpr pointer<U> recast(pointer<T> from) {
   return from.template recast<U>();

@@ -61,8 +61,8 @@ __attribute__((noinline, visibility("hidden"))) inline unsigned declaration(std:
   return 0;
 }
 
-/// Returns the number of the source position into which this function is inlined, its index in
-/// `declarations`. Returns 0, for an unknown position, on processors other than x86-64 and AArch64.
+/// Returns the index in `declarations` of the source position into which this function is inlined. Returns 0,
+/// for an unknown position, on processors other than x86-64 and AArch64.
 inline __attribute__((always_inline)) unsigned declared_here() {
 #if defined(__x86_64__)
   std::uintptr_t place;
@@ -77,8 +77,8 @@ inline __attribute__((always_inline)) unsigned declared_here() {
 #endif
 }
 
-/// Fills `count` values with NaNs that mark them as unwritten, and encode the caller's position as that of
-/// their declaration. Does nothing for types that are not checked.
+/// Fills `count` values with NaNs that mark them as unwritten. The NaNs encode the caller's source position,
+/// as the position of the values' declaration. Does nothing for types that are not checked.
 template <class T>
 inline __attribute__((always_inline)) void leave_unwritten(T* values, int count) {
   if constexpr (number_bytes<T> == 4) {
@@ -111,8 +111,8 @@ struct Registers {
 /// How an unwritten value is used; it selects the words of the engine's message.
 enum class Use : unsigned char { stores, rounds, multiplies, accumulates };
 
-/// Reports the use of an unwritten register whose content is `word`. The NaN in `word` encodes the index of
-/// the value in its object; if it does not, `value` is the index.
+/// Reports the use of an unwritten register whose content is `word`. `value`: index of the register's value
+/// in the declared object, used if the NaN in `word` does not encode it.
 inline __attribute__((always_inline)) void report_unwritten(Use use, std::uint32_t word, unsigned value) {
   Thread& t = self();
   const bool named = (word & unwritten_mask) == unwritten_word && (word >> 8 & 0x3ff) != 0;
@@ -142,8 +142,8 @@ inline __attribute__((always_inline)) void look_for_unwritten(const void* regist
 }
 
 /// Marks registers that hold two 16-bit numbers each as unwritten, if they hold the compiler's pattern.
-/// Returns the number of their declaration (for look_for_unwritten_pair: a 16-bit NaN has no space for it),
-/// or 0 if the registers have been written.
+/// Returns the index of their declaration in `declarations`, for look_for_unwritten_pair (a 16-bit NaN has no
+/// space for it), or 0 if the registers have been written.
 inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32_t* registers, int count) {
   std::uint32_t word = registers[0];
   asm volatile("" : "+r"(word));
@@ -152,8 +152,8 @@ inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32
   return declared_here();
 }
 /// Reports a finding if `pair`, an operand of a multiplication, is a pair of unwritten 16-bit numbers.
-/// `declared`: number of the declaration, as leave_unwritten_pairs returned it. `value`: index of the
-/// register in its object.
+/// `declared`: index of the declaration, as leave_unwritten_pairs returned it. `value`: index of the register
+/// in the declared object.
 inline __attribute__((always_inline)) void look_for_unwritten_pair(std::uint32_t pair, unsigned declared,
                                                                    unsigned value) {
   if (pair == unwritten_half * 0x10001u) [[unlikely]]
