@@ -45,8 +45,8 @@ def _same(x, y) -> bool:
 
 @functools.cache
 def _taken(function):
-    """Returns (the number of positional arguments that a function accepts, the names of its keyword-only arguments).
-    The number is None if it accepts *args, the names are None if it accepts **kwargs."""
+    """Returns (the number of positional arguments that `function` accepts, the names of its keyword-only arguments).
+    The number is None if the function accepts *args; the names are None if it accepts **kwargs."""
     parameters = inspect.signature(function).parameters.values()
     kinds = {p.kind for p in parameters}
     count = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)

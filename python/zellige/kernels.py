@@ -67,8 +67,9 @@ def _manifest(name, target, launch, function) -> dict:
 
 
 def _launch(name, target, specs, options):
-    """Returns the launch of the kernel `name` for tensors with the dtypes, shapes and strides of `specs`, which has
-    (name, Spec) for each passed tensor. Raises Error for tensors that the kernel does not support."""
+    """Returns the launch of the kernel `name` for tensors with the dtypes, shapes and strides of `specs`: (name, Spec)
+    for each tensor. `options`: (name, value) for each keyword option, such as causal. Raises Error for tensors that the
+    kernel does not support."""
     for key, spec in specs:
         if spec.dtype not in SIXTEEN:
             raise Error(f"{name}, {key}: expected {' or '.join(SIXTEEN)}, found {spec.dtype}")
@@ -84,7 +85,8 @@ def _launch(name, target, specs, options):
 @functools.lru_cache(maxsize=4096)
 def program(name, target, specs, options=()) -> Program:
     """Returns the kernel `name` as a Program, compiled for `target`, for tensors with the dtypes, shapes and strides of
-    `specs`. Works without a GPU. Raises Error for tensors that the kernel does not support."""
+    `specs`: (name, Spec) for each tensor. `options`: (name, value) for each keyword option, such as causal. Works
+    without a GPU. Raises Error for tensors that the kernel does not support."""
     launch = _launch(name, target, specs, options)
     cubin = _native.cubin(_text(launch), target)
     function = re.search(rb"\0\.text\.([^\0]+)\0", cubin).group(1).decode()

@@ -2,11 +2,11 @@
 
     saved = last(graph)     two-dimensional convolutions use channels-last where that saves time; outputs keep their strides
 
-A region is a set of connected nodes: convolutions, and operators between them whose results have the layout of their
-operands by torch's own rule. Views separate regions. A region is converted as a whole or not at all. The decision
-compares the times of its convolutions in both layouts, which are measured (torch_convolutions.py), and the cost of
-copies at the region's border and of copies of weights. Weights are copied at every call, because they may change. If
-torch declares other strides for a convolution than its kernel returns, the kernel's strides are used.
+A region is a set of connected nodes: convolutions, and operators between them for whose results torch itself uses the
+layout of the operands. Views separate regions. A region is converted as a whole or not at all. The decision compares
+the times of its convolutions in both layouts, which are measured (torch_convolutions.py), and the cost of copies at the
+region's border and of copies of weights. Weights are copied at every call, because they may change. If torch declares
+other strides for a convolution than its kernel returns, the kernel's strides are used.
 """
 
 import operator
@@ -57,7 +57,7 @@ class _Region:
 
 
 def _selected(graph):
-    """Returns (those convolutions of the graph that are to be converted, the cost that is saved)."""
+    """Returns (the list of the graph's convolutions to convert to channels-last, the cost that this saves)."""
     found = [r for r in _regions(graph) if r.convolutions]
     deadline = time.monotonic() + SECONDS
     selected, saved = [], torch_costs.Cost()
@@ -95,7 +95,7 @@ def _regions(graph) -> list:
 
 
 def _value(n):
-    """Returns the declared result of a node; the first one if it has several."""
+    """Returns the tensor that torch declares as the result of node n; the first one if n has several results."""
     value = n.meta.get("val")
     return value[0] if isinstance(value, (tuple, list)) and value else value
 
@@ -137,8 +137,9 @@ def _needs_no_copy(n) -> bool:
 
 
 def _saved(region, deadline):
-    """Returns (those convolutions of a region that are to be converted, the cost that is saved). A convolution that is
-    slower in channels-last is converted if the copies around it would cost more."""
+    """Returns (the list of the region's convolutions to convert to channels-last, the cost that this saves). A
+    convolution that is slower in channels-last is converted, too, if copies before and after it would cost more.
+    `deadline`: time.monotonic() after which nothing is measured."""
     taken, saved = [], torch_costs.Cost()
     for n in region.convolutions:
         before, after = torch_convolutions.us(n, deadline)

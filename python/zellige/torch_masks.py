@@ -70,8 +70,8 @@ def _replace(graph, node, x, band, value):
 
 
 def _same(x, node) -> bool:
-    """Returns true if an operand has the shape and dtype of the node's result, which must be a floating-point
-    dtype."""
+    """Returns true if the operand x has the shape and dtype of the node's result, and the dtype is a floating-point
+    one."""
     value, made = x.meta.get("val") if isinstance(x, torch.fx.Node) else None, node.meta["val"]
     return isinstance(value, torch.Tensor) and value.shape == made.shape and value.dtype == made.dtype and value.dtype.is_floating_point
 

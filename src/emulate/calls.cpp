@@ -1,5 +1,5 @@
-// Implements the engine's functions for memory accesses. Each checks bounds and alignment, then the shadow
-// memory for races and uninitialised bytes, then updates the counters.
+// Implements the engine's functions for memory accesses. Each function checks bounds and alignment, then the
+// shadow memory for races and uninitialised bytes, and then updates the counters.
 #include "emulate/calls.hpp"
 
 #include <bit>

@@ -1,5 +1,5 @@
 // Records the asynchronous operations of one thread that complete in groups: TMA and bulk stores, and wgmma
-// with the registers that it owns until its wait.
+// instructions with the registers that they own until the thread has waited for them (wgmma_wait).
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -17,8 +17,8 @@ namespace zellige::run {
 /// dtypes as f32.
 graph::DType npy_dtype(graph::DType);
 
-/// Returns the contents of a .npy file with `values` in row-major order. The values are rounded to npy_dtype
-/// of the given dtype, which does not change values that have the given dtype.
+/// Returns the contents of a .npy file with `values` in row-major order, rounded to npy_dtype of the given
+/// dtype. Values that are exact in the given dtype are not changed.
 std::string npy(graph::DType, const graph::Shape&, const std::vector<double>& values);
 
 /// An array that was read from a .npy file.

@@ -5,8 +5,8 @@
 // The candidates are measured in several rounds, alternately in forward and reverse order, so that changes of
 // the clock rate affect all of them. A candidate's time is the median of its rounds.
 //
-// Then one more tiling is measured, which combines the candidates. It is the fastest candidate, but an
-// operator gets other tiles if a candidate that differs in this operator only was faster with them.
+// Then one more tiling is measured. It starts from the fastest candidate; the tiles of each operator are
+// replaced by others if these were faster in a pair of candidates that differ in this operator only.
 //
 // Times within 1% of the fastest are ties. Of tied tilings, the one with the fewest blocks is returned, then
 // the one with the fewest threads, then the one with the smallest JSON. The outcome is cached, with the
