@@ -1,8 +1,8 @@
 """Builds attention as a chain of Zellige's operators, from torch's attention operator or from its unfused form.
 
-Grouped-query attention: query heads that share keys become rows of one matmul, which reads the keys once, if no copy
-is needed for that. Otherwise an expand and a reshape repeat the keys for each head; the planner reads through both.
-If the graph itself repeats keys for each head, the unrepeated keys are used.
+Grouped-query attention: query heads that share keys become rows of one matmul, which reads the keys once, if no copy is
+needed for that. Otherwise an expand and a reshape repeat the keys for each head; kernels read the original keys through
+both, without a copy. If the graph itself repeats keys for each head, the unrepeated keys are used.
 """
 
 from . import numpy_api

@@ -76,8 +76,8 @@ class Rows:
         return y
 
     def _by_rows(self, node, arrays):
-        """Returns the node's results, computed on matrices of rows and viewed in their own shape; None if the node does
-        not operate along rows."""
+        """Returns the node's results, computed on two-dimensional activations and viewed in their own shape; None if
+        the node does not operate along rows."""
         operands = {n: arrays[n] for n in node.all_input_nodes}
         lead = next((x.shape[:-1] for x in operands.values() if isinstance(x, Array) and x.shape[:-1] in self.leads), None)
         if lead is None or len(lead) < 2 or not all(isinstance(x, Array) for x in operands.values()):

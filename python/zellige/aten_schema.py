@@ -3,6 +3,8 @@ by position.
 
     bind(graph)                              # makes arguments positional where possible, and adds defaults
     call(function, node, args, kwargs)       # calls a Python function; raises Left for arguments that it does not support
+
+Left is the exception for operators that Zellige does not support, and that are left to torch.
 """
 
 import functools

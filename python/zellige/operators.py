@@ -321,27 +321,28 @@ def _along(op, x, dim, keepdim):
 
 def sum(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:  # noqa: A001
     """Returns the sum along one dimension, several, or all (None): zellige.sum(x, -1, keepdim=True). keepdim keeps
-    reduced dimensions with extent 1. Reducing all dimensions of a traced array without it raises Error."""
+    reduced dimensions with extent 1. Raises Error for a traced array if all dimensions are reduced without keepdim."""
     return _along("sum", x, dim, keepdim)
 
 
 def mean(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
     """Returns the mean along one dimension, several, or all (None): zellige.mean(x, -1, keepdim=True). keepdim
-    keeps reduced dimensions with extent 1. Reducing all dimensions of a traced array without it raises Error."""
+    keeps reduced dimensions with extent 1. Raises Error for a traced array if all dimensions are reduced without
+    keepdim."""
     return _along("mean", x, dim, keepdim)
 
 
 def amax(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
     """Returns the maximum along one dimension, several, or all (None); NaN if an element is NaN: zellige.amax(x,
-    -1). keepdim keeps reduced dimensions with extent 1. Reducing all dimensions of a traced array without it
-    raises Error."""
+    -1). keepdim keeps reduced dimensions with extent 1. Raises Error for a traced array if all dimensions are
+    reduced without keepdim."""
     return _along("amax", x, dim, keepdim)
 
 
 def amin(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
     """Returns the minimum along one dimension, several, or all (None); NaN if an element is NaN: zellige.amin(x,
-    -1). keepdim keeps reduced dimensions with extent 1. Reducing all dimensions of a traced array without it
-    raises Error."""
+    -1). keepdim keeps reduced dimensions with extent 1. Raises Error for a traced array if all dimensions are
+    reduced without keepdim."""
     return _along("amin", x, dim, keepdim)
 
 

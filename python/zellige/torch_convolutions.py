@@ -102,8 +102,8 @@ def _in_channels_last(v):
 
 
 def _estimated(values, result) -> float:
-    """Returns the estimated time of a convolution in microseconds, including the layout conversions that cuDNN
-    needs."""
+    """Returns the estimated time of a convolution with the arguments `values` and the result `result`, in microseconds.
+    Includes the layout conversions that cuDNN needs."""
     x, weight, groups = values[0], values[1], values[8]
     bytes_of = lambda t: t.numel() * t.element_size()  # noqa: E731
     us = torch_costs.SIMPLE.kernel + sum(map(bytes_of, (x, weight, result))) / torch_costs.BYTES

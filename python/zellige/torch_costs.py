@@ -138,7 +138,7 @@ _PRODUCTS = (aten.mm.default, aten.bmm.default, aten.addmm.default, aten.baddbmm
 
 
 def _product(made, a, b) -> float:
-    """Returns the microseconds of the GPU for a matmul."""
+    """Returns the estimated time on the GPU of torch's matmul of a and b, with the result `made`, in microseconds."""
     k = a.shape[-1]
     moved = _bytes([made, a, b]) / BYTES
     computed = 2 * made.numel() * k / RATES.get(made.dtype, RATES[torch.float32])
@@ -148,7 +148,8 @@ def _product(made, a, b) -> float:
 
 
 def _attention(made, q, k, causal) -> float:
-    """Returns the microseconds of the GPU for attention."""
+    """Returns the estimated time on the GPU of torch's attention of q and k, with the result `made`, in
+    microseconds."""
     pairs = math.prod(q.shape[:-1]) * k.shape[-2] * (0.5 if causal else 1)
     computed = 2 * pairs * (q.shape[-1] + made.shape[-1]) / ATTENTION.get(q.dtype, ATTENTION[torch.float32])
     return PRODUCT + max(_bytes([made, q, k, k]) / BYTES, computed)

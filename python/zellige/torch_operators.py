@@ -51,7 +51,7 @@ def _pair(function):
 
 
 def _comparison(function):
-    """Returns a comparison whose result is 1 or 0 in the operands' dtype."""
+    """Returns a function that compares by `function`, and whose result is 1 or 0 in the operands' dtype."""
     def compare(x, y):
         x, y = _tensors(x, y)
         return function(x, y).to(torch.promote_types(x.dtype, y.dtype))

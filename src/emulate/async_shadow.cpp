@@ -30,9 +30,9 @@ Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<Async
   return {};
 }
 
-// Records `op` as a reader. The record has three slots. `op` may replace a reader whose completion the actor
-// has observed, because a thread that observes the completion of `op` then knows of both. If more readers are
-// in flight than there are slots, the first slot is overwritten.
+// Checks and records the read by `op`. The record has three slots for readers. `op` may replace a reader
+// whose completion the actor has observed, because a thread that observes the completion of `op` then knows
+// of both. If more readers are in flight than there are slots, the first slot is overwritten.
 Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
                            const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];

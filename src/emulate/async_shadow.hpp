@@ -1,5 +1,5 @@
-// Finds races with asynchronous operations on a block's shared memory. It records, per 16 bytes, the
-// operation that wrote them last and the operations that have read them since.
+// Finds races with asynchronous operations on a block's shared memory. It records, per 16 bytes, which
+// asynchronous operation wrote the bytes last, and which ones have read them since.
 #pragma once
 #include <cstddef>
 #include <vector>

@@ -175,7 +175,7 @@ class Block {
   // Writes the bytes of the thread's TMA and bulk stores to global memory, for its bulk groups with numbers
   // up to `groups`.
   void finish_stores(Fiber&, std::uint32_t groups);
-  /// Returns the vector clock of a thread: what it has observed.
+  /// Returns the vector clock of a thread, which says which accesses of other threads it has observed.
   const Clock& known(const Fiber& f) const {
     return f.its_warp->diverged >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
   }
@@ -196,8 +196,8 @@ class Block {
   bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site,
              bool by_copy = false);
 
-  /// Returns the Actor for an access by a thread of this block at the code address `site`: the thread with
-  /// what it has observed.
+  /// Returns the Actor for an access by thread `f` of this block at the code address `site`: the thread with
+  /// its vector clock.
   Actor actor(const Fiber& f, std::uintptr_t site) const {
     const Warp& w = *f.its_warp;
     const bool diverged = w.diverged >> f.lane & 1;

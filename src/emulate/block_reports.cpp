@@ -248,8 +248,8 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
 }
 
 // Checks and records an access to this block's shared memory by thread `f` of another block. The access is
-// valid only if this block cannot have exited. leave() checks that: this block must have observed the
-// recorded access before its end.
+// valid only if this block cannot have exited before it. leave() checks that when this block ends: one of its
+// threads must then know (by its vector clock) that the recorded access has happened.
 bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site,
                   bool by_copy) {
   Block& own = *f.home;
@@ -272,8 +272,8 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
   return true;
 }
 
-// Called when the block's last thread has returned: checks that each access of other blocks to its memory was
-// observed by one of its threads, and that each asynchronous operation on its memory is complete.
+// Called when the block's last thread has returned. Checks that one of the block's threads has observed each
+// access of other blocks to its memory, and that each asynchronous operation on its memory is complete.
 void Block::leave(Fiber& f) {
   if (touches.empty() && cluster.ops.size() == 1) return;
   Clock known = warp_[0].clock;

@@ -104,7 +104,6 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
 // 2. It has observed all arrivals of the phase.
 // 3. It has observed the end of the phase at the mbarrier with the same offset in another block: if the
 //    blocks of a cluster share a ring, one instruction of a warp arrives at the mbarriers of all blocks.
-//    blocks of a cluster share a ring, one instruction of a warp arrives at the mbarriers of all blocks.
 bool Block::may_arrive(const MBarrier& b, const Actor& a) const {
   if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
   for (unsigned r = 0; r < cluster.size(); ++r) {

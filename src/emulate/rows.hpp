@@ -1,5 +1,5 @@
-// Finds the instruction descriptors of include/zellige/atom that an emulated kernel names, and runs their
-// reference implementations.
+// Finds instruction descriptors of include/zellige/atom by the names that an emulated kernel passes, and runs
+// the instructions' reference implementations.
 #pragma once
 #include <zellige/atom/instruction.hpp>
 

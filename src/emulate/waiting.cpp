@@ -146,8 +146,8 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   complete(b);
 }
 
-// Arrives at a named barrier without waiting. The thread's warp then starts a new epoch, because the barrier
-// does not order what the thread does after its arrival.
+// Arrives at a named barrier without waiting. The time of the thread's warp (in the vector clocks) then
+// advances, because the barrier does not order what the thread does after its arrival.
 void Block::bar_arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   Barrier& b = arrive(f, id, threads, site);
   Warp& w = *f.its_warp;

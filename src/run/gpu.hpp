@@ -26,12 +26,9 @@ struct GpuRun {
   Times times;  // of the whole program, if timing is requested
 };
 
+/// Runs a program in two ways:
 /// 1. Every kernel once, each after the previous one has ended. Before this run, outputs and workspace have
 ///    the bytes of `storage` (poison), and shared memory is NaN.
-/// 2. If some kernel uses programmatic dependent launch: the program twice (once if it updates an input in
-///    place) in one CUDA graph, in which its kernels may overlap. The outputs must be those of the first run;
-///    GpuRun::fault says if they are not.
-///    of `storage` (poison), and shared memory is NaN.
 /// 2. If some kernel uses programmatic dependent launch: the program twice (once if it updates an input in
 ///    place) in one CUDA graph, in which its kernels may overlap. The outputs must be those of the first run;
 ///    GpuRun::fault says if they are not.

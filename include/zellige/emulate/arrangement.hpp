@@ -50,8 +50,8 @@ struct Arrangement {
 };
 
 namespace detail {
-/// Adds the strides of a layout's modes, in bytes, to the strides of the description `a`, and the bytes that
-/// the modes span to a.bytes. `element`: size of an element in bytes. A negative stride sets a.known to
+/// Adds a layout's modes to the description `a`: their strides, in bytes, to the strides of `a`, and the
+/// bytes that they span to a.bytes. `element`: size of an element in bytes. A negative stride sets a.known to
 /// false.
 template <int I = 0, class S, class D>
 constexpr void add_modes(Arrangement& a, long element, S const& shape, D const& stride) {
