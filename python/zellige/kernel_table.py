@@ -259,8 +259,8 @@ def gated_mlp(target, x, w, v):
 
 
 def _heads(name, q, k, v, sizes):
-    """Checks the shapes of queries, keys and values; `sizes`: the number of dimensions that q must have. Raises
-    Error."""
+    """Raises Error if the shapes of queries, keys and values do not match, or if heads have other sizes than 64 and
+    128. `sizes`: the number of dimensions that q must have."""
     _expect(f"{name}, q", len(q.shape) == sizes, f"{sizes} dimensions", len(q.shape))
     _expect(f"{name}, k", len(k.shape) == 4, "4 dimensions", len(k.shape))
     _expect(f"{name}, v", v.shape == k.shape, f"shape {k.shape}, as k has", v.shape)

@@ -2,9 +2,9 @@
 
     aot_module_simplified(..., decompositions=decompositions())
 
-An operator that is left to torch anyway should not be decomposed, because that costs more: bicubic interpolation is
-one torch kernel, but some 200 operators on indices. Operators that Zellige supports directly are not decomposed
-either.
+An operator that is left to torch anyway should not be decomposed, because that costs more: bicubic interpolation is one
+torch kernel, but is decomposed into some 200 operators on indices. Operators that Zellige supports directly are not
+decomposed either.
 """
 
 import torch

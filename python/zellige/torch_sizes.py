@@ -1,6 +1,6 @@
 """Specialises the symbolic sizes of a torch graph to numbers, because a program has fixed sizes.
 
-    if marked(graph_module): ...            # sizes that the caller declared dynamic must not be specialised
+    if marked(graph_module): ...            # true: the caller declared sizes dynamic, which must not be specialised
     specialize(graph_module)                # for a backend's graph: each symbol gets a guard, so each size gets its own graph
     fix(module.graph, known)                # for AOT's graph: symbols become their numbers; known: Zellige's operators
 

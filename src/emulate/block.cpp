@@ -213,9 +213,10 @@ const Region* Block::region_of(Fiber& f, const void* p, Site site) {
   abandon(f);
 }
 
-// Returns the Region (a tensor's byte range) for accesses to the tensor of `from` through the layout `a`: a
-// copy of `from`, made on the first call. `of`: division of the tile into parts, such as the stages of a
-// ring; null if it has none. If the block already has 63 layouts, returns `from` itself.
+// Returns the Region (a tensor's byte range) that represents accesses to the tensor `from` through the layout
+// `a`. The first call with these arguments makes it, as a copy of `from`; later calls return the same one.
+// `of`: division of the tile into parts, such as the stages of a ring; null if it has none. If the block
+// already has 63 layouts, returns `from` itself.
 const Region* Block::arranged(const Region& from, const Arrangement& a, const Parts* of) {
   std::size_t i = 1;
   while (i < arrangements_.size() && arrangements_[i] != &a) ++i;

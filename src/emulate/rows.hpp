@@ -8,9 +8,9 @@ namespace zellige::emulate {
 /// Returns the descriptor of the instruction with this name. Aborts the process if there is none.
 const Instruction& row_of(const char* name);
 
-/// Returns the descriptor of the wgmma with this N and these types, spelled as in the PTX mnemonic:
-/// "16.f32.f16.f16". `a_from_smem`: the A operand is in shared memory, not in registers. Aborts the process
-/// if there is none.
+/// Returns the descriptor of the wgmma with this N. `types`: K and the types of D, A and B, spelled as in the
+/// PTX mnemonic: "16.f32.f16.f16". `a_from_smem`: the A operand is in shared memory, not in registers. Aborts
+/// the process if there is none.
 const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_from_smem);
 
 /// Runs the instruction's reference implementation on the operands of all its threads.

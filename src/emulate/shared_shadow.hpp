@@ -55,8 +55,8 @@ class SharedShadow {
   /// Returns the id of the tensor through which the byte was last written; 0 if the byte was never written.
   /// (Tensors may overlap.)
   std::uint16_t region_at(std::size_t at) const;
-  /// Returns the conflict for an access to the byte through another tensor than that of the byte's last
-  /// write.
+  /// Returns the Clash (conflict) for an access to the byte through a tensor other than the one through which
+  /// it was last written.
   Clash written_as(std::size_t at) const;
   /// Returns true if the byte was last written by this thread at this time of its warp.
   bool written_by(std::size_t at, std::uint16_t thread, std::uint32_t epoch) const;

@@ -23,9 +23,8 @@ constexpr int lanes_per_phase(int bytes) { return bytes <= 4 ? 32 : 128 / bytes;
 
 namespace detail {
 
-// Returns the number of passes that a phase with bank conflicts takes: the largest number of distinct units
-// in one column, for the active lanes in [first, last). A unit is `unit` aligned bytes; a column is the banks
-// that a unit covers.
+// Returns the number of passes that the active lanes in [first, last) take together: the largest number of
+// different words that they access in the same banks. A word is `unit` aligned bytes, at least 4.
 constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const bool* active, int first,
                                      int last, unsigned unit) {
   const unsigned columns = 128 / unit;
