@@ -42,12 +42,21 @@ class Body {
   /// the value is `x`, is skipped.
   static bool no_new_maximum(Left x) { return x == Left::lowest || x == Left::in_every_iteration; }
 
+  /// Returns what a value that is `x` becomes when it is converted to the dtype. Minus infinity becomes a finite
+  /// number or NaN in a dtype without infinity, and in a conversion that saturates.
+  static Left stored(Left x, graph::DType dtype, bool saturate) {
+    const bool infinite = dtype == graph::DType::f32 || dtype == graph::DType::f16 ||
+                          dtype == graph::DType::bf16 || dtype == graph::DType::e5m2;
+    if (graph::is_integer(dtype) || (x == Left::lowest && (!infinite || saturate))) return Left::anything;
+    return x;
+  }
+
   Left of(const Node& n) const {
     switch (n.kind) {
       case NodeKind::map:
         return map(n);
       case NodeKind::round:
-        return in(n, 0);
+        return stored(in(n, 0), n.dtype, false);
       case NodeKind::reduce: {
         const bool neutral =
             n.op == OpKind::reduction_max ? no_new_maximum(in(n, 0)) : in(n, 0) == Left::zero;
@@ -76,7 +85,7 @@ class Body {
     const Left x = in(n, 0);
     switch (n.op) {
       case OpKind::cast:
-        return graph::is_integer(n.to_dtype) ? Left::anything : x;
+        return stored(x, n.to_dtype, n.saturate);
       case OpKind::mul_scalar:
         return x == Left::zero || (no_new_maximum(x) && n.scalar > 0) ? x : Left::anything;
       case OpKind::sub:  // minus infinity minus a running maximum, which is finite
