@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "fuse/infinite_rows.hpp"
 #include "fuse/needed_of_part.hpp"
 #include "graph/block_writer.hpp"
 #include "graph/error.hpp"
@@ -41,6 +42,7 @@ class Emission : graph::BlockWriter {
   /// available.
   Body run() {
     for (const Step& s : steps_.steps) split_ ? step_before_split(s) : step(s);
+    check_infinite_rows();
     if (!split_)
       for (int v : steps_.outputs) store(v);
     return std::move(body_);
@@ -73,6 +75,17 @@ class Emission : graph::BlockWriter {
     int like;             // the value of the steps whose tile is `of` or from which `of` is computed
     int exact = -1;       // of a block with one tile of rows: the maximum before its clamp
   };
+
+  /// Throws Error if a row of minus infinities would give a number where the operators give NaN, because the running
+  /// maximum starts at a finite number.
+  void check_infinite_rows() const {
+    std::map<std::pair<int, int>, int> numbers;  // of the maxima, by operand and dimension
+    require_nan_rows(steps_, [&](int v) -> std::optional<int> {
+      const Deferred& h = deferred_[v];
+      if (h.kind != Kind::maximum || h.bounded_below()) return {};
+      return numbers.try_emplace({h.of, h.dim}, static_cast<int>(numbers.size())).first->second;
+    });
+  }
 
   /// Emits the loads of a step's operands, then the block operators of the step. Throws Error if the step
   /// needs a value that is not yet available.

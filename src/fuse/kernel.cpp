@@ -9,7 +9,6 @@
 
 #include "cost/cost_estimate.hpp"
 #include "cost/estimate.hpp"
-#include "fuse/canonical_order.hpp"
 #include "fuse/mask_partial_tiles.hpp"
 #include "fuse/merge.hpp"
 #include "fuse/tiles.hpp"
@@ -17,6 +16,7 @@
 #include "graph/ops.hpp"
 #include "graph/view.hpp"
 #include "reference/structure.hpp"
+#include "rewrite/canonical_order.hpp"
 #include "rewrite/lay_out.hpp"
 #include "rewrite/swap_operands.hpp"
 #include "target/instructions.hpp"

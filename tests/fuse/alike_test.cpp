@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "fuse/canonical_order.hpp"
 #include "graph/infer.hpp"
 #include "json/json.hpp"
 #include "json/load.hpp"
+#include "rewrite/canonical_order.hpp"
 
 namespace zellige::fuse {
 namespace {

@@ -1,4 +1,4 @@
-#include "fuse/canonical_order.hpp"
+#include "rewrite/canonical_order.hpp"
 
 #include <algorithm>
 #include <bit>

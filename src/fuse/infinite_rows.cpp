@@ -1,0 +1,140 @@
+#include "fuse/infinite_rows.hpp"
+
+#include <algorithm>
+
+#include "graph/dtype.hpp"
+#include "graph/error.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+/// What a value is in a row of minus infinities alone, if it is not the NaN that the operators compute.
+struct Lost {
+  enum class Is : std::uint8_t {
+    nothing,   // what the operators compute
+    infinite,  // x - maximum: minus infinity
+    zero,      // exp(x - maximum), and what is linear in it
+    log        // the logarithm of a zero: minus infinity
+  } is = Is::nothing;
+  int running = -1;  // which maximum
+  int maximum = -1;  // its value in Steps
+
+  bool operator==(const Lost& o) const { return is == o.is && running == o.running; }
+};
+using Is = Lost::Is;
+
+class Rows {
+ public:
+  explicit Rows(const Steps& steps) : steps_(steps), lost_(steps.values.size()) {}
+
+  void check(const std::function<std::optional<int>(int)>& running) {
+    for (const Step& s : steps_.steps) {
+      const bool subtracts = s.kind == OpKind::sub && s.inputs.size() == 2;
+      if (const auto r = subtracts ? running(s.inputs[1]) : std::nullopt)
+        lost_[s.output] = {Is::infinite, *r, s.inputs[1]};
+      else if (std::ranges::any_of(s.inputs, [&](int v) { return lost_[v].is != Is::nothing; }))
+        lost_[s.output] = s.inputs.size() == 1 ? unary(s) : s.inputs.size() == 2 ? binary(s) : refused(s);
+    }
+    for (int v : steps_.outputs)
+      if (lost_[v].is != Is::nothing)
+        fail("an output of the group would be a number where a row of -inf alone gives NaN");
+  }
+
+ private:
+  [[noreturn]] static Lost refused(const Step& s) {
+    fail("{} would read a number where a row of -inf alone gives NaN", graph::name(s.kind));
+  }
+
+  /// Returns the result of a step with one tensor operand, and perhaps a scalar.
+  Lost unary(const Step& s) const {
+    const Lost x = lost_[s.inputs[0]];
+    switch (s.kind) {
+      case OpKind::permute:
+      case OpKind::reshape:
+      case OpKind::expand:
+      case OpKind::slice:
+        return x;
+      case OpKind::cast:
+        if (graph::is_integer(s.attributes.dtype) || s.attributes.saturate) refused(s);
+        return x;
+      case OpKind::mul_scalar:
+      case OpKind::div:
+      case OpKind::neg:
+        if (x.is == Is::log) refused(s);
+        return x;
+      case OpKind::add:
+      case OpKind::sub:
+        if (x.is != Is::infinite) refused(s);
+        return x;
+      case OpKind::mask:
+        if (x.is != Is::zero || s.attributes.value != 0) refused(s);
+        return x;
+      case OpKind::exp:
+        if (x.is != Is::infinite) refused(s);
+        return {Is::zero, x.running, x.maximum};
+      case OpKind::log:
+        if (x.is != Is::zero) refused(s);
+        return {Is::log, x.running, x.maximum};
+      case OpKind::reduction:
+      case OpKind::sum:
+      case OpKind::mean: {
+        const auto rank = steps_.values[s.inputs[0]].shape.size();
+        if (x.is != Is::zero || !one_per_row(x, rank - 1 - static_cast<std::size_t>(s.attributes.dim)))
+          refused(s);
+        return x;
+      }
+      default:
+        refused(s);
+    }
+  }
+
+  /// Returns the result of a step with two tensor operands.
+  Lost binary(const Step& s) const {
+    const Lost x = lost_[s.inputs[0]], y = lost_[s.inputs[1]];
+    const bool same = x.running == y.running;
+    switch (s.kind) {
+      case OpKind::matmul:
+        if (y.is == Is::nothing && x.is == Is::zero && one_per_row(x, 0)) return x;
+        if (x.is == Is::nothing && y.is == Is::zero && one_per_row(y, 1)) return y;
+        refused(s);
+      case OpKind::mul:
+        if (y.is == Is::nothing && x.is == Is::zero) return x;
+        if (x.is == Is::nothing && y.is == Is::zero) return y;
+        refused(s);
+      case OpKind::div:
+        if (x.is == Is::zero && y.is == Is::zero && same) return {};  // 0 / 0
+        if (x.is == Is::zero && y.is == Is::nothing) return x;
+        refused(s);
+      case OpKind::add:
+        if (x == y && x.is == Is::zero) return x;
+        if (x.is == Is::infinite && y.is == Is::nothing) return x;
+        if (y.is == Is::infinite && x.is == Is::nothing) return y;
+        refused(s);
+      case OpKind::sub:
+        if (x.is == Is::infinite && y.is == Is::log && same) return {};  // infinity - infinity
+        if (x == y && x.is == Is::zero) return x;
+        if (x.is == Is::infinite && y.is == Is::nothing) return x;
+        refused(s);
+      default:
+        refused(s);
+    }
+  }
+
+  /// Returns whether the maximum of `x` has one element along the dimension `back` positions before the last, so that a
+  /// sum along it is over one row, or part of one.
+  bool one_per_row(const Lost& x, std::size_t back) const {
+    const Shape& s = steps_.values[x.maximum].shape;
+    return back >= s.size() || s[s.size() - 1 - back] == 1;
+  }
+
+  const Steps& steps_;
+  std::vector<Lost> lost_;
+};
+
+}  // namespace
+
+void require_nan_rows(const Steps& steps, const std::function<std::optional<int>(int value)>& running) {
+  Rows(steps).check(running);
+}
+
+}  // namespace zellige::fuse

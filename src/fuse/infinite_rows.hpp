@@ -1,0 +1,22 @@
+// Checks that a group computes NaN for a row of minus infinities where its operators do. The running maximum of a loop
+// starts at the lowest finite float32, so that for such a row exp(x - maximum) is 0 in the kernel, where the operators
+// compute NaN. A softmax is NaN again: it divides 0 by a sum of 0. Other uses of these zeros would lose the NaN:
+//
+//   e / sum(e), (e @ v) / sum(e), x - maximum - log(sum(e))     accepted: 0 / 0, or infinity - infinity
+//   sum(e) + 1e-6, e @ v as an output                           rejected
+//
+// A maximum that is clamped from below by a finite number, as in safe_softmax, needs no check.
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "fuse/steps.hpp"
+
+namespace zellige::fuse {
+
+/// Throws Error if a step, or a reader outside the group, would use a value that is 0 instead of NaN for a row of
+/// minus infinities. `running` returns, for a value that is a maximum over the loop and is replaced by a running
+/// maximum, a number that is equal for equal maxima; otherwise nullopt.
+void require_nan_rows(const Steps&, const std::function<std::optional<int>(int value)>& running);
+
+}  // namespace zellige::fuse
