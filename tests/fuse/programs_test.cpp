@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/validate.hpp"
 #include "json/load.hpp"
+#include "reference/reference.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"
 
@@ -91,6 +93,40 @@ TEST(Fuse, PartsOfOtherModels) {
     const graph::KernelGraph g = b.build();
     EXPECT_EQ(optimize(g, target::find("sm_90a")).kernels.size(), part.kernels) << part.name;
     expect_equal(g, "sm_90a");
+  }
+}
+
+// In a row of minus infinities alone exp(x - max) is NaN, but 0 where a running maximum starts at a finite number: only quotients
+// of such values may be in one kernel with the maximum.
+TEST(Fuse, RowsOfMinusInfinityStayNaN) {
+  struct Use {
+    const char* name;
+    std::size_t kernels;  // at most
+    std::function<Tensor(Tensor e, Tensor v)> of;
+  };
+  const std::vector<Use> uses = {
+      {"quotient", 1, [](Tensor e, Tensor v) { return matmul(e, v) / sum(e, 2, true); }},
+      {"shifted_sum", 9, [](Tensor e, Tensor v) { return matmul(e, v) / (sum(e, 2, true) + 1e-6); }},
+      {"bounded_sum", 9, [](Tensor e, Tensor v) { return matmul(e, v) / maximum(sum(e, 2, true), 1e-6); }},
+      {"product_alone", 9, [](Tensor e, Tensor v) { return matmul(e, v); }}};
+  for (const Use& use : uses) {
+    Builder b(use.name);
+    const Tensor x = b.input("x", {2, 64, 256}, graph::DType::f32),
+                 v = b.input("v", {2, 256, 32}, graph::DType::f32);
+    b.output(use.of(exp(x - amax(x, 2, true)), v), "Y");
+    const graph::KernelGraph g = b.build();
+    std::vector<graph::Array> inputs{graph::make_array({2, 64, 256}), graph::make_array({2, 256, 32})};
+    for (std::size_t i = 0; i < inputs[0].values.size(); ++i)  // row 5 of the first matrix
+      inputs[0].values[i] = i / 256 == 5 ? -INFINITY : static_cast<double>(i % 7) - 3;
+    for (std::size_t i = 0; i < inputs[1].values.size(); ++i)
+      inputs[1].values[i] = static_cast<double>(i % 5) - 2;
+    for (const char* target : {"sm_80", "sm_90a"}) {
+      const Optimized o = optimize(g, target::find(target));
+      EXPECT_LE(o.kernels.size(), use.kernels) << use.name << " for " << target;
+      const graph::Array y = graph::run_reference(o.graph, inputs).at(0);
+      for (std::size_t i = 0; i < y.values.size(); ++i)
+        ASSERT_EQ(std::isnan(y.values[i]), i / 32 == 5) << use.name << " for " << target << ", element " << i;
+    }
   }
 }
 
