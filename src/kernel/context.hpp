@@ -45,7 +45,7 @@ struct Context {
   const Instruction* row = nullptr;
   const Instruction* of = nullptr;  // for rows of accumulators: the accumulators' instruction
 
-  // Properties of the layouts.
+  // Properties of the thread-value layout.
   int rank() const { return static_cast<int>(domain.size()); }
   int inner() const;            // the tile's dimension along which a thread's vectors run
   int vector() const;           // elements per vector; a vector's first coordinate is a multiple of it
@@ -53,11 +53,13 @@ struct Context {
   std::int64_t values() const;  // number of values (elements) per thread and pass
   int repeats() const;          // number of passes, one after another in the same registers
   int axes() const { return tile.rank(); }
-  /// Number of items along an axis, including those outside the domain.
+  /// Number of work items (numbered elements, of which each thread gets some) along an axis, including those outside
+  /// the domain.
   std::int64_t items(int axis) const;
-  /// Number of items that a thread has per pass along an axis. For axis 0, the number of vectors of vector() items.
+  /// Number of work items (elements) that a thread has per pass along an axis. For axis 0, the number of vectors of
+  /// vector() items.
   std::int64_t steps(int axis) const;
-  /// Number of threads that have a copy of each item; 1 if items are not replicated.
+  /// Number of threads that have a copy of each element; 1 if elements are not replicated.
   int holders() const;
   /// Returns whether each element is replicated in several threads, each of which has its complete value. False for
   /// accumulators: if several warps have the same element, each has a partial sum over its part of K.
@@ -98,12 +100,12 @@ struct Summation {
   std::int64_t to = 1, length = 1;
   int vector = 1, lanes = 1, splits = 1, groups = 1;
 };
-/// Returns the thread-value layout of the summands of a reduction. Axis 0 of the work items numbers the summands of
-/// one result, axis 1 the results.
+/// Returns the thread-value layout that says which thread has which summands of a reduction. Axis 0 of the layout's
+/// work items (numbered elements) numbers the summands of one result, axis 1 the results.
 Context summands(const Summation&);
-/// Returns the reduction with `vector`, `lanes`, `splits` and `groups` set for `threads` threads. Summands are read
-/// as vectors if `together` allows it and they are contiguous along the last dimension. Each lane gets at least one
-/// vector. If there are several warps per result, up to 8 warps share the summands of a result.
+/// Returns the given reduction distributed over `threads` threads: sets its fields `vector`, `lanes`, `splits` and
+/// `groups`. Summands are read as vectors if `together` is true and they are contiguous along the last dimension.
+/// Each lane gets at least one vector. If there are several warps per result, up to 8 warps share its summands.
 Summation spread(Summation, bool together, std::int64_t threads);
 
 constexpr int max_elements_per_step = 8;  // adjacent elements that a thread evaluates at a time
@@ -136,7 +138,7 @@ class EvaluatedLayout {
  private:
   /// Does what the public find() does if `sum` is false, and what find_sum() does if it is true.
   void find(int thread, int value, int repeat, Shape& at, bool sum) const;
-  /// Adds the coordinate of item number `item` along the axis `axis` to `at`.
+  /// Adds the coordinate of work item (numbered element) `item` along the axis `axis` to the coordinate `at`.
   void add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const;
 
   /// A mode of the tile, with the logarithm of its extent: a shift is much faster than a division.
@@ -175,18 +177,18 @@ void for_each(const EvaluatedLayout& layout, const Use& use, int step = 1) {
 /// empty for an idle lane.
 using WarpAccess = std::vector<Shape>;
 using UseAccess = std::function<void(const WarpAccess&)>;
-/// Calls use(access) for each memory instruction of a warp that is needed to access every element once, with vector()
-/// elements per lane. Stops after `limit` calls. The first access of every warp comes before the second one of any
-/// warp. `use` must not keep a reference to its argument, which is overwritten.
+/// Calls use(access) for each warp-wide memory instruction by which the threads access every element of the layout
+/// once, with vector() elements per lane. Stops after `limit` calls. The first access of every warp comes before the
+/// second one of any warp. `use` must not keep a reference to its argument, which is overwritten.
 void for_each_access(const Context&, const UseAccess& use,
                      std::size_t limit = std::numeric_limits<std::size_t>::max());
-/// Calls use(access) for each memory instruction of a warp that writes results of a reduction. Stops after `limit`
+/// Calls use(access) for each warp-wide memory instruction that writes results of a reduction. Stops after `limit`
 /// calls. Of the lanes that have summands of the same result, only the first has a coordinate in the access.
 void for_each_sum_access(const Context&, const UseAccess& use,
                          std::size_t limit = std::numeric_limits<std::size_t>::max());
 
-/// Returns a list with the thread number that has each element of `shape`, in row-major order; -1 for an element that
-/// no thread or several threads have.
+/// Returns, for each element of `shape` in row-major order, the number of the thread that has it in the layout, or -1
+/// if no thread or several threads have the element.
 std::vector<int> owners(const Context&, const Shape& shape);
 
 /// Returns whether the coordinate `at` has the rank of `shape` and is less than `shape` in every dimension.

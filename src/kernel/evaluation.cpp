@@ -27,8 +27,8 @@ namespace {
 
 using Kind = Item::Kind;
 
-/// Returns the shape of what a task on accumulators writes: its tile, or for a matmul operand the tile with its
-/// padding of zeros.
+/// Returns the shape of the tile that task `t` writes; the task's thread-value layout is that of accumulators. If the
+/// tile is a matmul operand, the shape includes the tile's padding of zeros.
 const Shape& written(const KernelPlan& plan, const Task& t) {
   const bool operand = t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
   return operand ? plan.buffers[t.buffer].padded : plan.contexts[t.context].domain;
@@ -210,15 +210,16 @@ class Nest {
     return static_cast<int>(items_.size()) - 1;
   }
   int add(Kind kind) { return add(Item{.kind = kind}); }
-  /// Adds an item that opens these bounds checks. Adds nothing if both lists are empty.
+  /// Adds an item (an instruction of the loop nest) that opens the bounds checks `guards` and `within`: the items after
+  /// it are evaluated only within the bounds. Adds nothing if both lists are empty.
   void open(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards.empty() && within.empty()) return;
     Item item{.kind = Kind::guard};
     item.guards = guards, item.within = within;
     add(std::move(item));
   }
-  /// Makes the items that are added next depend on these bounds checks: closes the checks that are open, and opens
-  /// these. Does nothing if the same checks are open.
+  /// Makes the items (instructions of the loop nest) that are added next depend on the bounds checks `guards` and
+  /// `within`: closes the checks that are open, and opens the given ones. Does nothing if these are open already.
   void guard(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards == guards_ && within == within_) return;
     close_guard();
@@ -231,8 +232,8 @@ class Nest {
     guards_.clear(), within_.clear();
   }
 
-  /// Returns the bounds checks that are needed to evaluate `node` at `p`: one for each dimension in which a store, or
-  /// a load directly from global memory, may reach beyond its tensor.
+  /// Returns the bounds checks that are needed to evaluate `node` at coordinate `p`: one for each dimension in which a
+  /// store, or a load directly from global memory, may reach beyond its tensor.
   std::vector<Within> within(int node, const Point& p) const {
     std::set<Within> all;
     std::set<int> seen;
@@ -257,14 +258,14 @@ class Nest {
     return d != plan_.direct.end() && d->second;
   }
 
-  /// Forgets the values that were computed since order_.size() was `mark`, so that no later item uses them. Called
-  /// when a bounds check or a branch closes.
+  /// Forgets the values that were computed inside a bounds check or branch that closes, so that no later item
+  /// (instruction of the loop nest) uses them. `mark` is what order_.size() was when the check or branch opened.
   void forget(std::size_t mark) {
     for (; order_.size() > mark; order_.pop_back()) known_.erase(order_.back());
   }
 
-  /// Returns the point at which `node`, evaluated at `p`, reads its operand node `operand`, which may broadcast. The
-  /// coordinate is 0 in each dimension in which only the operand has extent 1.
+  /// Returns the coordinate (Point) at which `node`, evaluated at coordinate `p`, reads its operand node `operand`. The
+  /// result is 0 in each dimension in which the operand is broadcast: it has extent 1, and `node` a larger one.
   Point narrowed(int operand, int node, const Point& p) const {
     const Shape &from = p_.nodes[operand].shape, &to = p_.nodes[node].shape;
     Point q = p;
@@ -441,8 +442,9 @@ class Nest {
     return read({.kind = Kind::read_shared, .buffer = buffer}, shape, p, width, width);
   }
 
-  /// Completes `item` as a read of the vector at `p` in a tile of shape `shape`, and adds it to the list. Returns its
-  /// index. The item gets one coordinate per `step` elements, and accesses at most `width` elements at a time.
+  /// Completes `item` as a read of the vector at coordinate `p` in a tile of shape `shape`, and adds it to the list of
+  /// items (instructions). Returns its index there. The item gets one coordinate per `step` elements, and accesses at
+  /// most `width` elements at a time.
   int read(Item item, const Shape& shape, const Point& p, int step, int width) {
     item.vector = p.vector > 1 && shape[p.inner] > 1 ? p.vector : 1;
     item.width = width;

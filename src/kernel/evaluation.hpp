@@ -26,19 +26,21 @@ struct Place {
   // f: x, the number of x's pair (x / 2), or the other element of x's pair (x ^ 1).
   enum class Of : std::uint8_t { itself, pair, other } what = Of::itself;
   auto operator<=>(const Place&) const = default;
-  /// Returns the coordinate that this Place denotes when the loop nest is at coordinate `at`.
+  /// Returns this coordinate's value when the loop nest is at coordinate `at`. (A Place is a coordinate along one
+  /// dimension, as a function of the loop nest's coordinate.)
   std::int64_t of(const Shape& at) const {
     const std::int64_t here = (from < 0 ? 0 : at[static_cast<std::size_t>(from)]) + offset;
     const std::int64_t bound = last >= 0 && here > last ? last : here;
     return (what == Of::pair ? bound / 2 : what == Of::other ? bound ^ 1 : bound) + added;
   }
-  /// Returns the Place whose coordinate is that of this Place plus `by`.
+  /// Returns the Place (a coordinate as a function of the loop nest's coordinate) that is this one plus `by`.
   Place moved(std::int64_t by) const {
     Place p = *this;
     (last < 0 && what == Of::itself ? p.offset : p.added) += by;
     return p;
   }
-  /// Returns a copy of this Place in which the nest's coordinate plus `offset` is limited to at most `bound`.
+  /// Returns a copy of this Place (a coordinate as a function of the loop nest's coordinate) in which the nest's
+  /// coordinate plus `offset` is limited to at most `bound`.
   Place clamped(std::int64_t bound) const {
     Place p = *this;
     if (from < 0) return {-1, std::min(offset, bound)};
@@ -55,8 +57,8 @@ struct Guard {
   auto operator<=>(const Guard&) const = default;
 };
 
-/// Returns the bounds checks that a task on accumulators needs, by axis (N, M or batch). An axis needs none if the
-/// accumulators' instructions do not extend beyond what the task writes.
+/// Returns the bounds checks of a task whose thread-value layout is that of accumulators: one for each axis (N, M or
+/// batch) along which the MMA instructions cover more elements than the task may write.
 std::vector<Guard> guards(const KernelPlan&, const Task&);
 
 /// A bounds check of a partial tile: only elements within the kernel-level tensor are evaluated.

@@ -5,10 +5,12 @@
 //   EvaluatedLayout c(accumulators({16, 64}, {.n = 4}, mma));
 //   c.at(37, 2)            // (9, 18): value 2 of thread 37 is the element in row 9 and column 18 of C
 //
-// A thread's values are in the order of Fragment::d (block/fragment.hpp). The work items (context.hpp) have three
-// axes: axis 0 is N (K for A), axis 1 is M, axis 2 is the batch. If the accumulators of one matmul become A of the
-// next one, both layouts number a thread's values equally, so that accumulator i is rounded to element i of the A
-// fragment.
+// A thread's values are in the order of Fragment::d (block/fragment.hpp). If the accumulators of one matmul become A
+// of the next one, both layouts number a thread's values equally, so that accumulator i is rounded to element i of the
+// A fragment.
+//
+// Context::items(axis) numbers axes from the last dimension of C or A: axis 0 is N (K for A), axis 1 is M, axis 2 is
+// the batch. The coordinate that at() returns ends with (row, column): (M, N), or (M, K) for A.
 #pragma once
 #include <algorithm>
 

@@ -14,7 +14,7 @@ constexpr std::int64_t max_int32 = std::numeric_limits<std::int32_t>::max();
 struct Reach {
   std::vector<std::int64_t> coordinate;  // by dimension
   std::int64_t offset = 0;               // in elements
-  /// Returns whether a coordinate in `coordinate` exceeds 2^31 - 1.
+  /// Returns whether one of the coordinates in the field `coordinate` exceeds 2^31 - 1.
   bool far() const;
 };
 /// Returns the largest coordinates and the largest offset that a load, store or mask node computes in its tensor. The

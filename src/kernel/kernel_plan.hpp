@@ -111,7 +111,7 @@ struct CopyChoice {
   int bytes = 2;                     // per access
   const Instruction* row = nullptr;  // cp.async or TMA; nullptr: a load into registers, then a store
   bool anywhere = false;             // the source may be unaligned, and is read by load_anywhere
-  /// Returns whether the copy is a cp.async, which is complete only after a wait for its group.
+  /// Returns whether the copy is a cp.async, which is complete only after a wait for its cp.async group.
   bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
   /// Returns whether the copy is by TMA: one thread copies the whole tile with a tensor map.
   bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }

@@ -11,7 +11,7 @@ namespace zellige::plan {
 /// same place of the other matrix of a batch's pair (pair), in the only column of the same row (row), or elsewhere.
 enum class At : std::uint8_t { own, pair, row, elsewhere };
 /// Returns at which coordinate an elementwise operator of shape `map` reads an operand of shape `operand`, which may
-/// broadcast. The first argument is the coordinate at which the operator itself is evaluated. Both coordinates (At)
+/// be broadcast. The first argument is the coordinate at which the operator itself is evaluated. Both coordinates (At)
 /// are relative to the element that is being computed.
 At narrowed(At, const Shape& operand, const Shape& map);
 /// Returns at which coordinate the rotary embedding `rotate` reads its first operand: at the same element of a pair
@@ -24,7 +24,8 @@ At rotated(At, const Node& rotate, bool itself);
 struct Leaf {
   int node;
   At at;  // relative to the coordinate at which the expression is evaluated
-  /// Returns whether the leaf is read at the same coordinate at which the expression is evaluated.
+  /// Returns whether the expression reads this leaf (a value in memory or registers) at the same coordinate at which
+  /// the expression is evaluated.
   bool identity() const { return at == At::own; }
 };
 /// Returns the leaves of the expression that node `node` computes: the values in memory or registers that it reads,

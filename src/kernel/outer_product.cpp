@@ -22,7 +22,8 @@ Share share(const Instruction& row, int side, int lane) {
 }
 
 /// Returns true if lanes l and l ^ 1 of the load have equal addresses for every l, or if lanes l and l ^ 2
-/// do. The hardware then serves two phases of the load as one (docs/reference/banks.md).
+/// have. The hardware then serves two phases of the load (lanes that together read 128 bytes) as one
+/// (docs/reference/banks.md).
 bool in_pairs(const OuterLoad& load) {
   for (std::size_t mask : {1, 2}) {
     bool agree = true;

@@ -25,16 +25,17 @@ constexpr bool stops_at_rejections = false;
 constexpr bool stops_at_rejections = true;
 #endif
 
-/// Appends a message, or all messages of `from`; a message that `to` has already is not appended again.
+/// Appends the verifier's message `sentence` to the list `to`, unless the list has this message already.
 inline void add(Rejections& to, const std::string& sentence) {
   if (std::ranges::find(to, sentence) == to.end()) to.push_back(sentence);
 }
+/// Appends all messages of `from` to the list `to`, except those that the list has already.
 inline void add(Rejections& to, const Rejections& from) {
   for (const std::string& sentence : from) add(to, sentence);
 }
 
-/// Adds the message of a rejected plan to `kept`, so that the search can go on without the plan. If `stops`,
-/// throws the exception `plan` again instead.
+/// Adds the verifier's message about a rejected plan to the list `kept`, so that the search can go on without
+/// the plan. If `stops` is true, throws the exception `plan` again instead.
 inline void drop(const Rejected& plan, Rejections& kept, bool stops = stops_at_rejections) {
   if (stops) throw Rejected(plan);
   add(kept, plan.what());
@@ -48,7 +49,7 @@ inline std::string told(const Rejections& all) {
       "{} of Zellige's own plans rejected by the proof and dropped, the result is of another plan: {}{}",
       all.size(), all.at(0), more);
 }
-/// Returns one line for stderr about the rejection of the only plan.
+/// Returns one line for stderr about the rejection of `plan`, for a compilation that has no other plan.
 inline std::string told(const Rejected& plan) {
   return fmt::format("Zellige's own plan is wrong, rejected by the proof: {}", plan.what());
 }

@@ -14,7 +14,7 @@ std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int ve
   s.domain = s.sums = domain;
   s.sums[static_cast<std::size_t>(inner)] = 1;
   s.dim = inner, s.length = domain[static_cast<std::size_t>(inner)], s.vector = vector;
-  // Number of rows of the tile, and of chunks of `vector` elements per row.
+  // lines: number of rows of the tile; chunks: number of chunks of `vector` elements per row.
   const std::int64_t lines = graph::size(s.sums), chunks = s.length / vector;
   if (lines == 1 || s.length % vector != 0) return {};
   using Steps = std::tuple<std::int64_t, std::int64_t>;  // in total, and from row to row

@@ -1,8 +1,9 @@
 // Builds thread-value layouts in which each thread stays in one row while it steps along the row. Values
 // per row, such as a norm's scale, are then evaluated once, before that loop (kernel/invariance.hpp).
 //
-//   // 8 threads per row, each of which takes 4 chunks of 8 elements along its row:
-//   row_blocked_layout(/*domain=*/{16, 224}, /*inner=*/1, /*vector=*/8, /*bytes=*/2, /*threads=*/128)
+//   // A tile of 16 rows of 256 elements; rows run along dimension `inner` = 1. The 128 threads are divided into
+//   // 8 threads per row; each takes 4 of the row's 32 chunks of 8 elements:
+//   row_blocked_layout(/*domain=*/{16, 256}, /*inner=*/1, /*vector=*/8, /*bytes=*/2, /*threads=*/128)
 #pragma once
 #include <optional>
 
@@ -20,9 +21,10 @@ namespace zellige::plan {
 /// - a thread would take more than 9/8 of the steps that it takes in the ordinary blocked layout.
 std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int vector, int bytes, int threads);
 
-/// Returns the thread-value layout of a store's tile: the result of row_blocked_layout() if the stored value
-/// depends on values per row and the result is not nullopt; otherwise the ordinary blocked layout. `vector`
-/// is the desired number of elements per access; it is halved until it divides the row's length.
+/// Returns the thread-value layout of a store's tile. This is the result of row_blocked_layout() if the
+/// stored value is computed from values per row (such as a norm's scale) and that result is not nullopt;
+/// otherwise it is the ordinary blocked layout. Rows run along dimension `inner`. `vector` is the desired
+/// number of elements per access; it is halved until it divides the row's length.
 Context store_blocked_layout(const BlockProgram&, const Node& store, int inner, int vector);
 
 }  // namespace zellige::plan

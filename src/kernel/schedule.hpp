@@ -236,8 +236,8 @@ auto* as(S& step) {
 
 /// Returns the channel that a step names; -1 if it names none.
 int channel_of(const Step&);
-/// Returns the field guard_lag of a copy or computation: how many iterations ahead of its use the step runs.
-/// Returns 0 for other steps.
+/// Returns how many loop iterations ahead of the use of its result the step runs: the field guard_lag if the
+/// step is a copy or computation, otherwise 0.
 int guard_lag_of(const Step&);
 
 /// A step's position in a list: its number in the order of printing, and the number of loops around it.

@@ -1,6 +1,7 @@
 // Decides whether TMA can copy a tile between a tensor in global memory and shared memory, and describes
 // the TMA descriptor (tensor map) for it. TMA copies a tile in one or more boxes.
 //
+//   // node: a load or store of the kernel, with index `id`; inner: the contiguous dimension of its tile
 //   if (const std::string why = no_tensor_map(node, tensor, inner); why.empty())
 //     TensorMap map = tensor_map(plan, program, id);     // {.box = {64, 128}, .swizzle_bytes = 128, ...}
 //

@@ -41,8 +41,8 @@ bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
 namespace {
 
 /// Splits a tensor of shape `whole` into at most about `blocks` tiles, one per block, and returns the split of each
-/// dimension. A tile consists of complete rows, or of a part of one row if rows have more than elements_of_a_block
-/// elements. Rows run along the last dimension.
+/// dimension. A tile consists of complete rows, or of a part of one row if rows have more than 4096 elements
+/// (elements_of_a_block). Rows run along the last dimension.
 std::vector<Split> cut_lines(const Shape& whole, std::int64_t blocks) {
   constexpr std::int64_t chunk = 8;  // elements; divides every padded row
   const auto last = whole.size() - 1;
@@ -162,9 +162,9 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
 
 namespace {
 
-/// Returns whether load `n` of a custom operator should read a copy with aligned rows. It should if every tile of the
-/// copy starts at an aligned address, and if a block needs at least `min_rounds` rounds of loads for the tiles that
-/// it reads.
+/// Returns whether load `n` of a custom operator should read a copy of its tensor with aligned rows. It should if every
+/// tile of the copy starts at an aligned address, and if a block needs at least 6 (min_rounds) rounds of loads, of 8
+/// loads per thread each, for the tiles that it reads.
 bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
                   const target::Target& target) {
   const Strides& strides = program.tensors[n.tensor].strides;

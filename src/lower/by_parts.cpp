@@ -60,7 +60,8 @@ class ByParts {
  private:
   std::int64_t extent(std::size_t i) const { return program_.shape(read_[0].operands[i])[dim_]; }
 
-  /// Returns whether all concatenations are along the same dimension and have operands of the same extents along it.
+  /// Returns whether all concatenations that the kernel reads are along the same dimension and have operands of the
+  /// same extents along it.
   bool same_cuts() const {
     return std::ranges::all_of(read_, [&](const Concatenation& c) {
       return c.dim == read_[0].dim && std::ranges::equal(c.operands, read_[0].operands, [&](int x, int y) {
@@ -69,16 +70,16 @@ class ByParts {
     });
   }
 
-  /// Returns the concatenation whose result node `n` loads, or nullptr if `n` loads none.
+  /// If node `n` loads the result of a concatenation, returns this concatenation; otherwise returns nullptr.
   const Concatenation* read(const Node& n) const {
     if (n.kind != NodeKind::load) return nullptr;
     const auto at = std::ranges::find(read_, n.tensor, &Concatenation::result);
     return at == read_.end() ? nullptr : &*at;
   }
 
-  /// Sets `split_` to the split of the concatenated dimension into tiles. Returns false if two loads of
-  /// concatenations split it differently, or if the tile's number is not simply the index of the block along one grid
-  /// axis.
+  /// Sets `split_` to the way in which the kernel's loads divide the concatenated dimension into tiles. Returns false
+  /// if two loads divide it differently, if the loop divides it, or if a tile's index is computed from the block's
+  /// index by / or %.
   bool find_split() {
     for (const Node& n : kernel_.nodes) {
       if (!read(n)) continue;
@@ -89,9 +90,9 @@ class ByParts {
     return split_.has_value();
   }
 
-  /// Returns whether the dimension that is split as `s` corresponds to the concatenated dimension: the same grid axis
-  /// splits both dimensions, or no grid axis splits the concatenated dimension or this one, and their extents are
-  /// equal.
+  /// Returns whether a dimension that is divided into tiles as `s` says corresponds to the concatenated dimension. If a
+  /// grid axis divides the concatenated dimension, the same axis must divide this one. If none does, no grid axis may
+  /// divide this dimension, and both must have the same extent, more than 1.
   bool is_along(const Split& s) const {
     return split_->axis >= 0 ? s.axis == split_->axis
                              : s.axis < 0 && s.extent == split_->extent && s.extent > 1;
@@ -128,7 +129,7 @@ class ByParts {
     return ceil_div(extent, ceil_div(extent, maximum));
   }
 
-  /// Returns the kernel's program with the concatenation replaced by its operand number `i`. This operand starts at
+  /// Returns the kernel's program with each concatenation replaced by its operand number `i`. The operand starts at
   /// index `begin` of the concatenated dimension.
   BlockProgram part(std::size_t i, std::int64_t begin) const {
     BlockProgram p = kernel_;

@@ -22,7 +22,7 @@ struct Made {
   std::vector<Lying> way;  // the tensors of the chain, from the last one to the computed one
   std::vector<int> views;  // operators of the chain
   int producer = -1;
-  /// Returns the tensor at the start of the chain of reshapes and permutes, which the operator `producer`
+  /// Returns the first tensor of the chain of reshapes and permutes: the tensor that the operator `producer`
   /// computes.
   const Lying& first() const { return way.back(); }
 };
@@ -39,9 +39,9 @@ int producer(const graph::KernelGraph& g, int t) {
 /// Returns whether the operator is a reshape or a permute.
 bool is_moved(const KernelOp& op) { return op.kind == OpKind::reshape || op.kind == OpKind::permute; }
 
-/// Returns the chain of reshapes and permutes that ends with `tensor`, followed back to the operator that
-/// computes the first tensor. With `strides` as the strides of `tensor`, finds those of each tensor of the
-/// chain. Stops at a reshape that strides cannot express.
+/// Returns the chain of reshapes and permutes whose last result is `tensor`, and the operator that computes
+/// the chain's first tensor. Also returns the strides with which each tensor of the chain is in the memory of
+/// `tensor`, which has the given strides. The chain begins after the last reshape that strides cannot express.
 Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
   Made m{{{tensor, std::move(strides)}}, {}, producer(g, tensor)};
   while (m.producer >= 0 && is_moved(g.ops[m.producer])) {
@@ -89,8 +89,8 @@ class WriteThrough {
            program_.views.count(t) == 0;
   }
 
-  /// Makes tensor w.tensor a view of the memory of the graph's output that is a reshape or permute of
-  /// w.tensor.
+  /// Makes tensor w.tensor a view of the memory of an output of the graph, the one that is a reshape or permute
+  /// of w.tensor (the result of operator w.view).
   void as_the_caller_gets_it(const WrittenAs& w) {
     const int to = g_.ops[w.view].outputs[0];
     const Shape& shape = g_.tensors[w.tensor].shape;

@@ -216,8 +216,8 @@ class Builder {
     int sums = 0;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.by_warpgroup()) sums += static_cast<int>(instructions_of_rows(m)) * m.row->c.registers;
-    // True if max_registers for every thread would exceed the multiprocessor's registers. This is not so with four
-    // consumer and four producer warps.
+    // True if 232 registers (max_registers) for every thread would exceed the multiprocessor's registers. This is not
+    // so with four consumer and four producer warps.
     const bool scarce =
         (schedule_.threads + 32 * warps_of(*product.row)) * max_registers > registers_per_multiprocessor;
     if (sums > many && scarce) {

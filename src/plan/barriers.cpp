@@ -70,7 +70,8 @@ Graph analyse(const std::vector<Work>& tasks) {
   return g;
 }
 
-/// Returns whether an order with this number of barriers and this peak is strictly better than the order `than`.
+/// Returns whether an order with this number of barriers and this peak (bytes) is strictly better than the order
+/// `than`.
 bool better(const Preference& p, int barriers, i64 peak, const Phases& than) {
   if (p.bytes_per_barrier) {
     const double a = barriers * *p.bytes_per_barrier + static_cast<double>(peak);
@@ -89,9 +90,9 @@ std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& pha
   return out;
 }
 
-/// Searches locally for an order of at most `count` phases. Starts once with every task as early as possible, and
-/// once with every task as late as possible. Moves single tasks to other phases as long as that lowers the peak.
-/// Replaces `best` if the order found is better.
+/// Searches locally for an order of the tasks in at most `count` phases (between barriers). Starts once with every task
+/// as early as possible, and once with every task as late as possible. Moves single tasks to other phases as long as
+/// that lowers the peak of memory use. Replaces `best` if the order found is better.
 void climb(const Graph& g, const Preference& preference, int count, Phases& best) {
   const int n = static_cast<int>(g.tasks.size());
   std::vector<int> phase(n);
@@ -309,7 +310,7 @@ class Search {
     return sum;
   }
 
-  /// Sets `best_` to the order that led to state `s`, in which all tasks are finished.
+  /// Sets `best_` to the order of tasks that led to the search state `s`, in which all tasks are finished.
   void adopt(int s) {
     best_ = {};
     best_.peak = states_[s].peak;

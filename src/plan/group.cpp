@@ -390,8 +390,8 @@ class Grouping {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
     const bool product = task.kind == TaskKind::reduce && n.kind == NodeKind::matmul;
-    // The shape whose coordinates the task goes through: that of `x`, or that of the result for an accumulate node,
-    // whose factor may be one per row. Empty for a matmul by dot products.
+    // Shape of the coordinates at which the task evaluates its expression: the shape of `x`; for an accumulate node the
+    // shape of its result, because `x` may be a factor with one number per row; empty for a matmul by dot products.
     const Shape domain = product ? Shape{} : task.kind == TaskKind::accumulate ? n.shape : node(x).shape;
     const bool evaluated = !anew && node(x).kind == NodeKind::map && plan_.context_of.count(x) > 0;
     const std::vector<Leaf> own{{x, narrowed(At::own, node(x).shape, domain)}};

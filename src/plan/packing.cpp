@@ -73,7 +73,7 @@ constexpr i64 node = 1024;
 
 // Places the objects in the order in which they begin, each in the lowest gap between the objects alive at
 // that time. Sets `offset` and returns the peak. Takes O(n log n) steps if there are few gaps. pack() uses it
-// for more than `many` objects.
+// for more than 2000 (`many`) objects.
 i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset) {
   std::vector<int> order(objects.size());
   std::iota(order.begin(), order.end(), 0);

@@ -76,7 +76,7 @@ class Arrangement {
   int rank() const { return static_cast<int>(buffer_.padded.size()); }
 
   /// Returns whether a matmul reads a part of the buffer that depends on the iteration (Node::window). Such a
-  /// buffer gets no xor, because the effect of an xor would depend on where the part begins.
+  /// buffer gets no swizzle, because the effect of a swizzle's xor would depend on where the part begins.
   bool in_parts() const {
     return std::ranges::any_of(plan_.program.nodes,
                                [&](const Node& n) { return n.window && n.in[0] == buffer_.node; });

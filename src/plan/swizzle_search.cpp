@@ -130,7 +130,8 @@ class Evaluator {
   double minimum() const { return minimum_; }
   // Returns the number of wavefronts that all accesses would take without bank conflicts.
   i64 ideal() const { return ideal_; }
-  // Returns true if the search must stop, because it has evaluated more than `max_lanes` lanes.
+  // Returns true if the search must stop, because it has evaluated the addresses of more than two million lanes
+  // (max_lanes).
   bool spent() const { return lanes_ > max_lanes; }
 
   // Sets `out` to the score of candidate `c`. Returns false, with an incomplete score, as soon as the
@@ -163,9 +164,9 @@ class Evaluator {
   };
 
   // Returns a lower bound, over all candidates, of the wavefronts of one phase (lanes `first` to `end`) of
-  // access `i`. Every candidate keeps each aligned run of `step` elements contiguous, so that the banks have
-  // only c = bank_row / (bytes per run) places for runs. If lanes read words at the same offset within r
-  // different runs, at least r / c of these words are in the same bank.
+  // access `i`. Every candidate keeps each aligned run of `step` elements contiguous, so that the 128 bytes of
+  // the banks hold only c = 128 / (bytes per run) runs side by side. If lanes read words at the same offset
+  // within r different runs, at least r / c of these words are in the same bank.
   int min_wavefronts(const Instance& i, std::size_t first, std::size_t end, i64 step) const {
     const auto& lanes = patterns_[i.pattern];
     const i64 unit = std::max(4, accesses_[i.access].bytes), run = step * t_.element_bytes;
@@ -184,7 +185,7 @@ class Evaluator {
   }
 
   // Returns the bank conflicts of access `i` under candidate `c`, from the cache if they are known. `phase`
-  // is the access's offset modulo the period of the xor.
+  // is the access's offset modulo the period with which the swizzle's xor repeats.
   Verdict look_up(const Instance& i, i64 phase, const SwizzleChoice& c) {
     std::size_t h = (static_cast<std::size_t>(phase) * 1000003u + i.pattern) * 0x9e3779b97f4a7c15u;
     for (h ^= h >> 32;; ++h) {

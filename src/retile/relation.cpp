@@ -19,8 +19,8 @@ using graph::Shape;
 using Kind = Relation::Kind;
 
 /// Traverses the operators of a block graph before and after a change of its tiling in parallel. Derives
-/// how each tile relates to those before the change: the same, in parts, or partial sums. Throws Error at
-/// the first operator whose result would change.
+/// how each tile relates to the tiles before retiling: the same, parts (several adjacent tiles, or a part of
+/// one), or a partial sum. Throws Error at the first operator whose result would change.
 class Relating {
  public:
   Relating(const graph::Where& where, const BlockGraph& before, const BlockGraph& after, const Change& change)
@@ -34,7 +34,7 @@ class Relating {
     for (std::size_t i = 0; i < a.size(); ++i) varies_.push_back(a[i] || b[i]);
   }
 
-  /// Derives how each block operator's result relates to its result before the change. Returns the outputs
+  /// Derives how each block operator's result relates to its result before retiling. Returns the outputs
   /// that become partial sums, by index into KernelOp::outputs: of these outputs only totals along a
   /// dimension are unchanged. Throws Error if an output would change in any other way.
   std::map<int, Summed> run() {
@@ -57,8 +57,8 @@ class Relating {
   }
 
  private:
-  /// Throws Error. The message has the current operator, the change of the tiling, and the given reason why
-  /// this change is impossible.
+  /// Throws Error. The message names the current operator and the change of the tiling, and ends with the
+  /// reason why this change is impossible: `format`, filled in with `args`.
   template <class... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
     const std::string what =
@@ -70,26 +70,26 @@ class Relating {
   }
 
   int rank(int tensor) const { return static_cast<int>(before_.tensors[tensor].shape.size()); }
-  /// Returns the number of dimension `dim` counted from the last dimension, which is 0.
+  /// Returns the index of the tensor's dimension `dim` counted from the last dimension, which has index 0.
   int back(int tensor, int dim) const { return rank(tensor) - 1 - dim; }
   std::int64_t extent(const BlockGraph& g, int tensor, int back) const {
     const Shape& s = g.tensors[tensor].shape;
     return back < static_cast<int>(s.size()) ? s[s.size() - 1 - static_cast<std::size_t>(back)] : 1;
   }
-  /// Returns whether a tensor's tile has extent 1 before and after the change along dimension `back`, counted
-  /// from the last dimension.
+  /// Returns whether the tensor's tile has extent 1 along dimension `back`, counted from the last dimension,
+  /// both before and after retiling.
   bool flat(int tensor, int back) const {
     return back < 0 || (extent(before_, tensor, back) == 1 && extent(after_, tensor, back) == 1);
   }
-  /// Returns the greatest common divisor of the tile's extents before and after the change along dimension
-  /// `back`, counted from the last dimension.
+  /// Returns the greatest common divisor of two extents of the tensor's tile along dimension `back`, counted
+  /// from the last dimension: those before and after retiling.
   std::int64_t common(int tensor, int back) const {
     return std::gcd(extent(before_, tensor, back), extent(after_, tensor, back));
   }
   const Relation& of(std::size_t operand) const { return relations_[op_->inputs[operand]]; }
 
-  /// Returns how the tile of the current input operator relates to the tiles before the change: same, parts
-  /// or partial sums.
+  /// Returns how the tile that the current operator, an input, loads relates to the tiles before retiling:
+  /// the same, parts (several adjacent tiles, or a part of one) or partial sums.
   Relation loaded() const {
     const int tile = op_->outputs[0];
     const bool iterated = op_->loop_dim >= 0 && looped_;
@@ -105,9 +105,9 @@ class Relating {
     return placed();
   }
 
-  /// Returns how the tile of the current operator, an input or a mask, relates to the tiles before the
-  /// change: the same, or parts. This follows from its maps, which say which dimension each grid axis and the
-  /// loop split.
+  /// Returns how the tile of the current operator, an input or a mask, relates to the tiles before retiling:
+  /// the same, or parts (several adjacent tiles, or a part of one). This follows from the operator's maps,
+  /// which say which dimension each grid axis and the loop split.
   Relation placed() const {
     const int tile = op_->outputs[0];
     const bool iterated = op_->loop_dim >= 0 && looped_;
@@ -120,9 +120,9 @@ class Relating {
     return {};
   }
 
-  /// Returns how the result of the current operator, a mask by index, relates to the tiles before the change.
-  /// Throws Error if its operand is split along a dimension whose index the mask tests, unless the mask's own
-  /// maps split that dimension in the same way.
+  /// Returns how the result of the current operator, a mask that depends on elements' indices, relates to its
+  /// result before retiling. Throws Error if the operand is split along a dimension whose index the mask
+  /// tests, unless the mask's own maps split that dimension in the same way.
   Relation masked() const {
     const Relation r = of(0), lies = placed();
     if (op_->inputs.size() > 1) met(op_->inputs);  // throws if they differ
@@ -134,9 +134,9 @@ class Relating {
     refuse("it keeps elements by their position, which would be unknown");
   }
 
-  /// Returns nullopt if the tensor that the current output operator stores is the same as before the change.
-  /// If only totals along a dimension are the same, returns that dimension. Throws Error if the tensor would
-  /// change in any other way.
+  /// Returns nullopt if the tensor that the current output operator stores is the same as before retiling.
+  /// If only totals along a dimension are the same, returns that dimension and the number of totals. Throws
+  /// Error if the tensor would change in any other way.
   std::optional<Summed> stored() const {
     const int tile = op_->inputs[0];
     const Relation r = of(0);
@@ -159,23 +159,23 @@ class Relating {
     return Summed{rank(tile) - 1 - r.back, r.classes};
   }
 
-  /// Returns `same` if r is the relation of partial sums that are complete: nothing remains to be added over
-  /// a dimension, iterations or blocks. Returns other relations unchanged.
+  /// Returns the relation `same` if `r` says that a tile is a sum to which nothing remains to be added, over a
+  /// dimension, iterations or blocks. Otherwise returns `r`.
   static Relation settled(Relation r) {
     if (r.kind == Kind::sums && r.back < 0 && !r.loop && !r.blocks) return {};
     return r;
   }
 
-  /// Returns how the result of a sum or contraction relates to its result before the change, if the summed
-  /// dimension is split over blocks or iterations, as the operand's relation `parts` says. The result is then
-  /// a partial sum, and only the total over blocks or iterations is unchanged.
+  /// Returns how the result of a sum or contraction relates to its result before retiling, if retiling splits
+  /// the summed dimension over blocks or iterations. The result is then a partial sum, of which only the total
+  /// over blocks or iterations is unchanged. `parts` is the relation of the operand.
   Relation summed(const Relation& parts) const {
     return settled({.kind = Kind::sums, .loop = change_.loop || parts.loop, .blocks = change_.axis >= 0});
   }
 
-  /// Returns how the result of the current operator relates to its result before the change (same, parts or
-  /// partial sums), given the relations of its operands. Throws Error if the graph would compute something
-  /// else after the change.
+  /// Returns how the result of the current operator relates to its result before retiling: the same, parts
+  /// (several adjacent tiles, or a part of one) or partial sums. Derives this from the relations of the
+  /// operands. Throws Error if the graph would compute something else after retiling.
   Relation computed() const {
     bool all_same = true, any_sums = false;
     for (std::size_t i = 0; i < op_->inputs.size(); ++i) {
@@ -211,8 +211,8 @@ class Relating {
     return met(op_->inputs);
   }
 
-  /// Returns how the result of the current operator, a permute, relates to its result before the change: as
-  /// its operand does, with the split dimension renumbered.
+  /// Returns how the result of the current operator, a permute, relates to its result before retiling. This is
+  /// the relation of its operand, with the index of the split dimension permuted.
   Relation permuted() const {
     Relation r = of(0);
     const std::vector<std::int64_t>& dims = op_->attributes.sizes;  // all_same and sums are handled above
@@ -221,9 +221,9 @@ class Relating {
     return r;
   }
 
-  /// Returns how the result of a matmul with a bias relates to its result before the change (same or parts),
-  /// given the relation `product` of the matmul without the bias. Throws Error if the bias would be added to
-  /// partial sums, or if it is not split like the result.
+  /// Returns how the result of a matmul with a bias relates to its result before retiling: the same, or parts
+  /// (several adjacent tiles, or a part of one). `product` is this relation for the matmul without the bias.
+  /// Throws Error if the bias would be added to partial sums, or if the bias is not split like the result.
   Relation biased(const Relation& product) const {
     const Relation& bias = of(2);
     if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial results");
@@ -239,9 +239,9 @@ class Relating {
     return product;
   }
 
-  /// Returns how an elementwise function of `tensors` relates to its result before the change: the same, or
-  /// parts (tiles of another extent). Throws Error unless all tensors whose relation is `parts` are split
-  /// along the same dimension, and all other tensors have extent 1 along that dimension.
+  /// Returns how the result of an elementwise function of `tensors` relates to its result before retiling: the
+  /// same, or parts (several adjacent tiles, or a part of one). Throws Error unless all tensors whose relation
+  /// is `parts` are split along the same dimension, and all other tensors have extent 1 along that dimension.
   Relation met(const std::vector<int>& tensors) const {
     Relation r;
     for (int t : tensors) {
@@ -259,8 +259,8 @@ class Relating {
   }
 
   /// Returns how the result of the current operator, a matmul without its bias, relates to its result before
-  /// the change: parts if the change splits M, N or a batch dimension, partial sums if it splits K of both
-  /// operands.
+  /// retiling: parts (several adjacent tiles, or a part of one) if retiling splits M, N or a batch dimension;
+  /// partial sums if it splits K of both operands.
   Relation product() const {
     const int a = op_->inputs[0], b = op_->inputs[1];
     if (rank(a) < 2 || rank(b) < 2) refuse("what becomes of a vector's product is not known here");
@@ -283,8 +283,8 @@ class Relating {
     return parts;
   }
 
-  /// Returns the relation of the result of the current operator, a sum along `dim`, to its result before the
-  /// change. The sum has `to` results along `dim`; each is the sum of every `to`-th element.
+  /// Returns how the result of the current operator, a sum along `dim`, relates to its result before
+  /// retiling. The sum has `to` results along `dim`; each is the sum of every `to`-th element.
   Relation reduced(int dim, std::int64_t to) const {
     const int x = op_->inputs[0], along = back(x, dim);
     Relation r = of(0);
@@ -305,8 +305,9 @@ class Relating {
     return summed(r);
   }
 
-  /// Returns how the result of the current operator relates to its result before the change (partial sums),
-  /// if some of its operands are partial sums. Throws Error unless the operator is linear in these operands.
+  /// Returns how the result of the current operator relates to its result before retiling, if some of its
+  /// operands are partial sums: it is then a partial sum, too. Throws Error unless the operator is linear in
+  /// these operands.
   Relation linear() const {
     Relation r;
     int sums = 0;
@@ -352,8 +353,8 @@ class Relating {
   }
 
   /// Returns how the result of the current operator, an accumulator over the loop, relates to its result
-  /// before the change. Throws Error if the result would change, for example because it adds the same tile in
-  /// every iteration and the number of iterations changes.
+  /// before retiling. Throws Error if the result would change, for example because the accumulator adds the
+  /// same tile in every iteration and the number of iterations changes.
   Relation accumulated() const {
     const int x = op_->inputs[0];
     Relation r = of(0);

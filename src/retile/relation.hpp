@@ -1,5 +1,5 @@
-// Proves that a block graph with other tiles computes the same. Derives how every tile after the change of
-// one extent (a grid axis or the loop) relates to the tiles before the change.
+// Proves that a block graph with other tiles computes the same. Derives how every tile of the graph in which
+// one extent (of a grid axis or the loop) has been changed relates to the tiles of the original graph.
 //
 //   relate(where, before, after, {.axis = 0});  // grid x changes; throws Error if the result would change
 //
@@ -52,9 +52,10 @@ struct Change {
   std::map<int, Summed> inputs{};  // by index into KernelOp::inputs
 };
 
-/// Returns the outputs of which only totals are unchanged, by index into KernelOp::outputs. All other outputs
-/// are the same tensors as before. Throws Error, which names `where`, if an output would change in any other
-/// way.
+/// Compares the outputs of the block graphs `before` and `after`, which differ in tiles as `Change` says.
+/// Returns the outputs of which only totals along a dimension are unchanged, by index into KernelOp::outputs.
+/// All other outputs are the same tensors. Throws Error if an output would change in any other way; the message
+/// names the operator `Where`.
 std::map<int, Summed> relate(const graph::Where&, const graph::BlockGraph& before,
                              const graph::BlockGraph& after, const Change&);
 

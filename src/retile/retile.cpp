@@ -39,9 +39,9 @@ KernelGraph inferred(KernelGraph g) {
   return graph::infer(std::move(g));
 }
 
-/// Returns the graph with one extent changed. A tensor that has only partial results after the change becomes
-/// f32. Throws Error if the operators that read such a tensor do not add up the partial results, if a result
-/// would change, or if a tile does not divide its tensor.
+/// Returns the graph with one extent of its tiling changed as `step` says. A tensor that then has only partial
+/// results becomes f32. Throws Error if the operators that read such a tensor do not add up the partial
+/// results, if a result would change, or if a tile does not divide its tensor.
 KernelGraph applied(const KernelGraph& g, const Step& step) {
   const int at = step.op;
   KernelGraph h = g;

@@ -9,16 +9,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the JSON value `j` as an integer. Throws Error if it is no positive integer. `source` and `what`
-/// are the names of the text and of the value for the message.
+/// Returns the JSON value `j` as an integer. Throws Error if it is no positive integer; the message calls the
+/// JSON text `source`, and the value `what`.
 std::int64_t positive(const Json& j, std::string_view source, std::string_view what) {
   if (!j.is_number_integer() || j.get<std::int64_t>() < 1)
     fail("{}: {}: expected an integer of at least 1, found {}", source, what, j.dump());
   return j.get<std::int64_t>();
 }
 
-/// Returns the three positive integers in field `key` of an entry of the list. Throws Error if there are
-/// none.
+/// Returns the three positive integers in field `key` of an entry of the tiling's JSON list. Throws Error
+/// unless the field has three positive integers; the message calls the JSON text `source`.
 graph::Dim3 extents(const Json& entry, const char* key, std::string_view source) {
   if (!entry.contains(key) || !entry[key].is_array() || entry[key].size() != 3)
     fail("{}: {} of a tiling: expected three numbers, found {}", source, key,
@@ -27,8 +27,8 @@ graph::Dim3 extents(const Json& entry, const char* key, std::string_view source)
   return {positive(j[0], source, key), positive(j[1], source, key), positive(j[2], source, key)};
 }
 
-/// Returns the tile of a standalone matmul from its entry in the list. Throws Error if a field is missing or
-/// invalid.
+/// Returns the tile of a standalone matmul from its entry in the tiling's JSON list. Throws Error if a field
+/// is missing or invalid; the message calls the JSON text `source`.
 ProductTile product_tile(const Json& entry, std::string_view source) {
   const graph::Dim3 tile = extents(entry, "tile", source);
   if (!entry.contains("threads")) fail("{}: expected the `threads` of a product's tile, found none", source);

@@ -1,7 +1,9 @@
 // Decides which tiles are read directly from global memory by the threads that use them, because a copy into shared
 // memory would not improve the accesses or would not fit.
 //
-//   // load: a load node; reads: the tasks that read its tile; too_big: all tiles take over half of the shared memory
+//   // load: a load node; reads: the tasks that read its tile
+//   // too_big: whether the kernel's loaded tiles together need more than half of the shared memory of a block
+//   // as_fits: copy the tile into shared memory where that pays (Loads::in_place: never)
 //   plan.direct[load] = read_in_place(plan, program, target, load, reads, Loads::as_fits, too_big);
 #pragma once
 #include <optional>
@@ -20,10 +22,10 @@ enum class Loads : std::uint8_t { as_fits, in_place };
 /// that it evaluates.
 using LoadReads = std::vector<std::pair<int, bool>>;
 
-/// Returns whether the tasks in `LoadReads` shall read the tile of load node `load` directly from global memory:
-/// always if `Loads` is in_place; if it is as_fits, only where a copy into shared memory would not pay, or would not
-/// fit because of `too_big`. `too_big`: all tiles of the kernel together need more than half of the shared memory of
-/// a block.
+/// Returns whether the tasks in `LoadReads` should read the tile of load node `load` directly from global memory. This
+/// is always so if `Loads` is in_place. If it is as_fits, it is so where a copy into shared memory would not pay, and,
+/// in a kernel without a loop, if `too_big` is true: the kernel's loaded tiles together need more than half of the
+/// shared memory of a block.
 bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
                    Loads, bool too_big);
 

@@ -38,12 +38,13 @@ class Body {
  private:
   Left in(const Node& n, std::size_t i) const { return left_[n.in[i]]; }
 
-  /// Returns true if the maximum of a value over all iterations stays the same when the masked iteration, in which
-  /// the value is `x`, is skipped.
+  /// Returns true if a maximum over all iterations stays the same when the masked iteration is skipped. `x` says what
+  /// the elements of the maximum's operand are in that iteration, for example minus infinity.
   static bool no_new_maximum(Left x) { return x == Left::lowest || x == Left::in_every_iteration; }
 
-  /// Returns what a value that is `x` becomes when it is converted to the dtype. Minus infinity becomes a finite
-  /// number or NaN in a dtype without infinity, and in a conversion that saturates.
+  /// Returns what is known of a value after its conversion to the dtype; `x` is what is known before, for example that
+  /// all elements are minus infinity. Minus infinity becomes a finite number or NaN in a dtype without infinity, and in
+  /// a conversion that saturates.
   static Left stored(Left x, graph::DType dtype, bool saturate) {
     const bool infinite = dtype == graph::DType::f32 || dtype == graph::DType::f16 ||
                           dtype == graph::DType::bf16 || dtype == graph::DType::e5m2;

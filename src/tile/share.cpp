@@ -33,7 +33,7 @@ class Sharing {
   // Returns whether node i is evaluated where it is read.
   bool evaluated(int i) const { return inlined(p_.nodes[i].kind) && !stored_[i]; }
 
-  /// Marks as stored the nodes that one evaluation needs at more than `max_coordinates` coordinates or
+  /// Marks as stored the nodes that one evaluation needs at more than 16 (max_coordinates) coordinates or
   /// shifts. Walks from the stores to the loads and collects the coordinates at which each node is needed.
   /// Also marks rotary embeddings that are needed at a shifted coordinate.
   void store_shifted() {
@@ -94,9 +94,9 @@ class Sharing {
     }
   }
 
-  /// Returns an approximation of the number of barriers before an operator with the operands `from` can be
-  /// evaluated: one more than that of the last stored value on which the operator depends. `level` has the
-  /// numbers of the stored nodes.
+  /// Returns the approximate number of barriers that must precede the evaluation of an operator with the
+  /// operands `from`: one more than for the last stored value on which the operator depends. `level` has this
+  /// number for each stored node.
   int level_of(const std::vector<int>& from, const std::vector<int>& level) const {
     int maximum = 0;
     std::set<int> seen;

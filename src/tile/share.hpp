@@ -4,12 +4,13 @@
 // By default, elementwise operators are evaluated where they are read (group.hpp), which suits the few
 // operators around a matmul. But each norm of a chain of norms would repeat the whole beginning of the
 // chain. A value that slices and concatenations read at shifted coordinates would be evaluated once per
-// shift, and the number of shifts doubles with every level of such operators. So share() adds a float32
-// `round`, whose result is stored, after an operator if
+// shift, and the number of shifts doubles with every level of such operators. So share() adds a `round` to
+// float32 (or to int32 for integers) after some operators. It leaves the values unchanged, but the result of
+// a `round` is always stored. An operator gets one if
 //
-// - one evaluation needs the operator at more than `max_coordinates` different coordinates or shifts, or
-// - evaluations between different barriers or in different thread-value layouts repeat more than
-//   `max_repeats` operators.
+// - one evaluation needs the operator at more than 16 (max_coordinates) different coordinates or shifts, or
+// - one task would evaluate more than 24 (max_repeats) operators that tasks between other barriers, or tasks
+//   with another shape, evaluate as well; the last ones of these operators are then stored.
 //
 // The size of the source then grows linearly with the number of operators.
 #pragma once
