@@ -5,9 +5,9 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns the multiple to which the extents of the tile of node `n` are rounded up when its coordinates are
-/// computed: the elements per access of its copy or the largest extent of any matmul instruction of the kernel,
-/// whichever is more.
+/// Returns a number of elements to a multiple of which the extents of node `n`'s tile are rounded up when its
+/// coordinates are computed. It is the elements per access of the node's copy or the largest extent of any matmul
+/// instruction of the kernel, whichever is more.
 std::int64_t step(const KernelPlan& plan, const Node& n) {
   const auto copy = plan.copies.find(static_cast<int>(&n - plan.program.nodes.data()));
   std::int64_t maximum = copy == plan.copies.end() ? 1 : copy->second.vector;

@@ -17,8 +17,8 @@ struct Reach {
   /// Returns whether one of the coordinates in the field `coordinate` exceeds 2^31 - 1.
   bool far() const;
 };
-/// Returns the largest coordinates and the largest offset that a load, store or mask node computes in its tensor. The
-/// node must be a reference into the plan's list of nodes.
+/// Returns the largest coordinates and the largest offset that a load, store or mask node computes in its tensor.
+/// Requires that the Node is an element of the plan's list of nodes, not a copy.
 Reach reach(const KernelPlan&, const Node&, const graph::KernelTensor&);
 
 /// Sets KernelPlan::wide to the tensors whose element offsets need 64 bits, and KernelPlan::far to the loads, stores

@@ -30,14 +30,14 @@ std::vector<Launch> launches(const std::vector<KernelPlan>&);
 /// to the same launch as the program before it in the list.
 std::vector<Launch> launches(const std::vector<BlockProgram>&);
 
-/// Assigns all programs to one launch, or to several launches of at most max_programs programs. Sets each program's
-/// number of threads per block to the maximum over all programs.
+/// Assigns all programs to one launch, or to several launches of at most 128 (max_programs) programs. Sets each
+/// program's number of threads per block to the maximum over all programs.
 void launch_together(std::vector<BlockProgram>&);
 
-/// Makes the offset `begin` along dimension `dim`, at which the program's part of a concatenated or split tensor
-/// starts, a parameter of the program (BlockProgram::part_begin). Programs that differ only in the offset then have
-/// the same source. NodeKind is load or store: the kind of the nodes that use the offset. Does nothing if `begin`
-/// does not fit an int.
+/// For a program that loads or stores one part of a concatenated or split tensor: makes the offset `begin` along
+/// dimension `dim`, at which the part starts, a parameter of the program (BlockProgram::part_begin). Programs that
+/// differ only in the offset then have the same source. NodeKind says whether loads or stores use the offset. Does
+/// nothing if `begin` does not fit an int.
 void set_part_begin(BlockProgram&, NodeKind, int dim, std::int64_t begin);
 
 /// Throws Rejected if kernels that share a launch

@@ -6,11 +6,11 @@
 namespace zellige::plan {
 
 /// Returns the estimated registers per thread: accumulators, loop states, partial results and the operands of
-/// FMA matmuls, plus a constant; at least 32.
+/// FMA matmuls, plus a constant for everything else. The result is at least 32 and at most the target's limit.
 std::int64_t registers_of_thread(const KernelPlan&, const target::Target&);
 
-/// Returns how many blocks of `threads` threads fit on a multiprocessor, as limited by registers, threads
-/// and shared memory; at least 1.
+/// Returns how many blocks of `threads` threads fit on a multiprocessor at a time, as limited by registers,
+/// threads and shared memory; at least 1.
 int blocks_together(const KernelPlan&, const target::Target&, std::int64_t threads);
 
 /// Sets KernelPlan::together, the number of blocks per multiprocessor for which ptxas must limit registers,

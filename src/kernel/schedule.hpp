@@ -247,7 +247,8 @@ struct Position {
 };
 
 /// Calls visit(step, position) for each step, including those in loops, in the order of printing: a loop
-/// comes before its body.
+/// comes before its body. `position` has the step's index in this order and its loop depth; `at` is that of
+/// the first step.
 template <class Steps, class V>
 void walk(Steps& steps, const V& visit, Position&& at = {}) {
   for (auto& step : steps) {

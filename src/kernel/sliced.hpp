@@ -19,9 +19,9 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
-/// Returns the slices of a store: one for each dimension along which the store writes only some of the blocks'
-/// tiles. A dimension along which the stored range begins within a tile gets no slice. The range may end within a
-/// tile.
+/// Returns the slices (ranges of tiles) that a store writes: one for each dimension along which the store writes only
+/// some of the blocks' tiles. A dimension along which the stored range begins within a tile gets no slice. The range
+/// may end within a tile.
 std::vector<Slice> slices(const BlockProgram&, const Node& store);
 /// Returns which tiles of a task's result are needed (a task is the work of a step). For a task that stores a
 /// tile from shared to global memory, returns the slices of the store. For a task that copies a tile to
@@ -39,8 +39,8 @@ std::vector<Slice> slices(const KernelPlan&, const Task&);
 std::pair<int, int> shared_way_out(const KernelPlan&, const std::vector<std::pair<int, int>>& stores,
                                    int another, int inner);
 
-/// Returns, for a value with one tile per block, the number of tiles that are in all of the slices, and the
-/// number of all tiles.
+/// Returns two numbers for a value with one tile per block: how many of its tiles are in all of the given
+/// slices, and how many tiles it has.
 std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>&);
 
 }  // namespace zellige::plan

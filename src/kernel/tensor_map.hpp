@@ -30,7 +30,8 @@ struct TensorMap {
   bool operator==(const TensorMap&) const = default;
 };
 
-/// Returns the dimensions of a load or store in TMA's order, if dimension `inner` is the contiguous one.
+/// Returns the dimensions of a load or store in TMA's order: the contiguous dimension `inner` first, then the
+/// others from last to first.
 std::vector<int> map_order(const Node&, int inner);
 
 /// Returns the reason why TMA cannot copy the tile of a load or store whose rows run along dimension

@@ -72,9 +72,9 @@ std::int64_t tiles(const std::vector<Split>& splits) {
   return all;
 }
 
-/// Changes the splits for a grid that has more blocks than the tensor has tiles. The surplus blocks get tiles
-/// completely outside the tensor, and copy nothing. These tiles follow along the slowest dimension that is split, or
-/// along the first dimension if none is.
+/// Changes the splits of a tensor's dimensions for a grid that has more blocks than the tensor has tiles. The surplus
+/// blocks get tiles beyond the end of the tensor, and copy nothing. These tiles are adjacent to the tensor along the
+/// slowest dimension that is split, or along the first dimension if none is.
 void run_on(std::vector<Split>& splits) {
   auto slowest = std::ranges::find_if(splits, [](const Split& s) { return s.axis >= 0; });
   if (slowest == splits.end()) slowest = splits.begin();

@@ -32,8 +32,8 @@ int aligned_operand(Program&, int tensor, std::int64_t times, LineCopies& copies
 /// unaligned and a copy pays. Returns the copies, which must be made before the kernel runs.
 LineCopies align_operands(Program&, BlockProgram&, const target::Target&);
 
-/// Returns the kernel that makes all copies of the list. It is called NAME_copy, where NAME is `name`. Each block
-/// copies at most one tile of each tensor.
+/// Returns the kernel that makes all the given copies of tensors. The kernel is called NAME_copy, where NAME is
+/// `name`. Each block copies at most one tile of each tensor.
 BlockProgram copy_lines(const Program&, LineCopies, const std::string& name);
 
 /// Returns whether every row of the tensor or view starts at a multiple of `bytes` from the start of its memory. Rows

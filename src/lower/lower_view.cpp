@@ -8,8 +8,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Adds a tensor called `name` to the program, in the given shape: the view `v` of tensor `from`. Returns the
-/// tensor's index.
+/// Adds a tensor called `name`, of the given shape, to the program: the view of tensor `from` with the strides and
+/// the start that `v` has. Returns the tensor's index.
 int seen_so(Program& program, int from, const graph::Viewed& v, const Shape& shape, const std::string& name) {
   const int view = add_tensor(program, program.tensors[from].dtype, shape, v.steps, name);
   make_view(program, view, from, shape, v.steps, v.starts);

@@ -12,12 +12,13 @@
 
 namespace zellige::plan {
 
-/// Makes the result of a reshape a view that repeats its operand, and returns true. Returns false, and
-/// changes nothing, in these cases:
+/// Makes the result of a reshape a view of the tensor that an expand before the reshape repeats, and returns
+/// true. Returns false, and changes nothing, in these cases:
 ///
 /// - the reshape merges no dimension that an expand repeats;
-/// - its result is an output of the graph;
-/// - a user is not a custom operator whose blocks read one index of the merged dimension each.
+/// - the reshape's result is an output of the graph;
+/// - the result is read by an operator other than a custom operator each of whose blocks reads one index of
+///   the merged dimension.
 bool see_repeated(Program&, const graph::KernelGraph&, const graph::KernelOp& reshape);
 
 /// Returns, for each dimension of the tensor, how many consecutive indices denote the same element. This is 1

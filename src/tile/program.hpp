@@ -47,7 +47,8 @@ enum class NodeKind : std::uint8_t {
 std::string_view name(NodeKind);
 /// Returns the type in which a value is computed: int32 for integers, else float32.
 constexpr DType kept_in(DType dtype) { return graph::is_integer(dtype) ? DType::int32 : DType::f32; }
-/// Returns whether nodes of this kind are evaluated where they are read, rather than stored.
+/// Returns whether the value of a node of this kind is, by default, not stored, but evaluated by each of its
+/// readers.
 inline bool inlined(NodeKind kind) {
   return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat ||
          kind == NodeKind::rotate || kind == NodeKind::permute;
