@@ -34,7 +34,7 @@ std::int64_t product(values::View layout, const Which& which) {
   return n;
 }
 
-/// Returns whether a step along the mode changes the item number along `axis`.
+/// Returns whether a step along the layout's mode `m` changes the number of the work item (element) along `axis`.
 bool moves(const Mode& m, int axis) { return m.stride != 0 && m.basis == axis; }
 
 /// Returns the modes that enumerate the coordinates of `shape`, with the last dimension fastest. The extent of

@@ -349,9 +349,10 @@ class Nest {
     return choose;
   }
 
-  /// Returns the index of the item that yields `vector` adjacent elements of operand number `which` of the rotary
-  /// embedding `node`, which is evaluated at `p`. `what` selects the coordinate along the rotated dimension: that of
-  /// the element itself, the number of its pair, or that of the other element of its pair.
+  /// Returns the index of the item (instruction of the loop nest) that yields `vector` adjacent elements of operand
+  /// number `which` of the rotary embedding `node`, which is evaluated at coordinate `p`. `what` selects the operand's
+  /// coordinate along the rotated dimension: that of the element itself, the number of its pair, or that of the other
+  /// element of its pair.
   int rotated(int node, int which, const Point& p, Place::Of what, int vector) {
     const Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);

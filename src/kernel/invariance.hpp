@@ -20,12 +20,12 @@ namespace zellige::plan {
 class Invariance {
  public:
   Invariance(const KernelPlan&, const std::vector<int>& tasks);
-  /// Returns whether the value of an item is constant along the nest's loop. `before` are all items of the nest that
-  /// precede the item.
+  /// Returns whether the value of an item (an instruction of the loop nest) is constant along the nest's loop. `before`
+  /// has all items of the nest that precede the item.
   bool operator()(const Item&, const std::vector<Item>& before) const;
 
  private:
-  /// Returns whether all coordinates of the list are constant along the nest's loop.
+  /// Returns whether all coordinates of the list are constant along the loop of the loop nest.
   bool fixed(const std::vector<Place>&) const;
 
   const BlockProgram& program_;

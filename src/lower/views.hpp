@@ -20,8 +20,9 @@ int permuted_view(Program&, int tensor, const std::vector<int>& dims, const targ
 /// padded to the target's access size, unless `dense`.
 void settle_strides(Program&, int tensor, bool dense, const target::Target&);
 
-/// Makes the existing tensor `tensor` a view of tensor `from` with the given shape and strides, which begins
-/// at coordinate `starts`. If `from` is a view itself, the base of `tensor` is the base of `from`.
+/// Makes the existing tensor `tensor` a view of the memory of tensor `from`, with the given shape and strides.
+/// The view begins at coordinate `starts`. If `from` is a view itself, `tensor` becomes a view of the tensor
+/// that owns the memory.
 void make_view(Program&, int tensor, int from, const Shape&, const Strides&, const Shape& starts);
 
 /// Returns the index of a view of the tensor's memory with the given shape, strides and start. Adds a tensor

@@ -122,9 +122,9 @@ class WriteThrough {
         m.way, [&](const Lying& l) { return readers(l.tensor).size() == 1 && !is_output(g_, l.tensor); });
   }
 
-  /// Makes tensor `l` a view of the part of an input's memory that `scatter`, a slice_scatter, overwrites.
-  /// The view has an additional first dimension, along which it starts at the index where the overwritten
-  /// part begins.
+  /// Makes tensor l.tensor, with the strides l.strides, a view of the memory that the in-place slice_scatter
+  /// `scatter` overwrites (a part of the memory of its first input). The view has an additional first
+  /// dimension, along which it starts at the index where the overwritten part begins.
   void put(const KernelOp& scatter, const Lying& l) {
     const int memory = scatter.inputs[0];
     const auto dim = static_cast<std::size_t>(scatter.attributes.dim);

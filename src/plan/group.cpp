@@ -107,15 +107,15 @@ class Grouping {
     return best;
   }
 
-  /// Returns the index of the blocked layout of `domain` with vectors of `vector` elements along `inner`. Halves
-  /// `vector` until it divides the rows.
+  /// Returns the index, in the plan's contexts, of the blocked layout of a tile of shape `domain` with vectors of
+  /// `vector` elements along dimension `inner`. Halves `vector` until it divides the length of a row.
   int blocked_layout(const Shape& domain, int inner, int vector) {
     while (vector > 1 && domain[inner] % vector != 0) vector /= 2;
     return context(plan::blocked_layout(domain, inner, vector, program_.threads()));
   }
 
-  /// Returns the index of a blocked layout for float32 values, with the widest vectors along `inner` that leave no
-  /// thread idle.
+  /// Returns the index, in the plan's contexts, of a blocked layout for a tile of float32 values. The layout has the
+  /// widest vectors along dimension `inner` that leave no thread idle.
   int default_blocked(const Shape& domain, int inner) {
     int vector = max_elements_per_step;
     const std::int64_t elements = graph::size(domain);

@@ -21,8 +21,8 @@ bool longer_along_the_rows(const KernelPlan& plan) {
   return rises;
 }
 
-/// Returns the split of the only dimension of the loaded tensor that is divided among blocks. Returns a split
-/// without axis unless there is exactly one such dimension.
+/// If exactly one dimension of the tensor that `load` reads is divided among blocks, returns the split of this
+/// dimension. Otherwise returns a split without a grid axis.
 Split cut_alone(const Node& load) {
   Split found;
   for (const Split& s : load.splits)

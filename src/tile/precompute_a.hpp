@@ -3,15 +3,17 @@
 //
 //   loop: S += bf16(x[it] g[it]) W[it], squares += x[it]^2
 //
-// The pass computes all of bf16(x g), the A operand, before the loop, and the matmul reads its part of K in
-// each iteration (Node::window). If each iteration computed its part, that would take a barrier per iteration
-// and keep one warp busy while the other warps wait. Before the loop all threads take part, while the first
-// stages of W are being loaded.
+// Here `it` is the loop's iteration. The pass computes all of bf16(x g), the A operand, before the loop, and
+// in each iteration the matmul reads the iteration's slice of K (Node::window). If each iteration computed its
+// own slice, that would take a barrier per iteration and keep one warp busy while the other warps wait. Before
+// the loop all threads take part, while the first stages of W are being loaded.
 //
-// The pass changes a matmul only if the operand fits `max_bytes` of shared memory, and if every block is
-// resident from the start. A block that starts later, when another ends, would delay its own loads by this
-// computation. Runs after the pass `hoist`, which moves loop invariants before the loop, and before `share`,
-// which stores values that would be recomputed too often.
+// The pass changes a matmul only if the values that must be stored for all of K need at most 48 KB of shared
+// memory and at most a quarter of what a block can have, and if every block is resident from the start. A
+// block that starts later, when another ends, would delay its own loads by this computation.
+//
+// Runs after the pass `hoist`, which moves loop invariants before the loop, and before `share`, which stores
+// values that would be recomputed too often.
 #pragma once
 #include "target/target.hpp"
 #include "tile/program.hpp"
