@@ -53,7 +53,8 @@ class Builder {
   void close() { --loops_; }
 
   bool copies(int t) const { return is_global_load(plan_.tasks[t].kind); }
-  /// Returns whether task `t` loads a tile by cp.async, whose group must then be committed and waited for.
+  /// Returns whether task `t` loads a tile by cp.async. The schedule must then commit the copy's cp.async group, and
+  /// wait for it.
   bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
   /// Returns whether task `t` is a load or store by TMA.
   bool uses_tma(int t) const {

@@ -24,7 +24,8 @@ std::string described(const std::vector<AccessPattern>& accesses, int a) {
   return accesses[a].name.empty() ? fmt::format("access {}", a) : accesses[a].name;
 }
 
-// Throws Error if the tensor or an access is invalid.
+// Throws Error if the tensor is invalid (for example, rows longer than its row stride) or an access is (for
+// example, one that is misaligned or outside the tensor).
 void check(const Footprint& t, const std::vector<AccessPattern>& accesses) {
   if (t.rows < 1 || t.columns < 1)
     fail("swizzle: a tensor of {}x{}; both must be positive", t.rows, t.columns);
@@ -196,9 +197,9 @@ class Evaluator {
     }
   }
 
-  // Returns the bank conflicts of access `i` under candidate `c`. The result is that of evaluate() in
-  // banks.hpp for aligned accesses. Instead of single banks, it counts groups of banks that serve one lane's
-  // bytes (at least a 4-byte word).
+  // Returns the bank conflicts of access `i` under candidate `c`. For aligned accesses the result is that of
+  // evaluate() in banks.hpp. Instead of single banks, this function counts groups of adjacent banks, each of
+  // which serves the bytes of one lane (at least a 4-byte word).
   Verdict evaluate(const Instance& i, const SwizzleChoice& c) {
     const int bytes = accesses_[i.access].bytes, unit = std::max(4, bytes), groups = bank_row / unit;
     const int per_phase = std::min(32, bank_row / bytes), shift = log2_of(unit);
