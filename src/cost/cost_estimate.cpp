@@ -14,8 +14,8 @@
 
 namespace zellige::plan {
 
-// Returns the number of bytes in all 32-byte sectors that `run` contiguous bytes touch: the mean over the start
-// addresses that are multiples of `run`, as those of a dense tensor's rows are.
+// Returns the total size, in bytes, of the 32-byte sectors that `run` contiguous bytes touch. The size is averaged over
+// all start addresses that are multiples of `run`, as the start addresses of a dense tensor's rows are.
 double in_sectors(double run) {
   constexpr std::int64_t sector = 32;
   const auto length = static_cast<std::int64_t>(run), step = std::gcd(length, sector);
@@ -126,8 +126,8 @@ class Pricing {
     latencies();
     busiest();
   }
-  /// Adds the cost of another program of the same launch. Quantities per launch are added up, work per block is
-  /// averaged over all blocks, and of latencies the maximum is taken.
+  /// Adds the cost of `other`, another block program of the same launch. Quantities per launch are added up, work per
+  /// block is averaged over all blocks, and of latencies the maximum is taken.
   void join(const Pricing& other) {
     const double all = launched_ + other.launched_;
     const auto mean = [&](double& each, double others) {
@@ -152,7 +152,7 @@ class Pricing {
   }
 
  private:
-  /// Sets the number of blocks that are resident on a multiprocessor at a time.
+  /// Sets k.blocks_each, the number of blocks that are resident on a multiprocessor at a time.
   void resident() { k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_)); }
 
   /// Returns the number of bytes in the 32-byte sectors that the tile of the load or store `n` touches. The tile
@@ -187,8 +187,9 @@ class Pricing {
 
   double iterations_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
 
-  /// Adds the bytes that loads and stores move through the L2 and DRAM, and the issue slots of loads and stores that
-  /// do not go through shared memory. Only the first access to a tensor in the program is charged to DRAM.
+  /// Adds the bytes that loads and stores move through the L2 and DRAM, and the issue slots of loads and stores that do
+  /// not go through shared memory. Only the first access to a tensor in the program is charged to DRAM: `made_here` are
+  /// the tensors that earlier kernels have read or written.
   void memory(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     const double tiles = static_cast<double>(p.grid.count());
@@ -232,8 +233,9 @@ class Pricing {
         threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
     return target_.costs.sustained_fma * std::min(1.0, 0.65 + 0.25 * (warps / 4 - 1));
   }
-  /// Number of cycles of the instructions of matmul `n`, summed over all warps of a block and all iterations.
-  /// Instructions that extend beyond the tile's edges count fully.
+  /// Returns the number of cycles of the instructions of matmul `n`, for which the plan chose the instruction and tile
+  /// `m`, summed over all warps of a block and all iterations. Instructions that extend beyond the tile's edges count
+  /// fully.
   double steps_of(const Node& n, const MatmulChoice& m) const {
     const std::int64_t steps =
         m.products() * ceil_div(m.m, m.row->m) * ceil_div(m.columns(), m.row->n) * ceil_div(m.k, m.row->k);

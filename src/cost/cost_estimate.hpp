@@ -11,7 +11,7 @@
 //
 // - of the GPU: DRAM and L2;
 // - of the multiprocessor with the most blocks: shared memory, tensor cores, issue slots, and latency (of loads,
-//   barriers and dependent instructions that too few resident blocks hide).
+//   barriers and dependent instructions, if too few blocks are resident to hide it).
 //
 // The constants are the target's (target::Costs), fitted to measurements by bench/fit_price.py. An estimate ranks
 // plans; it does not replace a measurement.
@@ -54,10 +54,10 @@ struct CostEstimate {
 /// warm: reads hit it as far as the program's tensors fit in it.
 CostEstimate estimate_cost(const Plan&, const target::Target&, bool hot = false);
 
-/// Number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
+/// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
 double slots_of(OpKind);
-/// Returns the number of bytes in all 32-byte sectors that `run` contiguous bytes touch, averaged over their possible
-/// start addresses.
+/// Returns the total size, in bytes, of the 32-byte sectors that `run` contiguous bytes touch, averaged over the
+/// possible start addresses of these bytes.
 double in_sectors(double run);
 /// Returns the time of a wgmma divided by its nominal tensor-core cycles. The ratio is at least the inverse of the
 /// rate that tensor cores sustain. It is larger if reading B (and A, with `a_in_shared`) from shared memory takes

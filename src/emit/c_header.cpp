@@ -10,8 +10,8 @@ namespace {
 
 constexpr int tensor_alignment = 16, workspace_alignment = 256;  // bytes
 
-/// Returns the tensors that are arguments of the C function, in order: all inputs, then those outputs that do
-/// not overwrite an input.
+/// Returns the tensors that are arguments of run_NAME, the C function that launches the program, in order:
+/// all inputs, then those outputs that do not overwrite an input.
 std::vector<const TensorPlace*> parameters(const Manifest& m) {
   std::vector<const TensorPlace*> list;
   for (const TensorPlace& t : m.tensors)
@@ -42,8 +42,8 @@ bool overlaps(const Manifest& m) {
   return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return k.programmatic; });
 }
 
-/// Returns the initialisers of the generated array `inputs` or `outputs`, in order: the parameter of the C
-/// function, or 0 for an output that overwrites an input.
+/// Returns the initialisers of the generated array `inputs` or `outputs`, in order: for each input or output,
+/// the name of its parameter of the C function, or 0 if it is an output that overwrites an input.
 std::string addresses(const Manifest& m, Role role) {
   Names names;
   std::vector<std::string> list(static_cast<std::size_t>(count(m, role)) + 1, "0");

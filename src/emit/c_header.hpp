@@ -18,13 +18,13 @@ std::string c_header(const Manifest&);
 /// Returns "const char* run_NAME(...)" without a semicolon or body.
 std::string c_signature(const Manifest&);
 
-/// Returns the beginning of the function's definition: helper functions for messages, then the signature
-/// and the checks of all addresses. It ends where the arrays `inputs` and `outputs` have been declared; the
-/// caller adds the launches, the return and the closing brace.
+/// Returns the beginning of the C source that defines run_NAME, the function that launches the program: helper
+/// functions for messages, then the signature of run_NAME and its checks of all addresses. The text ends after the
+/// declarations of the arrays `inputs` and `outputs`; the caller adds the launches, the return and the closing brace.
 std::string c_checks(const Manifest&);
 
-/// Returns the definition of the C function, which NAME.cu has after its kernels. The function checks the
-/// addresses and calls the host entry of the program.
+/// Returns the definition of run_NAME, the C function that launches the program. NAME.cu has it after its kernels. The
+/// function checks the addresses and calls launch_NAME, which launches the kernels (host_text.hpp).
 std::string cuda_definition(const Manifest&);
 
 }  // namespace zellige::emit

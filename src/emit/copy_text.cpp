@@ -130,8 +130,9 @@ KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padd
   return {std::move(valid), whole};
 }
 
-/// Emits loads of a tile's chunks from global memory into registers. The same threads store the chunks in a
-/// later task (the copies to padded rows of lower/align.hpp).
+/// Emits loads of a tile's chunks (the elements of one copy) from global memory into registers. The same
+/// threads store the chunks to shared memory in a later task. Used for copies to padded rows
+/// (lower/align.hpp).
 void KernelText::fetch(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];

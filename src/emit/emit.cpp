@@ -12,8 +12,8 @@
 namespace zellige::emit {
 namespace {
 
-/// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. If one
-/// launch runs several block programs, its grid is the sum of their blocks.
+/// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. If the launch
+/// runs several block programs, its grid has as many blocks as all of these together.
 KernelLaunch launch_of(std::span<const plan::KernelPlan> programs) {
   const plan::KernelPlan& k = programs[0];
   KernelLaunch launch;
@@ -81,8 +81,8 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
   return m;
 }
 
-/// Returns only the headers that the source of the kernels needs, because parsing headers is half of NVRTC's
-/// time for a small program.
+/// Returns the headers that the source text `kernels` needs. It returns no others, because parsing headers is
+/// half of NVRTC's time for a small program.
 std::vector<const char*> headers_of(std::string_view kernels) {
   const auto calls = [&](std::string_view name) { return kernels.find(name) != kernels.npos; };
   std::vector<const char*> headers{"block/tile.hpp"};

@@ -184,8 +184,8 @@ void KernelText::nest(const std::vector<int>& tasks) {
   if (!within.empty()) out_.close();
 }
 
-/// Returns the condition under which a block stores its tile of the task's output. It is empty if all blocks
-/// do (kernel/sliced.hpp).
+/// Returns the condition under which a block stores its tile of the task's output, or an empty condition if
+/// all blocks store their tiles (kernel/sliced.hpp).
 Condition KernelText::in_slices(const Task& task) const {
   Condition all;
   for (const plan::Slice& slice : plan::slices(plan_, task)) {
@@ -288,6 +288,7 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
 /// these iterations. If each iteration stored its results at once, the compiler could not move a load before
 /// an earlier store that may alias it, and each iteration would wait for the latency of the preceding one.
 /// `each` opens a loop over the iterations and returns the position in the nest; `close` closes the loop.
+/// `counter` is the name of the loop variable.
 void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c, const char* counter,
                                int many, const std::function<NestAt()>& each,
                                const std::function<void()>& close) {
@@ -348,8 +349,9 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
   }
 }
 
-/// Emits the addition of a value (or the maximum) to the thread's partial result of a reduction, or the
-/// addition of a product to that of a matmul without an instruction.
+/// Emits the update of the thread's partial result with the value of `item`: for a sum its addition, for a
+/// maximum the maximum of both. For a matmul that uses no matrix instruction, emits the addition of a product
+/// of two values.
 void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const Context& c = *nest.context;
@@ -400,7 +402,8 @@ void KernelText::write_pieces(const std::string& value, const NestAt& nest, int 
 }
 
 /// Emits the store of a value to a buffer in shared memory. If several threads have the value, one of them
-/// stores it. If warps share K, each warp stores its partial result to a part of the buffer of its own.
+/// stores it. If the warps divide K among themselves, each warp stores its partial result to its own part of
+/// the buffer.
 void KernelText::to_shared(const Item& item, const NestAt& nest) {
   const Buffer& b = plan_.buffers[item.buffer];
   const int inner = nest.context->inner(), vector = nest.context->vector();

@@ -110,7 +110,8 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
   }
 }
 
-/// Emits a variable with the inverse of the divisor `text`, an expression. Returns the name of the variable.
+/// Emits a variable of class Divisor, which holds the inverse of the divisor. `text` is the expression of the
+/// divisor. Returns the name of the variable.
 std::string KernelText::divisor(const std::string& text) {
   const std::string name = fresh("d");
   out_.line("const Divisor {}({});", name, text);
@@ -307,9 +308,9 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
   return joined(parts, item.vector, register_type(n.dtype));
 }
 
-/// Returns the expression of operator `node`'s accumulator at a position of the nest. Matrices with the batch
-/// indices 2 i and 2 i + 1 are a pair; with `other`, the accumulator is that of the other matrix of the pair
-/// at the same row and column.
+/// Returns the expression of operator `node`'s accumulator at a position of the nest. If `other` is true,
+/// returns the accumulator at the same row and column of another matrix of the batch: that with index 2 i + 1
+/// in place of 2 i, and vice versa.
 std::string KernelText::accumulator(int node, const NestAt& nest, int vector, bool other) const {
   const std::string chunk = other ? fmt::format("{}::other({})", fragment_type(*nest.context), nest.chunk)
                                   : fmt::format("{}", nest.chunk);

@@ -66,7 +66,7 @@ bool programmatic(const Manifest& m) {
                      [](const KernelLaunch& k) { return k.programmatic; });
 }
 
-/// Returns the expression of a tensor's address.
+/// Returns the expression of a tensor's address in the source of the host code.
 std::string address(const TensorPlace& t) {
   switch (t.role) {
     case Role::input:

@@ -5,9 +5,9 @@
 //   for (const plan::Launch& l : plan::launches(plan.kernels)) name = code.add(l);   // name of the kernel to launch
 //   code.str()                                                                       // the source of all kernels
 //
-// Functions that differ only in names (same_text.hpp) are emitted once. If each block program writes one
-// operand of a concatenation, the operand's offset is an argument. So a concatenation of N operands of one
-// shape is one function and N calls.
+// Functions that differ only in names (same_text.hpp) are emitted once. If each block program of a launch writes one
+// operand of a concatenation, the operand's offset in the result is an argument of the function. So a concatenation of
+// N operands of one shape is one function and N calls.
 #pragma once
 #include <map>
 #include <span>

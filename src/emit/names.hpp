@@ -43,9 +43,10 @@ class Names {
   static std::string emulated(const std::string& kernel) { return "emulate_" + kernel; }
 
  private:
-  /// Returns the identifier of the tensor `name` that begins with `letter`.
+  /// Returns an identifier for the tensor `name`. The identifier begins with `letter`.
   std::string form(char letter, const std::string& name);
-  /// Returns the rest of an identifier after its first letter; different for each tensor name.
+  /// Returns the part after the first letter that all identifiers of the tensor `name` have. It is different
+  /// for each tensor name.
   const std::string& stem(const std::string& name);
 
   std::map<std::string, std::string> stem_;  // by name; no two are equal

@@ -33,8 +33,8 @@ std::string function(const Instruction& row) {
 /// "tma_load_2d".
 std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hint"); }
 
-/// Returns the tensors that a channel's producer fills, in the order in which it fills them, without
-/// duplicates.
+/// Returns the tensors that the producer of a channel (a ring of shared-memory stages between warp roles)
+/// fills, in the order in which it fills them, without duplicates.
 std::vector<int> carried(const plan::Schedule& s, int channel) {
   std::vector<int> tensors;
   plan::walk(s.agents[s.channels[channel].producer].steps,
@@ -308,8 +308,8 @@ bool KernelText::overwritten(int node) const {
   });
 }
 
-/// Emits a matmul by wgmma. The first wgmma overwrites the accumulators if `peeled`, which is set in the
-/// first iteration, or if the matmul does not accumulate over the loop.
+/// Emits a matmul by wgmma. The first wgmma overwrites the accumulators if `peeled` is true, as in a first
+/// iteration that is emitted before the loop, or if the matmul does not accumulate over the loop.
 void KernelText::multiply_by_warpgroups(const Task& task, bool peeled) {
   const Node& n = block_.nodes[task.node];
   const plan::MatmulChoice& m = plan_.matmuls.at(task.node);

@@ -76,8 +76,8 @@ class Emission : graph::BlockWriter {
     int exact = -1;       // of a block with one tile of rows: the maximum before its clamp
   };
 
-  /// Throws Error if a row of minus infinities would give a number where the operators give NaN, because the running
-  /// maximum starts at a finite number.
+  /// Throws Error if the kernel would give a number for a row of minus infinities where the group's operators give NaN.
+  /// This may happen because the running maximum starts at a finite number.
   void check_infinite_rows() const {
     std::map<std::pair<int, int>, int> numbers;  // of the maxima, by operand and dimension
     require_nan_rows(steps_, [&](int v) -> std::optional<int> {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t max_places = 16;
 
 /// Returns operator `from` and all operators that are connected to it by paths without operator `at`. Returns
-/// an empty set if an operator among these does not depend on `at`, or if there are more than max_places.
+/// an empty set if an operator among them does not depend on `at`, or if there are more than max_places.
 std::set<int> follows(int at, int from, const Order& order, const Neighbours& neighbours) {
   std::set<int> met{from};
   for (std::vector<int> open{from}; !open.empty();) {
@@ -94,11 +94,11 @@ class Covering {
     std::vector<const Rest*> rests;
   };
 
-  /// Returns the index of the branch that contains the place, or -1 if none does.
+  /// Returns the index of the branch that contains the place (operator number), or -1 if none does.
   int branch(int place) const { return in_[static_cast<std::size_t>(place)]; }
 
-  /// Returns whether branch `b` can be covered separately: every piece with places inside and outside of the
-  /// branch contains b.at, the place where the branch joins the rest.
+  /// Returns whether branch `b` can be covered separately: every piece (candidate group) with places
+  /// (operators) inside and outside of the branch contains b.at, the place where the branch joins the rest.
   bool keep_to(const Branch& b) const {
     return std::ranges::all_of(pieces_, [&](const Piece& p) {
       if (p.cost == never || std::ranges::binary_search(p.places, b.at)) return true;
@@ -128,8 +128,9 @@ class Covering {
     return made;
   }
 
-  /// Adds piece `p`, restricted to its places on the stem (outside of branches), to the pieces for the stem's
-  /// cover. If several pieces have the same places on the stem, only the cheapest is used.
+  /// Adds piece `p` (a candidate group), restricted to its places (operators) outside of branches, to the
+  /// pieces from which the places outside of branches are covered. If several pieces have the same places
+  /// outside of branches, only the cheapest is used.
   void add(std::size_t p) {
     Laid laid{p, 0, pieces_[p].cost, {}};
     Piece stem;

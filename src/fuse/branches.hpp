@@ -12,7 +12,7 @@
 // 3, 4}, it must contain 2. Exactly one piece of a cover contains 2. If that piece leaves 3 or 4 uncovered,
 // the cheapest cover of the uncovered places is found separately, and its cost is added to the piece's. The
 // main cover then has no places 3 and 4. So its states do not record which of the 2^n subsets of a branch of
-// n operators are uncovered. The result is exact if the main cover and those of the branches are.
+// n operators are uncovered. The result is exact if the main cover and the covers of the branches are exact.
 #pragma once
 #include <optional>
 #include <vector>
@@ -28,9 +28,10 @@ struct Branch {
   std::vector<int> places;  // ascending
 };
 
-/// Returns the branches of a graph. Each branch joins the rest at an operator that reads a tensor with many
-/// readers (Neighbours::of_many), and all operators of the branch depend on that operator. No operator is in
-/// two branches. If such a reader has no neighbours outside of the branch, there is no entry for it.
+/// Returns the branches of a graph. A branch is a set of operators that is connected to the rest of the graph
+/// only through one operator, Branch::at, on which all of them depend. Only operators that read a tensor with
+/// many readers (Neighbours::of_many) are considered for Branch::at. No operator is in two branches. If
+/// nothing but the branch is connected to Branch::at, the branch is omitted.
 std::vector<Branch> branches_of(const Order&, const Neighbours&);
 
 /// Recognises groups that are equal except for which of several equal branches they take operators from, so
@@ -40,9 +41,10 @@ class Patterns {
  public:
   /// The branches must be of operators, as branches_of returns them.
   Patterns(const graph::KernelGraph&, const std::vector<Branch>& of_operators);
-  /// Returns a key that is equal for groups which differ only in the choice among equal branches. Returns
-  /// nullopt if the group has the joining operators of fewer than two branches, or an operator of a branch
-  /// without the branch's joining operator.
+  /// Returns a key that is equal for groups which differ only in the choice among equal branches. Let the
+  /// joining operator of a branch be the one through which the branch is connected to the rest of the graph.
+  /// Returns nullopt if the group has the joining operators of fewer than two branches, or an operator of a
+  /// branch without the branch's joining operator.
   std::optional<std::vector<int>> of(const std::vector<int>& ops) const;
 
  private:

@@ -140,8 +140,8 @@ class Choosing {
     std::shared_ptr<Kind> kind{};
   };
 
-  /// Sets the kind of each group. Groups that are equal up to names get the same kind, which is estimated and
-  /// planned once.
+  /// Sets the kind of each group (the class of groups that are equal up to names, which is estimated and
+  /// planned once).
   void find_kinds(std::vector<Found>& groups) {
     std::vector<std::vector<int>> ops;
     for (const Found& f : groups) ops.push_back(f.ops);
@@ -158,7 +158,8 @@ class Choosing {
     return us;
   }
 
-  /// Returns the distance between the group's first and last operator in the order of the cover's places.
+  /// Returns the distance between the group's first and last operator in the order in which the cover search
+  /// numbers the operators.
   int span(const std::vector<int>& ops) const {
     const auto [first, last] = std::ranges::minmax(ops, {}, [&](int x) { return place_[x]; });
     return place_[last] - place_[first];
@@ -223,17 +224,18 @@ class Choosing {
   }
 
   /// Returns the cheapest cover (set of groups that contains each operator once), as indices of candidates_.
-  /// All its groups are planned: plans groups and finds the cheapest cover again, until this is so.
+  /// Plans the groups of the cheapest cover and finds the cheapest cover again, until all its groups are
+  /// planned.
   std::vector<std::size_t> planned_way() {
     std::vector<std::size_t> way = cheapest();
     while (plan(way)) way = cheapest();
     return way;
   }
 
-  /// For each two groups of cover `way` of which one reads the other, adds their union as a candidate,
-  /// because growing by single operators may not reach the union. If equal operators read the same result,
-  /// the union takes the first of them in the graph's order, so that the remaining ones stay adjacent in this
-  /// order. Returns whether a union was added that may cost less than its two groups.
+  /// For each two groups of cover `way` of which one reads a result of the other, adds their union as a
+  /// candidate, because growing by single operators may not reach the union. If equal operators read the same
+  /// result, the union takes the first of them in the graph's order, so that the remaining ones stay adjacent
+  /// in this order. Returns whether a union was added that may cost less than its two groups.
   bool add_unions(const std::vector<std::size_t>& way) {
     std::vector<Found> unions;
     std::vector<double> alone;
@@ -343,8 +345,8 @@ class Choosing {
     return order;
   }
 
-  /// Returns the pairs of groups of cover `way` of which the second reads the first, as indices of
-  /// candidates.
+  /// Returns the pairs of groups of cover `way` of which the second group reads a result of the first, as
+  /// indices of candidates.
   std::vector<std::pair<std::size_t, std::size_t>> readers(const std::vector<std::size_t>& way) const {
     const Waiting w = waiting(way);
     std::vector<std::pair<std::size_t, std::size_t>> pairs;

@@ -10,13 +10,13 @@
 namespace zellige::fuse {
 namespace {
 
-/// The set of covered places after a given place: bit i is place + 1 + i.
+/// The set of covered places (operator numbers) after a given place p: bit i stands for place p + 1 + i.
 using Word = std::uint64_t;
 using Covered = std::span<const Word>;
 constexpr std::size_t word_bits = 64;
 
-/// Returns the places of a piece as a bit set of `words` words. Bit i stands for place first + 1 + i, where
-/// `first` is the piece's first place, which has no bit.
+/// Returns the places (operator numbers) of a piece (a candidate group) as a bit set of `words` words. Bit i
+/// stands for place first + 1 + i, where `first` is the piece's first place, which has no bit.
 std::vector<Word> covered_by(const Piece& piece, std::size_t words) {
   std::vector<Word> bits(words);
   for (std::size_t i = 1; i < piece.places.size(); ++i) {
@@ -26,7 +26,8 @@ std::vector<Word> covered_by(const Piece& piece, std::size_t words) {
   return bits;
 }
 
-/// Returns true if `a` comes before `b` in the lexicographic order of the sets' ascending places.
+/// Returns true if the set of places (operator numbers) `a` comes before `b`, comparing their ascending lists
+/// lexicographically.
 bool is_before(Covered a, Covered b) {
   for (std::size_t w = 0; w < a.size(); ++w) {
     const Word differ = a[w] ^ b[w];
@@ -42,8 +43,8 @@ bool is_before(Covered a, Covered b) {
   return false;
 }
 
-/// A state of the search, reached on the cheapest path: a first uncovered place, and what is covered after
-/// it.
+/// A state of the search (a partial cover), reached on the cheapest path: the first uncovered place
+/// (operator), and the covered places after it.
 struct Reached {
   // Cost so far, and its excess over the lower bounds of the covered places.
   double cost = never, over = never;
@@ -53,25 +54,29 @@ struct Reached {
   std::size_t state = 0;  // index of the previous state among those of `from`
 };
 
-/// The states with one first uncovered place, in a hash table keyed by what is covered after it.
+/// The states (partial covers) with the same first uncovered place (operator), in a hash table keyed by the
+/// covered places after it.
 class Level {
  public:
   explicit Level(std::size_t words = 1) : words_(words) {}
 
   std::size_t size() const { return reached_.size(); }
-  /// Returns the set of places that are covered in the state with index `state`.
+  /// Returns the places (operators) that the partial cover with index `state` contains after its first
+  /// uncovered place, as a bit set.
   Covered covered(std::size_t state) const { return {bits_.data() + state * words_, words_}; }
   Reached& operator[](std::size_t state) { return reached_[state]; }
   const Reached& operator[](std::size_t state) const { return reached_[state]; }
 
-  /// Returns the index of the state whose covered places are `covered`, or nullopt if there is none.
+  /// Returns the index of the search state (partial cover) whose covered places (operators) are `covered`, or
+  /// nullopt if there is none.
   std::optional<std::size_t> find(Covered covered) const {
     if (slots_.empty()) return std::nullopt;
     const std::uint32_t in = slots_[slot(covered)];
     if (in == 0) return std::nullopt;
     return in - 1;
   }
-  /// Returns the state whose covered places are `covered`. Inserts it if there is none.
+  /// Returns the search state (partial cover) whose covered places (operators) are `covered`. Inserts the
+  /// state if there is none.
   Reached& at(Covered covered) {
     if (2 * (size() + 1) > slots_.size()) rebuild(std::max<std::size_t>(16, 4 * size()));
     std::uint32_t& in = slots_[slot(covered)];
@@ -82,7 +87,7 @@ class Level {
     }
     return reached_[in - 1];
   }
-  /// Keeps only the states with the indices `states`, in the order of this list.
+  /// Keeps only the search states (partial covers) with the indices `states`, in the order of this list.
   void keep(const std::vector<std::size_t>& states) {
     Level kept(words_);
     for (std::size_t s : states) {
@@ -94,8 +99,8 @@ class Level {
   }
 
  private:
-  /// Returns the slot of the hash table that has the state with the covered places `covered`, or the empty
-  /// slot where that state would be inserted.
+  /// Returns the hash-table slot of the search state (partial cover) whose covered places (operators) are
+  /// `covered`, or the empty slot where that state would be inserted.
   std::size_t slot(Covered covered) const {
     Word h = 0;
     for (Word w : covered) h = (h ^ w) * 0x9e3779b97f4a7c15, h ^= h >> 29;
@@ -104,7 +109,8 @@ class Level {
       i = (i + 1) & (slots_.size() - 1);
     return i;
   }
-  /// Resizes the hash table to `room` slots, rounded up to a power of two, and inserts all states again.
+  /// Resizes the hash table to `room` slots, rounded up to a power of two, and inserts all search states
+  /// again.
   void rebuild(std::size_t room) {
     slots_.assign(std::bit_ceil(room), 0);
     for (std::size_t s = 0; s < size(); ++s) slots_[slot(covered(s))] = static_cast<std::uint32_t>(s + 1);
@@ -116,8 +122,8 @@ class Level {
   std::vector<std::uint32_t> slots_;  // a state's index + 1; 0: empty
 };
 
-/// Returns, for each place, a lower bound of what covering this place costs. The bounds of a piece's places
-/// sum to at most the piece's cost.
+/// Returns, for each place (an operator that the cover must contain), a lower bound of its share of the
+/// cover's cost. The bounds of all places of a piece (a candidate group) sum to at most the piece's cost.
 std::vector<double> min_shares(std::size_t places, const std::vector<Piece>& pieces) {
   std::vector<std::vector<std::size_t>> of(places);  // by place: the pieces that contain it
   std::vector<double> min_cost(places, never), over(pieces.size());
@@ -145,7 +151,7 @@ std::vector<double> min_shares(std::size_t places, const std::vector<Piece>& pie
   return min_cost;
 }
 
-/// Searches for the cheapest cover of one set of pieces.
+/// Searches for the cheapest cover that can be made of the given pieces (candidate groups).
 class Covering {
  public:
   Covering(std::size_t places, const std::vector<Piece>& pieces)
@@ -168,8 +174,9 @@ class Covering {
       std::ranges::stable_sort(list, {}, [&](std::size_t p) { return over_[p]; });
   }
 
-  /// Returns the cheapest cover. A first search with few states finds some cover, whose cost limits the
-  /// second search, which keeps at most `widest` states with the same first uncovered place.
+  /// Returns the cheapest cover: pieces (candidate groups) that contain each place (operator) exactly once. A
+  /// first search with few states (partial covers) finds some cover, whose cost limits the second search,
+  /// which keeps at most `widest` states with the same first uncovered place.
   Cover run(std::size_t widest) {
     const Cover some = search(std::min(widest, first_widest), never);
     double over = 0, maximum = 0;
@@ -187,9 +194,10 @@ class Covering {
   // A place is narrowed early beyond this many times `widest` states.
   static constexpr std::size_t max_waiting = 8;
 
-  /// Returns the cheapest cover whose excess (its cost minus the places' lower bounds) is at most `limit`, or
-  /// a cover of cost `never` if there is none. Stores all states in levels_, for weigh(). `widest` is the
-  /// maximum number of states with the same first uncovered place.
+  /// Returns the cheapest cover whose excess (its cost minus the lower bounds of all places, which are the
+  /// operators to be covered) is at most `limit`, or a cover of cost `never` (infinity) if there is none.
+  /// Stores all states (partial covers) in levels_, for weigh(). `widest` is the maximum number of states
+  /// with the same first uncovered place.
   Cover search(std::size_t widest, double limit) {
     Cover cover;
     levels_.assign(by_first_.size() + 1, Level(words_));
@@ -222,9 +230,10 @@ class Covering {
     return cover;
   }
 
-  /// Adds piece number `piece` to a state whose first uncovered place is `at`, which must be the piece's
-  /// first place. `covered` are the places covered after `at`. Returns the first place that is then
-  /// uncovered, and sets next_ to the places covered after that. Returns 0 if the piece overlaps `covered`.
+  /// Adds piece number `piece` (a candidate group) to a partial cover. `at` is the first place (operator)
+  /// that the partial cover lacks, and must be the piece's first place. `covered` are the places after `at`
+  /// that the partial cover contains. Returns the first place that is uncovered after the addition, and sets
+  /// next_ to the covered places after that one. Returns 0 if the piece overlaps `covered`.
   std::size_t lay(std::size_t at, Covered covered, std::size_t piece) {
     const std::vector<Word>& mask = masks_[piece];
     for (std::size_t w = 0; w < words_; ++w)
@@ -245,9 +254,9 @@ class Covering {
     return at + shift;
   }
 
-  /// Sorts the states of one level, which are those with the same first uncovered place, by their covered
-  /// places. Returns true if there are at most `widest` states. Otherwise keeps the `widest` states with the
-  /// least excess cost and returns false.
+  /// Sorts the states (partial covers) of one level, all of which have the same first uncovered place
+  /// (operator), by their covered places. Returns true if there are at most `widest` states. Otherwise keeps
+  /// the `widest` states with the least excess (cost above the lower bound) and returns false.
   static bool narrow(Level& level, std::size_t widest) {
     const auto before = [&](std::size_t a, std::size_t b) {
       return is_before(level.covered(a), level.covered(b));
@@ -268,8 +277,9 @@ class Covering {
     return !dropped;
   }
 
-  /// Sets with[p] to the cost of the cheapest cover that contains piece p, for all pieces. Also computes the
-  /// least cost from each state to the end. Pieces whose excess exceeds `limit` are skipped.
+  /// Sets with[p], for each piece p (candidate group), to the cost of the cheapest cover that contains p.
+  /// Also computes, for each state (partial cover), the least cost of completing it. Covers whose excess
+  /// (cost above the lower bound) exceeds `limit` are skipped.
   void weigh(std::vector<double>& with, double limit) {
     levels_.back()[0].rest = 0;
     for (std::size_t at = levels_.size() - 1; at-- > 0;)

@@ -40,9 +40,9 @@ struct Cover {
   bool exact = true;         // no state was dropped, so that no cover is cheaper
 };
 
-/// Returns the cheapest cover: pieces that contain each of the places 0 to `places` - 1 exactly once, at the
-/// least total cost. Returns a cover of cost `never` (infinity) if there is none. `widest` is the maximum
-/// number of search states with the same first uncovered place (a beam width).
+/// Returns the cheapest cover: pieces (candidate groups) that contain each of the places (operators) 0 to `places` - 1
+/// exactly once, at the least total cost. Returns a cover of cost `never` (infinity) if there is none. `widest` is the
+/// maximum number of search states (partial covers) with the same first uncovered place (a beam width).
 Cover cheapest_cover(std::size_t places, const std::vector<Piece>&, std::size_t widest);
 
 }  // namespace zellige::fuse

@@ -30,7 +30,7 @@ Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, Cos
 ///
 /// - If `fuse` is false, returns the graph unchanged; throws Error if the options have tiles for decomposed operators.
 /// - With automatic tiles, custom operators are kept or decomposed, whichever is cheaper.
-/// - With explicit tiles, they are kept or decomposed as in the graph for which the tiles were made.
+/// - With explicit tiles, custom operators are kept or decomposed as in the graph for which the tiles were made.
 ///
 /// Sets plan_options.decomposed. If the input graph has no custom operators, replaces automatic tiles by
 /// `given`, because fusion has selected tiles already.

@@ -9,7 +9,7 @@
 // The excerpt has the operators, the views through which their operands are read, and the readers of their
 // results. A reader that is no view is represented by a copy. A slice of an operand begins at 0 in the
 // excerpt, because only its strides matter: so the steps of an unrolled loop, each of which reads its own
-// row, are equal.
+// row, have equal excerpts.
 //
 // Operators of the group that do not depend on each other form its branches. Branches are sorted by their own
 // excerpts, so that any two of five equal branches give the same excerpt.

@@ -45,7 +45,8 @@ class Rows {
     fail("{} would read a number where a row of -inf alone gives NaN", graph::name(s.kind));
   }
 
-  /// Returns the result of a step with one tensor operand, and perhaps a scalar.
+  /// Returns how the result of a step with one tensor operand differs, in a row of minus infinities, from what the
+  /// operators compute. Throws Error if the result would be a number that no later step turns into NaN.
   Lost unary(const Step& s) const {
     const Lost x = lost_[s.inputs[0]];
     switch (s.kind) {
@@ -88,7 +89,8 @@ class Rows {
     }
   }
 
-  /// Returns the result of a step with two tensor operands.
+  /// Returns how the result of a step with two tensor operands differs, in a row of minus infinities, from what the
+  /// operators compute. Throws Error if the result would be a number that no later step turns into NaN.
   Lost binary(const Step& s) const {
     const Lost x = lost_[s.inputs[0]], y = lost_[s.inputs[1]];
     const bool same = x.running == y.running;
@@ -120,8 +122,8 @@ class Rows {
     }
   }
 
-  /// Returns whether the maximum of `x` has one element along the dimension `back` positions before the last, so that a
-  /// sum along it is over one row, or part of one.
+  /// Returns whether the maximum that was subtracted in `x` has extent 1 along the dimension `back` positions before
+  /// the last. A sum of `x` along this dimension is then within one row.
   bool one_per_row(const Lost& x, std::size_t back) const {
     const Shape& s = steps_.values[x.maximum].shape;
     return back >= s.size() || s[s.size() - 1 - back] == 1;

@@ -282,8 +282,8 @@ class Making {
   }
 
   /// Appends to `k` a launch that computes partial results of the steps `of` under tiling `t`, with a split
-  /// loop. Appends the tensors that the launch stores to `k.between` and `g`, and their indices to `tensors`.
-  /// Returns the launch's body.
+  /// loop. The launch stores new tensors: appends them to `k.between` and to `g`, and appends their indices
+  /// to `tensors`. Returns the launch's body.
   Body add_parts(const std::pair<Steps, Axes>& of, const Tiles& t, Kernel& k, KernelGraph& g,
                  std::vector<int>& tensors) const {
     const auto& [steps, axes] = of;
@@ -337,7 +337,8 @@ class Making {
     return best;
   }
 
-  /// Returns the key of after_: everything on which the launch that combines partial results depends.
+  /// Returns the key of the cache after_: everything on which the launch that combines partial results
+  /// depends.
   static LeftBy left_by(const Tiles& t, const Body& first) {
     LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
     for (const Partial& p : first.partials) {

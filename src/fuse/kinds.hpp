@@ -39,22 +39,24 @@ class Kinds {
  public:
   Kinds(const graph::KernelGraph&, const target::Target&, CostCache& known);
 
-  /// Returns the kind of each group. The operators of a group must be ascending. The kernels of new kinds are
-  /// found in parallel.
+  /// Returns the kind of each group: groups that are equal up to names have one kind. The operators of a group must be
+  /// ascending. The kernels of new kinds are found in parallel.
   std::vector<std::shared_ptr<Kind>> of(const std::vector<std::vector<int>>& groups);
-  /// Returns the number of kinds.
+  /// Returns the number of kinds (classes of groups that are equal up to names).
   std::size_t count() const { return kinds_.size(); }
-  /// Plans the kernels of a kind, and sets `best` and `us` to the cheapest one. If none can be planned, sets
-  /// `us` to `never` and `why` to the reason.
+  /// Plans the kernels of a kind (a class of groups that are equal up to names). Sets the kind's `best` to the index of
+  /// the cheapest kernel and `us` to its expected time in microseconds. If no kernel can be planned, sets `us` to
+  /// `never` (infinity) and `why` to the reason.
   void plan(Kind&) const;
-  /// Returns the cheapest kernel of a planned kind, for the operators `ops`, a group of that kind.
+  /// Returns the cheapest kernel of a planned kind (a class of groups that are equal up to names), translated to the
+  /// operators `ops`, a group of that kind.
   Kernel kernel(const Kind&, const std::vector<int>& ops) const;
   /// Returns, as text for a note, why no kernel computes the operators `ops` together or, if there is such a
   /// kernel, its estimated time. If `plan_it` is true, kernels that cannot be planned are ignored.
   std::string reason(const std::vector<int>& ops, bool plan_it) const;
 
  private:
-  /// Sets the kernels of a new kind, and the kind's estimated time.
+  /// Sets the kernels of a new kind (a class of groups that are equal up to names), and the kind's estimated time.
   void find_kernels(Kind&) const;
 
   const graph::KernelGraph& g_;

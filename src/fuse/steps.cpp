@@ -192,8 +192,8 @@ class Expansion {
 
 namespace {
 
-/// Returns whether the operand of a permute is a matmul's result (with or without a bias) and only rotary
-/// embeddings read its result. Such a permute is the only view that a group may contain.
+/// Returns whether the operand of `permute` is a matmul's result (with or without a bias), and only rotary
+/// embeddings read the result of `permute`. Such a permute is the only view that a group may contain.
 bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
   const auto reads = [&](const KernelOp& op, int t) { return std::ranges::count(op.inputs, t) > 0; };
   return std::ranges::any_of(g.ops,

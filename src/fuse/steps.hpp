@@ -61,9 +61,10 @@ bool fusable(const graph::KernelGraph&, int op);
 /// Whether all readers of a loaded tensor share one value, or each has its own value with independent axes.
 enum class Readers : bool { together, separate };
 
-/// Returns the steps of the operators `ops`, which must be ascending. A concatenation is no step: its result
-/// is loaded. Throws Error if an operator reads a reduction's result without the reduced dimension, which the
-/// group's steps keep, or if a concatenation cannot be read operand by operand.
+/// Returns the steps of the operators `ops`, which must be ascending. A concatenation is no step: its result is loaded.
+/// Throws Error if an operator reads a reduction's result without the reduced dimension, which the group's steps keep,
+/// or if a concatenation cannot be read operand by operand. With Readers::together all readers of a loaded tensor share
+/// one value; with Readers::separate each reader has its own, with independent axes.
 Steps steps_of(const graph::KernelGraph&, const std::vector<int>& ops, Readers = Readers::together);
 
 }  // namespace zellige::fuse

@@ -24,7 +24,9 @@ enum class Stored : std::uint8_t { along_rows, anyhow };
 
 /// Returns tilings for a group without matmuls that has few rows, or rows that do not fit into a block. Each
 /// block reduces one tile of a row. Another kernel combines these partial results and reads the row again.
-/// Returns none if an unsplit tiling has enough blocks for at least half of the multiprocessors.
+/// Returns none if an unsplit tiling has enough blocks for at least half of the multiprocessors. With
+/// Stored::along_rows, also returns none unless the group stores a tensor with the axis that it reduces over,
+/// as a softmax does.
 std::vector<Tiles> row_splits(const Steps&, const Axes&, const target::Target&, Stored);
 
 /// Returns up to two variants of a tiling whose loop is split over blocks (split-K). Returns none if the

@@ -22,8 +22,8 @@ struct Warp {
   std::vector<std::int64_t> part;
 };
 
-/// Returns the index of a thread along some of the modes of the thread layout: those for which which(mode, below) is
-/// true. `below` is the product of the extents of all modes before the mode.
+/// Returns the index of thread `thread` in some of the modes of a thread layout, as one number: in those for which
+/// which(mode, below) is true. `below` is the product of the extents of all modes before the mode.
 template <class Which>
 std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& which) {
   std::int64_t number = 0, times = 1, below = 1;

@@ -63,8 +63,8 @@ void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, st
     }
 }
 
-/// Returns the in-bounds extent of a load's tile along dimension d, for the block that has tile number `tile`
-/// along this dimension, in iteration `iteration` of the loop.
+/// Returns the number of elements in bounds of a load's tile along dimension d, for the block that has tile
+/// number `tile` along this dimension, in iteration `iteration` of a loop of `loop` iterations.
 std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::int64_t loop,
                           std::int64_t iteration) {
   const Split& s = n.splits[d];
@@ -72,13 +72,14 @@ std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::
   return static_cast<std::uint64_t>(std::clamp<std::int64_t>(s.extent - tile * s.tile, 0, n.shape[d]));
 }
 
-/// Returns, for the dimensions of a load's tile that grid axis `axis` divides among blocks, the product of
-/// their in-bounds extents, summed over the `blocks` blocks along this axis. Axis -1 stands for the
-/// dimensions that no grid axis divides.
+/// Considers the dimensions of a load's tile that grid axis `axis` divides among blocks, or those that no
+/// grid axis divides if `axis` is -1. Returns the product of the numbers of elements in bounds along these
+/// dimensions, summed over the `blocks` blocks along the axis, in iteration `iteration` of a loop of `loop`
+/// iterations.
 std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t loop, std::int64_t iteration) {
-  // The dimensions, by the digit (index / div % mod) of the block index that selects their tile. Distinct
-  // digits of one index take all combinations equally often, so the sum over all blocks is a product of sums
-  // over digits.
+  // Groups the dimensions by the digit (index / div % mod) of the block index that selects their tile.
+  // Distinct digits of one index take all combinations equally often, so the sum over all blocks is a product
+  // of sums over digits.
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> digits;  // by div and mod
   for (std::size_t d = 0; d < n.splits.size(); ++d)
     if (n.splits[d].axis == axis)
@@ -267,8 +268,9 @@ class Prediction {
     return barriers;
   }
 
-  /// Adds the counters of an acquire of a stage of channel c. If the agent is a consumer, all its threads
-  /// wait. If it is the producer, one thread waits, and then arrives with the expected bytes of the stage.
+  /// Adds the counters of an acquire of a stage of channel c (a ring of shared-memory stages between warp
+  /// roles). If the agent is a consumer, all its threads wait. If it is the producer, one thread waits, and
+  /// then arrives with the expected bytes of the stage.
   void acquire(const Agent& agent, const Channel& c) {
     const bool fills = &plan_.schedule.agents[c.producer] == &agent && !is_exchange(c);
     counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);

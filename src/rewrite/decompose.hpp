@@ -16,8 +16,8 @@
 // - the last tile is partial, or slices are stored;
 // - an output is written into an input's memory.
 //
-// The resulting tensors have the dtypes of the tiles. A block computes in float32 and does not round tiles to
-// their dtypes, but kernel-level tensors are rounded. After fusion, roundings.hpp checks that no rounding was
+// Each tile becomes a tensor of the tile's dtype. A block computes in float32 and does not round tiles to their dtypes,
+// but kernel-level tensors are rounded when they are stored. After fusion, roundings.hpp checks that no rounding was
 // added.
 #pragma once
 #include <optional>

@@ -43,8 +43,8 @@ class Roundings {
     for (const KernelTensor& t : unfused.tensors) named_.insert(t.name);
   }
 
-  /// Removes from the fused graph the casts that the original graph lacks. Returns the name of a tensor that
-  /// is rounded in spite of that, or nullopt if there is none.
+  /// Replaces casts in the fused graph that the original graph lacks by casts to float32. Then returns the
+  /// name of a tensor that only the fused graph rounds, or nullopt if there is none.
   std::optional<std::string> run() {
     for (std::size_t i = 0; i < fused_.ops.size(); ++i)
       if (const auto name = inside(static_cast<int>(i))) return name;
@@ -60,7 +60,7 @@ class Roundings {
 
  private:
   /// Returns whether all readers of a tensor round it anyway, directly or through views. declared(v) says
-  /// whether tensor v, the result of a view, may be rounded.
+  /// whether tensor v, the result of a view, may be stored rounded.
   template <class Declared>
   static bool read_rounded(const KernelGraph& g, int tensor, Declared declared) {
     for (const KernelOp& op : g.ops)
@@ -72,8 +72,8 @@ class Roundings {
     return true;
   }
 
-  /// Returns whether the tensor may be rounded: its dtype does not round, or declared_ has a tensor of this
-  /// name, shape and dtype.
+  /// Returns whether the tensor may be stored in its dtype: the dtype does not round (float32 or integers),
+  /// or the tensors that the original graph rounds (declared_) include one of this name, shape and dtype.
   bool is_declared(const KernelTensor& made) const {
     if (!rounds(made.dtype)) return true;
     const auto known = declared_.find(made.name);
@@ -81,9 +81,9 @@ class Roundings {
            known->second->dtype == made.dtype;
   }
 
-  /// Replaces the casts of fused kernel `at` that the original graph does not have by casts to float32, which
-  /// change nothing. Returns the name of a cast for which it cannot be decided whether the original graph has
-  /// it, or nullopt if there is none.
+  /// In the fused kernel with operator index `at`, replaces each cast that the original graph does not have
+  /// by a cast to float32, which changes nothing. Returns the name of a cast for which it cannot be decided
+  /// whether the original graph has it, or nullopt if there is none.
   std::optional<std::string> inside(int at) {
     const KernelOp& op = fused_.ops[at];
     if (!op.block || kept_.contains(fused_.tensors[op.outputs[0]].name)) return std::nullopt;
@@ -106,8 +106,8 @@ class Roundings {
     return std::nullopt;
   }
 
-  /// Returns whether a block's cast rounds only what is rounded anyway: the result or the operand of the cast
-  /// is stored, or only matmuls read the result.
+  /// Returns whether the cast `cast` of a block graph adds no rounding, because its operand is rounded
+  /// anyway: the result or the operand of the cast is stored, or only matmuls read the result.
   static bool read_rounded(const BlockGraph& block, const BlockOp& cast) {
     bool products = true;
     for (const BlockOp& reader : block.ops)

@@ -5,10 +5,10 @@
 //   t.graph                // with the selected tilings; may have other tiles and tensors of partial results
 //   t.plan.program.notes   // if tilings were compared: why these were selected
 //
-// With Tiles::automatic, tilings are varied for one custom operator after another. The times of the tilings
-// that retile proves equivalent are estimated from their tiles, and the few cheapest ones are planned. The
-// cheapest plan is taken if it is clearly cheaper than that of the graph's own tiling. Standalone matmuls get
-// their tiles from product_tiles.hpp.
+// With Tiles::automatic, tilings are varied for one custom operator after another. Only tilings that are
+// proved to compute the same (src/retile) are considered. Their times are estimated from their tiles, and the
+// few cheapest ones are planned. The cheapest plan is taken if it is clearly cheaper than that of the graph's
+// own tiling. Standalone matmuls get their tiles from product_tiles.hpp.
 #pragma once
 #include "cost/cost_estimate.hpp"
 #include "plan/plan.hpp"

@@ -63,10 +63,12 @@ class Ranks {
   }
 
   bool is_exchange(int channel) const { return channel >= 0 && plan::is_exchange(s_.channels[channel]); }
-  /// Returns the number of parts of a tensor: one per block of the cluster if multicast fills it, one per
-  /// other block if the blocks exchange partial results through it.
+  /// Returns into how many parts the flat schedule divides a tensor of one block: one per block of the
+  /// cluster if multicast fills the tensor; one per other block if the blocks exchange partial results
+  /// through it; otherwise 1.
   int parts_of(int tensor) const { return split_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
-  /// Returns the index of the part that rank `from` writes into the tensor of rank `to`.
+  /// Returns the index of the part that rank (block of the cluster) `from` writes in the tensor of rank `to`,
+  /// if the ranks exchange partial results through this tensor.
   static int part_from(int from, int to) { return from < to ? from : from - 1; }
 
   /// Adds tensor t of block `rank` of the cluster to the flat schedule, split into the parts that different
@@ -85,8 +87,8 @@ class Ranks {
     }
   }
 
-  /// Adds channel `index` of block `rank` of the cluster to the flat schedule. If multicast fills the
-  /// channel, the consumers of all blocks release its stages.
+  /// Adds channel `index` (a ring of shared-memory stages between warp roles) of block `rank` of the cluster
+  /// to the flat schedule. If multicast fills the channel, the consumers of all blocks release its stages.
   void channel(int index, int rank) {
     Channel c = s_.channels[index];
     const bool everywhere = shared_.count(index);
@@ -101,9 +103,9 @@ class Ranks {
     all_.channels.push_back(std::move(c));
   }
 
-  /// Adds the channels of a split-K exchange: one for each ordered pair of different blocks (ranks) of the
-  /// cluster. The first channel to a block replaces the block's own channel, which channel() added; the
-  /// others are appended.
+  /// Adds the channels of a split-K exchange, by which blocks send partial results to each other: one for
+  /// each ordered pair of different blocks (ranks) of the cluster. The first channel to a block replaces the
+  /// block's own channel, which channel() added; the others are appended.
   void exchange_channels(int index) {
     for (int to = 0; to < n_; ++to)
       for (int from = 0; from < n_; ++from) {
@@ -124,8 +126,8 @@ class Ranks {
       }
   }
 
-  /// Returns the channel through which the other blocks of the cluster fill the tensor that a step writes;
-  /// -1 if there is none.
+  /// Returns the index of the channel (ring of shared-memory stages) through which the other blocks of the
+  /// cluster fill the tensor that a step writes, or -1 if there is none.
   int filled_by(const Step& step) const {
     for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
       if (is_exchange(c) && s_.channels[c].tensor == step.writes.front().tensor) return c;

@@ -3,9 +3,10 @@
 //
 //   Schedule flat = all_ranks(schedule);   // agents "producer of rank 0", "consumer of rank 0", ...
 //
-// Each rank has its own tensors, channels and agents. A multicast copy by one rank fills a part of the tile
-// in every rank. The consumers of a rank therefore release a stage to the producers of all ranks. A channel
-// through which ranks exchange partial results becomes one channel for each ordered pair of ranks.
+// Each rank has its own tensors, channels (rings of shared-memory stages between warp roles) and agents (warp
+// roles). A multicast copy by one rank fills a part of the tile in every rank. The consumers of a rank
+// therefore release a stage to the producers of all ranks. A channel through which ranks exchange partial
+// results becomes one channel for each ordered pair of ranks.
 #pragma once
 #include "kernel/schedule.hpp"
 

@@ -56,7 +56,8 @@ class Simulation {
   State s;
   std::vector<std::set<int>> barriers_of;  // by agent: the ids of barriers that it uses
 
-  /// Creates one cell per stage of each tensor, with the list of cells that share bytes with it.
+  /// Creates one cell per stage of each tensor. A cell is the verifier's record of a stage's accesses, and
+  /// lists all cells that share bytes with it.
   void lay_out_cells() {
     for (std::size_t t = 0; t < s.schedule.tensors.size(); ++t) {
       const SharedTensor& tensor = s.schedule.tensors[t];
@@ -135,7 +136,7 @@ class Simulation {
     return text;
   }
 
-  /// Returns the cell (stage of a tensor) that an access of an executed step touches.
+  /// Returns the index of the cell (stage of a tensor) that access `a` of the executed step `e` touches.
   int cell_of(const Access& a, const Event& e) const {
     return s.first_cell[a.tensor] + stage_of(a, s.schedule.tensors[a.tensor].stages, e.iteration);
   }
@@ -206,8 +207,9 @@ class Simulation {
 
   // ---- steps ----
 
-  /// Checks all accesses of an executed step, and records them as accesses that complete when a vector clock
-  /// reaches `value` in `component`.
+  /// Checks and records all accesses of executed step `e` of warp role `agent`, which are made by an
+  /// operation of kind `via`. The accesses complete when component `component` of a vector clock reaches
+  /// `value`.
   void touch(int agent, const Event& e, Via via, int component, std::int64_t value) {
     const Step& step = *e.step;
     for (const bool writes : {false, true}) {
@@ -224,7 +226,8 @@ class Simulation {
     }
   }
 
-  /// Executes a step that starts an operation of an asynchronous group: cp.async, wgmma or a TMA store.
+  /// Executes step `e` of warp role `a`, which starts an asynchronous operation of kind `via`: cp.async,
+  /// wgmma or a TMA store.
   void start_group_operation(int a, const Event& e, Via via) {
     AgentState& me = s.agents[a];
     const Groups g = groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step);
@@ -366,8 +369,8 @@ class Simulation {
     return false;
   }
 
-  /// Rejects computation `e` if it reads the accumulators of wgmma groups of `channel` before the warp role
-  /// has waited for them.
+  /// Rejects computation `e` of warp role `a` if it reads the accumulators of the wgmma groups that belong to
+  /// channel `channel` before the warp role has waited for these groups.
   void check_registers_ready(int a, const Event& e, int channel) const {
     if (channel < 0 || s.schedule.channels[channel].by != Synchronisation::commit_group) return;
     const AgentState& me = s.agents[a];

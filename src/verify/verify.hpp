@@ -2,8 +2,9 @@
 // asynchronous copies without a wait and missing proxy fences, and that it is within the target's limits.
 //
 // The steps of all warp roles (agents) are executed symbolically, with one vector clock component per agent,
-// per agent and kind of asynchronous group, and per channel. Long loops are shortened to enough iterations to
-// use every stage twice. docs/explanation/verifier.md has the rules and the proof.
+// per agent and kind of asynchronous group, and per channel (a ring of shared-memory stages between warp
+// roles). Long loops are shortened to enough iterations to use every stage twice.
+// docs/explanation/verifier.md has the rules and the proof.
 #pragma once
 #include "kernel/schedule.hpp"
 #include "target/target.hpp"

@@ -201,8 +201,8 @@ void check_memory(const Schedule& s, const std::string& kernel, const target::Ta
         kernel, end + mbarriers, end, last, mbarriers, t.name, t.shared_per_block);
 }
 
-/// Throws DoesNotFit if the target has no such clusters or blocks. Throws Rejected unless the warp roles
-/// together have all warps of the block.
+/// Throws DoesNotFit if the target does not support the schedule's number of blocks per cluster or of threads
+/// per block. Throws Rejected unless the warp roles together have all warps of the block.
 void check_threads(const Schedule& s, const std::string& kernel, const target::Target& t) {
   if (s.ranks > 1 && t.compute_capability < 90)
     does_not_fit("{}: has {} ranks; {} has no clusters, they need sm_90a", kernel, s.ranks, t.name);
@@ -340,7 +340,8 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
-/// Returns whether the blocks of a cluster write into each other's copies of the tensor (split-K).
+/// Returns whether each block of a cluster writes partial results into the other blocks' copies of the tensor
+/// (split-K).
 static bool filled_by_ranks(const Schedule& s, int tensor) {
   return std::ranges::any_of(s.channels,
                              [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });
@@ -373,7 +374,7 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
     });
 }
 
-/// Returns the names of the steps as one text, for comparison and messages.
+/// Returns the names of the kinds of the steps as one text, for comparison and messages.
 static std::string kinds(const std::vector<Step>& steps) {
   std::string text;
   for (const Step& step : steps) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(step));

@@ -1,5 +1,6 @@
 // The verifier's state while it executes a schedule: vector clocks of the agents (warp roles), the last
-// accesses to shared memory, and the phases of channels and barriers.
+// accesses to shared memory, the phases of channels, and the rounds of barriers. A channel is a ring of
+// shared-memory stages that one warp role fills and others read; a phase is one filling of one stage.
 //
 // A clock has one component for each sequence of events that completes in order: an agent's steps, its
 // asynchronous groups of each kind (cp.async, wgmma, bulk), and the stages that arrive through a channel.

@@ -19,8 +19,8 @@ struct Shortening {
   std::int64_t modulus = 1, minimum = 0;
   std::int64_t together = -1;  // if >= 0: iterations that every loop drops, so that agents stay in step
 
-  /// Returns the iteration number in the shortened loop that corresponds to iteration number `trip_count` of
-  /// the real loop, which is its first iteration or its end. 0 and 1 are returned unchanged.
+  /// Returns the bound of the shortened loop that corresponds to `trip_count`, a bound of the real loop: its
+  /// first iteration or its trip count. Returns 0 and 1 unchanged.
   std::int64_t operator()(std::int64_t trip_count) const {
     if (trip_count <= 1) return trip_count;
     if (together >= 0) return trip_count - together;
