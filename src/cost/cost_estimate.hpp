@@ -50,8 +50,8 @@ struct CostEstimate {
   double us = 0;
 };
 
-/// Returns the expected time of a planned program. With `hot`, as in the measurements of `run --time`, the L2 is
-/// warm: reads hit it as far as the program's tensors fit in it.
+/// Returns the expected time of a planned program. With `hot`, as in the measurements of `zellige run --time`, the L2
+/// is warm: reads hit it as far as the program's tensors fit in it.
 CostEstimate estimate_cost(const Plan&, const target::Target&, bool hot = false);
 
 /// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.

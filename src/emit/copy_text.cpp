@@ -106,7 +106,8 @@ std::string KernelText::end_of(const Node& n, const Index& iteration) const {
 
 /// Returns the expression for the number of elements to load of one chunk (the elements of one copy). The
 /// chunk begins at coordinate `at` of the tile and at coordinate `from` of the tensor. At the edge of the
-/// tile or tensor fewer elements than a chunk are loaded; the rest is filled with zeros.
+/// tile or tensor fewer elements than a chunk are loaded; the rest is filled with zeros. `padded` is the
+/// shape of the tile with its padding.
 KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padded, const Context& c,
                                           const std::vector<Index>& at,
                                           const std::vector<Index>& from) const {

@@ -349,9 +349,9 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
   }
 }
 
-/// Emits the update of the thread's partial result with the value of `item`: for a sum its addition, for a
-/// maximum the maximum of both. For a matmul that uses no matrix instruction, emits the addition of a product
-/// of two values.
+/// Emits the addition of the value that `item` names to the thread's partial sum or, for a maximum, the
+/// maximum of the value and the thread's partial maximum. For a matmul that uses no matrix instruction, emits
+/// the addition of a product of two values.
 void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const Context& c = *nest.context;

@@ -8,8 +8,8 @@ namespace zellige::emit {
 
 namespace {
 
-// Return whether a kernel, or any kernel of the program, uses more than 48 KB of dynamic shared memory, which
-// needs cudaFuncSetAttribute.
+// asks(k) returns whether kernel `k` uses more than 48 KB of dynamic shared memory, which a program must
+// allow by cudaFuncSetAttribute. asks(m) returns whether any kernel of the program does.
 bool asks(const KernelLaunch& k) { return k.shared_bytes > 48 * 1024; }
 bool asks(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(), [](const KernelLaunch& k) { return asks(k); });

@@ -200,7 +200,7 @@ void KernelText::sum_declaration(const Task& t) {
   out_.line("{}sum{}[{}] = {};", i.head, t.node, i.at, start);
 }
 
-/// Returns the largest number of stages of any buffer.
+/// Returns the largest number of stages that any shared-memory buffer of the kernel has.
 int KernelText::stages() const {
   int maximum = 1;
   for (const Buffer& b : plan_.buffers) maximum = std::max(maximum, b.stages);
@@ -235,8 +235,8 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
   }
 }
 
-/// Emits the loop over the iterations of a kernel, or the prologue that starts the copies of the first
-/// iterations.
+/// Emits the loop `begin` of the schedule: the loop over a kernel's iterations or, if it is the prologue, the
+/// loop that starts the copies of the first iterations.
 void KernelText::loop(const plan::Loop& begin) {
   const bool ring = begin.kind == plan::Loop::iterations && stages() > 1 && !warp_specialized();
   const bool round = ring && stages() < block_.loop;  // otherwise all stages are filled before the loop
@@ -304,7 +304,7 @@ void KernelText::bounded(const plan::Loop& begin) {
             begin.whole ? "whole" : "trips");
 }
 
-/// Emits the loop over the slices of N of a matmul.
+/// Emits the loop over the slices of N that a matmul computes one after another, with the loop's body.
 void KernelText::slices(const plan::Loop& begin) {
   out_.line("#pragma unroll 1");
   out_.open("for (int slice = 0; slice < {}; ++slice) {{", begin.trip_count);

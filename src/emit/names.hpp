@@ -62,7 +62,8 @@ std::string printable(const std::string& name);
 /// is `text`.
 std::string in_literal(std::string_view text);
 
-/// Returns the text escaped for a string of the GNU assembler: letters, digits, / . - _ and octal escapes.
+/// Returns the text escaped for a string of the GNU assembler. The result consists of letters, digits, / . -
+/// _ and octal escapes, which stand for all other characters.
 std::string in_assembler(std::string_view text);
 
 }  // namespace zellige::emit

@@ -330,8 +330,8 @@ class Emission : graph::BlockWriter {
     return static_cast<int>(runnings_.size()) - 1;
   }
 
-  /// Emits exp(c (m - m')) in float32, where c is h.coefficient, and returns its tile. Earlier sums are
-  /// multiplied by it when the running maximum changes from m' to m.
+  /// Emits the factor by which earlier sums are multiplied when the running maximum of `h` changes from m' to m: exp(c
+  /// (m - m')) in float32, where c is h.coefficient. Returns the factor's tile.
   int rescale_of(const Deferred& h) {
     const Running& r = runnings_[h.running];
     const int fallen = cast(r.fallen, DType::f32);

@@ -152,7 +152,8 @@ class Covering {
   }
 
   /// Returns, for each piece (candidate group), the cost of the cheapest cover that contains the piece, or
-  /// `never` if there is none. `stem` is the cheapest cover of the stem, the places outside of branches.
+  /// `never` (infinity) if there is none. `stem` is the cheapest cover of the stem, which is the places
+  /// (operators) outside of branches.
   std::vector<double> weigh(const Cover& stem) const {
     std::vector<double> with(pieces_.size(), never);
     for (const Laid& laid : laid_) {

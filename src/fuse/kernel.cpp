@@ -249,8 +249,9 @@ class Making {
     return at->second;
   }
 
-  /// Adds a kernel of two launches: the first computes partial results, the second combines them. If other
-  /// reductions over the loop axis need the combined results, also adds kernels of three launches.
+  /// Adds a kernel of two launches for tiling `t`, whose loop is split over blocks: the first launch computes
+  /// partial results, the second combines them. If other reductions over the loop axis need the combined
+  /// results, also adds kernels of three launches.
   void split(const Tiles& t) {
     Kernel k{ops_, {}};
     KernelGraph g = g_;

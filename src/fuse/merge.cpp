@@ -70,8 +70,8 @@ class Merge {
     return map(OpKind::sub, {finite, over_parts(OpKind::amax, finite)});
   }
 
-  /// Returns the sum over all blocks of the partial result `partial`, with the sum's deferred factors
-  /// applied.
+  /// Returns the sum over all blocks of the partial result with index `partial`, multiplied by the factors
+  /// that were left for the end of the loop.
   int sum(int partial) {
     const Partial& p = first_.partials[partial];
     int s = loaded_[partial];
@@ -85,8 +85,8 @@ class Merge {
     return s;
   }
 
-  /// Returns the value of the combining kernel's steps that equals value `v` of the given steps. Appends the
-  /// steps that compute it at the first call.
+  /// Returns the value that equals value `v` of the group's steps in the kernel that combines partial
+  /// results. Appends the steps that compute this value to that kernel at the first call.
   int want(int v) {
     if (made_[v] >= 0) return made_[v];
     const Value& whole = steps_.values[v];
@@ -105,9 +105,9 @@ class Merge {
     return made_[v] = made;
   }
 
-  /// Appends given step `s` with operands from the combining kernel, and returns its result. An operand may
-  /// have an additional first dimension of extent 1; the dimensions that the step names are then increased by
-  /// one.
+  /// Appends step `s` of the group to the kernel that combines partial results, with operands from that
+  /// kernel, and returns its result. An operand may have an additional first dimension of extent 1; the
+  /// dimensions that the step names are then increased by one.
   int again(const Step& s) {
     std::vector<int> in;
     bool moved = false;

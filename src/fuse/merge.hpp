@@ -10,9 +10,9 @@
 
 namespace zellige::fuse {
 
-/// Returns the steps of the combining kernel, which has the same outputs as the given steps. `first` is the
-/// body of the given steps with the loop split over `parts` blocks. tensors[i] is the tensor of the graph
-/// that stores partial result number i of `first`.
+/// Returns the steps of the kernel that combines partial results. It has the same outputs as the given steps.
+/// `first` is what the first kernel computes: the body of the given steps with the loop split over `parts`
+/// blocks. tensors[i] is the tensor of the graph that stores partial result number i of `first`.
 Steps merged(const Steps&, const Body& first, std::int64_t parts, const std::vector<int>& tensors);
 
 }  // namespace zellige::fuse

@@ -23,9 +23,11 @@ struct NeededOfPart {
   std::set<int> inside;
 };
 
-/// Returns what blocks of the split loop compute: the reductions over the loop from which the combining
-/// kernel can compute the outputs, and the values from which these reductions are computed. Steps between
-/// these reductions and the outputs, such as a softmax's quotient, are left to the combining kernel.
+/// Returns what the blocks compute if the loop is split over them: the reductions over the loop from which a
+/// second kernel, which combines the blocks' partial results, can compute the outputs, and the values from
+/// which these reductions are computed. Steps between these reductions and the outputs, such as a softmax's
+/// quotient, are left to the second kernel. `deferred` has, by value, what is applied after the loop; `sums`
+/// has, by sum over the loop, the factors that are applied to it after the loop.
 NeededOfPart needed_of_part(const Steps&, const std::vector<Deferred>& deferred,
                             const std::map<int, std::vector<Factor>>& sums);
 

@@ -1,8 +1,8 @@
 // Orders groups of operators by their dependences, or finds groups that depend on each other in a cycle.
 //
-//   const Waits waits(pieces, operators);        // pieces: the groups; each of the `operators` operators is in one
-//   waits.in_order(ranks);                       // {2, 0, 1}: 0 and 1 read what 2 computes, and ranks[0] < ranks[1]
-//   waits.circle();                              // {0, 1}: each reads what the other computes
+//   const Waits waits(pieces, operators);   // pieces: the groups; operators: number of operators of the graph
+//   waits.in_order(ranks);      // {2, 0, 1}, if groups 0 and 1 read what group 2 computes, and ranks[0] < ranks[1]
+//   waits.circle();             // {0, 1}, if groups 0 and 1 read each other's results; {} if there is no cycle
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -15,7 +15,7 @@ namespace zellige::fuse {
 /// The dependences between pieces.
 class Waits {
  public:
-  /// A set of operators.
+  /// A group of operators.
   struct Piece {
     const std::vector<int>* ops;
     const Set* before;  // operators outside of the piece that it reads
@@ -25,11 +25,11 @@ class Waits {
 
   /// Returns, for each piece (a group of operators), the pieces that read its results.
   const std::vector<std::vector<std::size_t>>& after() const { return after_; }
-  /// Returns the indices of all pieces in topological order. Among the pieces that may come next, the one
-  /// with the lowest rank comes first; ranks[p] is the rank of piece p. Returns nullopt if there is a cycle.
+  /// Returns the indices of all pieces (groups of operators) in topological order. Among the pieces that may come next,
+  /// the one with the lowest rank comes first; ranks[p] is the rank of piece p. Returns nullopt if there is a cycle.
   std::optional<std::vector<std::size_t>> in_order(const std::vector<int>& ranks) const;
-  /// Returns the indices of pieces that form a cycle, in which each piece is read by the next one. Empty if
-  /// there is no cycle.
+  /// Returns the indices of pieces (groups of operators) that form a cycle, in which each piece is read by the next
+  /// one. Returns an empty list if there is no cycle.
   std::vector<std::size_t> circle() const;
 
  private:

@@ -1,5 +1,5 @@
-// Rebuilds a graph operator by operator, keeping the names of its tensors. Passes that rewrite graphs use
-// this class.
+// Class Rewrite, with which passes rewrite a graph: builds the new graph operator by operator, and keeps the
+// names of the old graph's tensors.
 #pragma once
 #include <set>
 #include <string>

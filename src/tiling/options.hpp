@@ -1,7 +1,7 @@
 // Converts the value of the user's --tiling option to planner options.
 //
-//   PlanOptions w = tiling_options("", target);   // tiles: automatic if the target's costs are measured, else given
-//   if (w.tiles == Tiles::fixed) state(w, json, source);   // json: a list of tilings, which the caller has read
+//   PlanOptions w = tiling_options(tiling, target);   // tiling: "given", "chosen", a file's name, or ""
+//   if (w.tiles == Tiles::fixed) state(w, json, source);   // json: the text of the file, which the caller has read
 #pragma once
 #include <string_view>
 

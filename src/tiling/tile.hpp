@@ -27,7 +27,7 @@ struct Tiled {
 /// the graph or would change its result, and Rejected if the verifier rejects every plan.
 Tiled tile(const graph::KernelGraph&, const target::Target&, const PlanOptions& = {});
 
-/// Returns the tilings of the custom operators and of the standalone matmuls.
+/// Returns the tilings that the planned graph's custom operators and standalone matmuls have.
 retile::Tiling tiling_of(const Tiled&);
 
 /// The operators whose tilings ranked() varies.

@@ -134,10 +134,10 @@ class Ranks {
     return -1;
   }
 
-  /// Appends to `result` what block `rank` of the cluster executes for one step of a split-K exchange over
-  /// channel `index`: one step for each other block. A step that writes becomes an acquire and a write of
-  /// this block's part of the other block's tensor. A release releases that part. An acquire waits for the
-  /// part that the other block writes.
+  /// Appends to `result` what block `rank` of the cluster executes for one step of a split-K exchange of
+  /// partial results over channel `index`: the steps for each other block. A step that writes becomes an
+  /// acquire, and a write of this block's part of the other block's tensor. A release releases that part. An
+  /// acquire waits for the part that the other block writes.
   void exchange(std::vector<Step>& result, const Step& step, int index, int rank) {
     for (int other = 0; other < n_; ++other) {
       if (other == rank) continue;
@@ -156,8 +156,8 @@ class Ranks {
     }
   }
 
-  /// Renumbers a step of block `rank` for the flat schedule. The step's channel becomes that of block `to`,
-  /// and its named barrier that of block `rank`.
+  /// Renumbers a step of block `rank` for the flat schedule. The step's channel (ring of shared-memory
+  /// stages) becomes that of block `to`, and its named barrier that of block `rank`.
   void in_rank(Step& step, int to, int rank) const {
     const auto rename = [this](int& channel, int of) {
       if (channel >= 0) channel = channel_of(channel, of);

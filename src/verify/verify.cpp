@@ -79,14 +79,15 @@ class Simulation {
     }
   }
 
-  /// Returns the channel whose stage a copy or release refers to: the one that the warp role has acquired. In
-  /// a cluster it is the channel of the warp role's own block.
+  /// Returns the index of the channel (ring of shared-memory stages) whose acquired stage a copy or release
+  /// uses. In a cluster this is the channel of the warp role's own block, even if the step fills or releases
+  /// a stage in another block.
   static int acquired_channel(const OneOf<Copy, Release> auto& step) {
     return step.acquired_channel >= 0 ? step.acquired_channel : step.channel;
   }
 
-  /// Records, for each phase (one filling of a stage) of each channel, the number of TMA copies and bytes
-  /// that fill it. These are the copies between two acquires by the producer.
+  /// Records, for each phase (one filling of a stage) of each channel (ring of shared-memory stages), the
+  /// number of TMA copies and bytes that fill it. These are the copies between two acquires by the producer.
   void count_phases() {
     // By channel: the number of acquires by the channel's producer so far.
     std::vector<std::size_t> acquired(s.channels.size(), 0);
@@ -255,8 +256,8 @@ class Simulation {
     ++channel.phases[phase].started;
   }
 
-  /// Acquires the next stage of channel `of` for warp role `a` and returns true. Returns false, without an
-  /// effect, if the warp role must wait for the stage.
+  /// Acquires the next stage of channel `of` (a ring of shared-memory stages) for warp role `a` and returns
+  /// true. Returns false, without an effect, if the warp role must wait for the stage.
   bool try_acquire(int a, int of) {
     AgentState& me = s.agents[a];
     const Channel& c = s.schedule.channels[of];
@@ -285,7 +286,8 @@ class Simulation {
     return true;
   }
 
-  /// Returns whether the consumers have released all stages that the channel's producer has filled.
+  /// Returns whether the consumers have released all stages that the producer of the channel (a ring of
+  /// shared-memory stages) has filled.
   static bool drained(const ChannelState& channel) {
     return std::ranges::all_of(channel.consumers,
                                [&](const auto& c) { return c.second.released >= channel.produced; });
@@ -369,8 +371,8 @@ class Simulation {
     return false;
   }
 
-  /// Rejects computation `e` of warp role `a` if it reads the accumulators of the wgmma groups that belong to
-  /// channel `channel` before the warp role has waited for these groups.
+  /// Rejects computation `e` of warp role `a` if it reads the accumulators of wgmma groups before the warp
+  /// role has waited for these groups. `channel` identifies the sequence of wgmma groups.
   void check_registers_ready(int a, const Event& e, int channel) const {
     if (channel < 0 || s.schedule.channels[channel].by != Synchronisation::commit_group) return;
     const AgentState& me = s.agents[a];
@@ -416,9 +418,9 @@ class Simulation {
     return true;
   }
 
-  /// Returns whether warp role `agent`, a consumer of the channel, acquires the channel's stages. A consumer
-  /// in another block of the cluster does not: it acquires the stages of its own block's channel, but also
-  /// releases the stages of this channel.
+  /// Returns whether warp role `agent`, a consumer of the channel (a ring of shared-memory stages), acquires
+  /// the channel's stages. A consumer in another block of the cluster does not: it acquires the stages of its
+  /// own block's channel, but also releases the stages of this channel.
   bool acquires(int agent, int channel) const {
     for (const Event& e : s.lines[agent])
       if (const Release* of = as<Release>(*e.step); of && of->channel == channel && of->acquired_channel >= 0)
@@ -426,8 +428,9 @@ class Simulation {
     return true;
   }
 
-  /// Rejects the schedule unless every phase of a channel's empty mbarriers gets the expected number of
-  /// arrivals: one per warp of every warp role that releases the stage.
+  /// Rejects the schedule unless every phase of the empty mbarriers of channel `c` (a ring of shared-memory
+  /// stages) gets `expected` arrivals. Counts one arrival per warp of every warp role that releases the
+  /// stage.
   void check_arrivals(const Channel& c, const ChannelState& channel, int expected) const {
     std::int64_t phases = 0;
     for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);

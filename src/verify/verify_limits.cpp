@@ -76,8 +76,9 @@ void check_channels(const Schedule& s, const std::string& kernel) {
   }
 }
 
-/// Rejects a step whose channel does not exist, or that the channel does not allow, such as a load by
-/// another warp role than the channel's producer. `k` is the step's number in the warp role `agent`.
+/// Rejects a step whose channel (ring of shared-memory stages between warp roles) does not exist or does not
+/// allow the step, such as a load by another warp role than the channel's producer. `k` is the step's number
+/// in the warp role `agent`.
 void check_channel_of(const Schedule& s, const std::string& kernel, int agent, const Step& step, int k) {
   const Agent& a = s.agents[agent];
   const Rejection wrong{kernel, a, step, k};

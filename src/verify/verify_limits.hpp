@@ -18,8 +18,8 @@ void check_structure(const Schedule&, const std::string& kernel);
 void check_limits(const Schedule&, const std::string& kernel, const target::Target&);
 
 /// Throws Rejected if certain mbarriers are initialised for a wrong number of arrivals: those of exchanges
-/// between ranks (blocks of a cluster), at which each rank arrives once, and those of channels that are never
-/// released. verify() itself counts the arrivals at all other mbarriers.
+/// between ranks (blocks of a cluster), at which each rank arrives once, and those of channels (rings of
+/// shared-memory stages) that are never released. verify() itself counts the arrivals at all other mbarriers.
 void check_other_arrivals(const Schedule&, const std::string& kernel);
 
 /// The kinds of asynchronous groups that commit and wait_group count. Each warp role has its own groups of
@@ -28,7 +28,8 @@ enum class Groups : std::uint8_t { cp_async, wgmma, bulk };
 constexpr int group_kinds = 3;
 
 /// Returns the kind of asynchronous group that a step starts, commits or waits for. Throws Rejected if the
-/// step names no channel and its warp role starts groups of several kinds.
+/// step names a channel that has no asynchronous groups, or if it names none and its warp role starts groups
+/// of several kinds.
 Groups groups_of(const Schedule&, const std::string& kernel, const Agent&, const Step&);
 
 /// Returns whether a step is a TMA load: a copy that completes on an mbarrier.

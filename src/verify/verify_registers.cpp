@@ -235,8 +235,9 @@ class Registers {
     }
   }
 
-  /// Rejects task t unless it can read the value of node x, which it does not compute itself. The value must
-  /// be in the thread's registers, in a buffer in shared memory, or in global memory. `at` is as in read().
+  /// Rejects task t unless it can read the value of node x (an operator of the kernel), which t does not compute
+  /// itself. The value must be in the thread's registers, in a buffer in shared memory, or in global memory. `at` is as
+  /// in read().
   void leaf(int t, int x, At at) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
@@ -258,9 +259,9 @@ class Registers {
     stored(t, x, at == At::own);
   }
 
-  /// Rejects task t unless the value of node x is in a buffer in shared memory that t may read. If there is
-  /// no barrier before t, each of its threads must have written the elements that it reads; `own` is as in
-  /// RegisterProof::same_thread().
+  /// Rejects task t unless the value of node x (an operator of the kernel) is in a buffer in shared memory that t may
+  /// read. If there is no barrier before t, each of its threads must have written the elements that it reads; `own` is
+  /// as in RegisterProof::same_thread().
   void stored(int t, int x, bool own) const {
     const auto b = plan_.buffer_of.find(x);
     if (b == plan_.buffer_of.end())
@@ -283,8 +284,8 @@ class Registers {
     if (names(task.after_same) && !names(task.after)) proof_.same_thread(t, w->second, b, own);
   }
 
-  /// Returns the task that left the value of node x in registers. Rejects task t if there is none, or if x is
-  /// a loop state that has not been updated in this iteration.
+  /// Returns the task that left the value of node x (an operator of the kernel) in registers for task t. Rejects t if
+  /// there is no such task, or if x is a loop state that has not been updated in this iteration.
   int left(int t, int x) const {
     const auto found = accumulators_.find(x);
     const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;
@@ -311,8 +312,8 @@ class Registers {
 
   void in_registers(int t, int x) { proof_.agree(left(t, x), t, x, false); }
 
-  /// Rejects task t, which stores the accumulators of its node to shared memory, unless the registers contain
-  /// that node's values, and the buffer has room for the partial results.
+  /// Rejects task t, which stores an operator's result, such as a matmul's accumulators, from registers to shared
+  /// memory, unless the registers contain that operator's values, and the buffer has room for the partial results.
   void check_stored(int t) {
     const Task& task = plan_.tasks[t];
     proof_.agree(left(t, task.node), t, task.node, true);

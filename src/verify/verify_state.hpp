@@ -112,7 +112,7 @@ struct State {
 
   /// Three functions return the index of a component of the vector clocks. component(agent) counts the steps
   /// of warp role `agent`, component(agent, g) its asynchronous groups of kind g, and component_of_channel()
-  /// the stages of a channel.
+  /// the fillings of the stages of a channel (a ring of shared-memory stages).
   int component(int agent) const { return agent; }
   int component(int agent, Groups g) const {
     return static_cast<int>(agents.size()) + agent * group_kinds + static_cast<int>(g);
