@@ -226,8 +226,8 @@ class Pricing {
     return entry == c.end() ? 0 : static_cast<double>(entry->second);
   }
 
-  /// Returns the fraction of the issue slots that FMAs can use. It is lower with few warps per multiprocessor, which
-  /// cannot hide barriers and loads.
+  /// Returns the fraction of the issue slots that FMAs can use. The fraction is lower if a multiprocessor has few
+  /// warps, because few warps do not hide the latency of barriers and loads.
   double sustained_fma() const {
     const double warps =
         threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));

@@ -285,8 +285,8 @@ class Emission : graph::BlockWriter {
     if (!deferred_[v].bounded_below()) fail("the maximum {} would be that of finite numbers", called(v));
   }
 
-  /// Returns the tile of value `v` as it is after the loop. Requires that no factor or offset of the value is
-  /// deferred. For a maximum over the loop, emits the accumulator at the first call.
+  /// Returns the tile of value `v` as it is after the loop. Requires that the value has no deferred factor or offset
+  /// (one that is applied after the loop). For a maximum over the loop, emits the accumulator at the first call.
   int known(int v) {
     Deferred& h = deferred_[v];
     if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
@@ -339,10 +339,10 @@ class Emission : graph::BlockWriter {
     return emit_once(OpKind::exp, {emit_once(OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
   }
 
-  /// Emits a step of which an operand changes with the iterations of the block's own loop, which runs along
-  /// inner_axis, while the grid splits another reduced axis over blocks. Returns the step's result. A sum or
-  /// matmul over inner_axis becomes an accumulator. Throws Error if a factor or offset of an operand is
-  /// deferred, or for a maximum over inner_axis.
+  /// Emits a step of which an operand changes with the iterations of the block's own loop, which runs along inner_axis,
+  /// while the grid splits another reduced axis over blocks. Returns the step's result. A sum or matmul over inner_axis
+  /// becomes an accumulator. Throws Error if a factor or offset of an operand is deferred (applied after the loop), or
+  /// for a maximum over inner_axis.
   Deferred within(const Step& s) {
     Deferred h;
     std::vector<int> in;
@@ -363,9 +363,9 @@ class Emission : graph::BlockWriter {
     return h;
   }
 
-  /// Emits a step. Returns its result: a tile, with the factors or offset that are applied after the loop.
-  /// Throws Error if the step needs inside the loop a value that is known only after the loop, and no law of
-  /// body.hpp applies.
+  /// Emits a step. Returns its result: a tile, with the factors or offset that are applied after the loop. Throws Error
+  /// if the step needs inside the loop a value that is known only after the loop, and none of the rules of body.hpp
+  /// moves the use of that value to the end of the loop.
   Deferred lower(const Step& s) {
     if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
     const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
@@ -415,8 +415,8 @@ class Emission : graph::BlockWriter {
     return t;
   }
 
-  /// Emits an elementwise step, mask or rotary embedding inside the loop, and returns its result. Throws
-  /// Error if a factor or offset of an operand is deferred, and the step does not commute with it.
+  /// Emits an elementwise step, mask or rotary embedding inside the loop, and returns its result. Throws Error if a
+  /// factor or offset of an operand is deferred (applied after the loop), and the step does not commute with it.
   Deferred mapped(const Step& s) {
     Deferred x = deferred_[s.inputs[0]];
     if (s.inputs.size() == 1) {
@@ -441,9 +441,9 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// Emits a binary step inside the loop of which one operand, x or y, is known only after the loop. Returns
-  /// its result. If that operand is a factor or divisor, it becomes a deferred factor of the other operand.
-  /// If it is a maximum that is subtracted, the running maximum is subtracted instead. Throws Error for any
+  /// Emits a binary step inside the loop of which one operand, x or y, is known only after the loop. Returns its
+  /// result. If that operand is a factor or divisor, it becomes a deferred factor of the other operand (applied after
+  /// the loop). If it is a maximum that is subtracted, the running maximum is subtracted instead. Throws Error for any
   /// other step.
   Deferred waited(const Step& s, Deferred x, const Deferred& y) {
     if (s.kind == OpKind::mul && x.waits()) {
@@ -465,9 +465,9 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// Returns whether the deferred factors and the running maximum of `h` are constant along a dimension that
-  /// is to be reduced, so that they can be applied after the reduction. The dimension is the one `back`
-  /// positions before the last.
+  /// Returns whether the deferred factors of `h` (those applied after the loop) and its running maximum are constant
+  /// along a dimension that is to be reduced, so that they can be applied after the reduction. The dimension is the one
+  /// `back` positions before the last.
   bool passes(const Deferred& h, std::size_t back) const {
     for (const Factor& f : h.factors)
       if (from_last(shape(f.value), back) != 1) return false;
@@ -477,9 +477,9 @@ class Emission : graph::BlockWriter {
     return back == like.size() - 1 - static_cast<std::size_t>(r.dim) || from_last(like, back) == 1;
   }
 
-  /// Emits a sum or maximum of a value inside the loop, and returns its result. A reduction over the loop
-  /// axis becomes an accumulator. Throws Error if a deferred factor or offset of the operand is not constant
-  /// along the reduced dimension.
+  /// Emits a sum or maximum of a value inside the loop, and returns its result. A reduction over the loop axis becomes
+  /// an accumulator. Throws Error if the operand has a deferred factor or offset (applied after the loop) that is not
+  /// constant along the reduced dimension.
   Deferred reduced(const Step& s) {
     const int v = s.inputs[0], dim = s.attributes.dim;
     Deferred x = deferred_[v];
@@ -501,7 +501,8 @@ class Emission : graph::BlockWriter {
   }
 
   /// Emits a matmul inside the loop, and returns its result. If the loop runs along K, the result becomes an
-  /// accumulator. Throws Error if a deferred factor or offset of an operand is not constant along K.
+  /// accumulator. Throws Error if an operand has a deferred factor or offset (applied after the loop) that is not
+  /// constant along K.
   Deferred product(const Step& s) {
     Deferred x = deferred_[s.inputs[0]], y = deferred_[s.inputs[1]];
     if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) ||

@@ -1,10 +1,10 @@
 // Builds the block graph of a group of operators: what one thread block computes for its tile.
 //
-// Grid dimensions split axes that no step reduces over. The loop runs along one axis that is reduced over. A
-// step on a tile that is loaded per iteration runs inside the loop. Sums, maxima and matmuls over the loop's
-// axis become accumulators, and steps that read them run after the loop. If a step inside the loop needs a
-// value that is known only after the loop, one of three laws moves the use of that value to the end of the
-// loop. If none applies, the group is rejected.
+// Grid dimensions split axes that no step reduces over. The loop runs along one axis that is reduced over. A step on a
+// tile that is loaded per iteration runs inside the loop. Sums, maxima and matmuls over the loop's axis become
+// accumulators, and steps that read them run after the loop. If a step inside the loop needs a value that is known only
+// after the loop, one of three rules moves the use of that value to the end of the loop. If no rule applies, the group
+// is rejected.
 //
 //   factors    sum_i (x_i h) = (sum_i x_i) h, also for a matmul: a factor h that is known after the loop is applied to
 //              the sum, if only linear steps come between. So a norm's scale passes through the matmul after it, and

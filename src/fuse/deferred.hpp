@@ -47,9 +47,10 @@ struct Deferred {
   }
   /// Returns whether the value is known only after the loop.
   bool waits() const { return after && !varies; }
-  /// Returns whether the tile is the value itself, with no deferred terms.
+  /// Returns whether the tile is the value itself: no factor or offset is applied to it after the loop.
   bool itself() const { return kind == Kind::exact && factors.empty(); }
-  /// Returns whether this value and `o` have the same deferred terms, so that their tiles may be added.
+  /// Returns whether the same factors and offset are applied after the loop to this value's tile and to that
+  /// of `o`, so that the two tiles may be added.
   bool like(const Deferred& o) const {
     return kind == o.kind && running == o.running && coefficient == o.coefficient && factors == o.factors;
   }
@@ -62,12 +63,12 @@ bool is_monotone(const Step&);
 
 /// Applies a unary step f to deferred value `h`: if `h` represents x before the call, it represents f(x)
 /// after it, except for h.tile, which the caller updates. Returns false if f does not commute with the
-/// deferred factors, offset or scale.
+/// factors, offset or scale that are applied to the tile after the loop.
 bool through(const Step&, Deferred& h);
 
 /// Applies a binary step f to deferred values `x` and `y`, both inside the loop: after the call `x`
 /// represents f(x, y), except for x.tile, which the caller updates. Returns false if f does not commute with
-/// the deferred factors, offset or scale.
+/// the factors, offset or scale that are applied to the tiles after the loop.
 bool through(const Step&, Deferred& x, const Deferred& y);
 
 }  // namespace zellige::fuse

@@ -77,8 +77,8 @@ class CostCache {
   /// of an earlier run of the program (Before). Returns nullopt if the time is not known.
   std::optional<double> find(const std::string& structure) const;
   void add(const std::string& structure, double us);
-  /// Returns the times added to this cache, by structure. Must not be called while another thread may add
-  /// one.
+  /// Returns the times added to this cache, by structure (a text that describes a graph without names). Must not be
+  /// called while another thread may add one.
   const std::map<std::string, double>& added() const { return added_; }
   /// Records the verifier's message about a plan that is not used. In debug builds throws Rejected, because
   /// no plan should be rejected.

@@ -184,8 +184,9 @@ class Tilings {
   /// Returns the extent of an axis.
   std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
 
-  /// Returns the largest tile along a candidate's axes, if (m, n) is the tile of a matmul: m if an axis is
-  /// the rows of a matmul, n if it is the columns, 1 if it is a batch dimension.
+  /// Returns the largest tile along the axes of candidate `c` (axes that one grid dimension may split), if
+  /// (m, n) is the tile of a matmul: m if an axis is the rows of a matmul, n if it is the columns, 1 if it is
+  /// a batch dimension.
   std::int64_t cap(const Candidate& c, std::pair<std::int64_t, std::int64_t> mn) const {
     bool rows = false, columns = false;
     // Matmuls per block if no candidate splits their batches: their columns count together.
@@ -247,8 +248,8 @@ class Tilings {
         steps_.steps, [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
   }
 
-  /// Returns, for each value, how many elements a block would have per iteration if the candidates' axes had
-  /// extent 1.
+  /// Returns, for each value, how many elements a block would have per iteration if the axes of all
+  /// candidates (sets of axes that one grid dimension may split) had extent 1.
   std::vector<std::int64_t> unsplit_sizes() const {
     const std::int64_t along = loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile);
     std::vector<std::int64_t> sizes(steps_.values.size(), along);
@@ -260,7 +261,8 @@ class Tilings {
           sizes[v] *= whole(axis);
     return sizes;
   }
-  /// Returns whether the value has a dimension along an axis of the candidate.
+  /// Returns whether the value has a dimension along an axis of candidate `c` (axes that one grid dimension
+  /// may split).
   bool has(int value, const Candidate& c) const {
     return std::ranges::any_of(c.axes, [&](int axis) { return axes_.has(value, axis); });
   }
@@ -311,8 +313,9 @@ class Tilings {
   }
 
   /// Adds the tiling with this grid, K tile `k` and `threads` threads, if its tiles fit into shared memory
-  /// and it is new. `padded` are the extents of axes with a partial tile. If `grid` splits more than three
-  /// axes, the three splits into the most blocks are kept.
+  /// and it is new. `padded` are the extents of axes with a partial tile. `grid` lists numbers of blocks,
+  /// each with the axes that are split over that number of blocks; of more than three entries, the three with
+  /// the most blocks are kept.
   void finish(std::vector<std::pair<std::int64_t, Candidate>> grid, std::int64_t k, int threads,
               Extents padded) {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });

@@ -247,9 +247,9 @@ bool too_many(const Context& c) {
   return items > limit;
 }
 
-/// Returns a load (or, if `load` is false, a store) of `elements` adjacent elements of a buffer. The coordinate of the
-/// first one is that of the loop nest's current iteration. `part` is the index of the partial result that is accessed,
-/// if the buffer has several.
+/// Returns a thread's access to its own elements of a buffer: a load (or, if `load` is false, a store) of `elements`
+/// adjacent elements. The coordinate of the first one is that of the loop nest's current iteration. `part` is the index
+/// of the partial result that is accessed, if the buffer has several.
 SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, int part = 0) {
   const Buffer& b = plan.buffers[buffer];
   SharedAccess a{buffer, load, elements * graph::whole_bytes(b.dtype), part, {}, {}};

@@ -224,8 +224,9 @@ bool counts_once(const Context& c) {
 
 }  // namespace
 
-/// Throws Rejected unless every element is in exactly one register of one thread, and belongs to the result
-/// that the first lane of that thread's group of lanes stores.
+/// Proves that reduction task t adds up every element once, into the right result. Throws Rejected unless
+/// every element of the operand is in exactly one register of one thread, and the first of the lanes that
+/// share a result with this thread stores the result to which the element belongs.
 void RegisterProof::added_once(int t) const {
   const Context& c = context(t);
   const EvaluatedLayout layout(c);

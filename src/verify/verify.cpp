@@ -372,7 +372,8 @@ class Simulation {
   }
 
   /// Rejects computation `e` of warp role `a` if it reads the accumulators of wgmma groups before the warp
-  /// role has waited for these groups. `channel` identifies the sequence of wgmma groups.
+  /// role has waited for these groups. The groups are those of channel `channel`, which stands for a sequence
+  /// of wgmma groups.
   void check_registers_ready(int a, const Event& e, int channel) const {
     if (channel < 0 || s.schedule.channels[channel].by != Synchronisation::commit_group) return;
     const AgentState& me = s.agents[a];
