@@ -236,8 +236,8 @@ class Registers {
   }
 
   /// Rejects task t unless it can read the value of node x (an operator of the kernel), which t does not compute
-  /// itself. The value must be in the thread's registers, in a buffer in shared memory, or in global memory. `at` is as
-  /// in read().
+  /// itself. The value must be in the thread's registers, in a buffer in shared memory, or in global memory. `at` says
+  /// at which coordinates a thread needs x, as in read().
   void leaf(int t, int x, At at) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
@@ -260,8 +260,8 @@ class Registers {
   }
 
   /// Rejects task t unless the value of node x (an operator of the kernel) is in a buffer in shared memory that t may
-  /// read. If there is no barrier before t, each of its threads must have written the elements that it reads; `own` is
-  /// as in RegisterProof::same_thread().
+  /// read. If there is no barrier before t, each of its threads must have written the elements that it reads; `own`
+  /// says whether a thread reads exactly the coordinates of its own elements in t's thread-value layout.
   void stored(int t, int x, bool own) const {
     const auto b = plan_.buffer_of.find(x);
     if (b == plan_.buffer_of.end())
@@ -270,9 +270,9 @@ class Registers {
     buffer(t, b->second, own);
   }
 
-  /// Rejects task t unless another task writes buffer b, and t may read b: either there is a barrier before
-  /// t, or each thread reads only elements that the same thread wrote. `own` is as in
-  /// RegisterProof::same_thread().
+  /// Rejects task t unless another task writes buffer b, and t may read b: either there is a barrier before t, or each
+  /// thread reads only elements that the same thread wrote. `own` says whether a thread reads exactly the coordinates
+  /// of its own elements in t's thread-value layout.
   void buffer(int t, int b, bool own) const {
     const Task& task = plan_.tasks[t];
     const auto w = writer_.find(b);
