@@ -58,7 +58,8 @@ void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const ch
 }
 
 /// Throws Error unless the caller's tensor `a` has the dtype, shape, strides and alignment of `t`, its
-/// description in the manifest. `untrusted`: see check_numbers().
+/// description in the manifest. If `untrusted` is not null, also throws Error if the tensor's arrays of
+/// extents and strides cannot be read.
 void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a,
                ReadablePages* untrusted) {
   if (!is(a, t.dtype)) mistake(m, t, "expected {}, found {}", graph::name(t.dtype), dtype_name(a));

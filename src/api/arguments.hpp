@@ -32,8 +32,8 @@ void check_counts(const emit::Manifest&, const Signature&, int inputs, int outpu
 
 /// Checks the tensors of a call and returns the device that they are on; without any tensors, the host.
 /// Throws Error if a tensor does not match the manifest or if tensors are on different devices. Precondition:
-/// check_counts() has passed. `untrusted`: checks that each shape and stride array can be read; nullptr if a
-/// framework has made these arrays in this call.
+/// check_counts() has passed. `untrusted`: used to check that each array of extents or strides can be read;
+/// nullptr if a framework has made these arrays in this call, so that no check is needed.
 Where check_arguments(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                       std::span<const zellige_tensor> outputs, ReadablePages* untrusted);
 

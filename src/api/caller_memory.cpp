@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uintptr_t page = 4096;  // size of a page in bytes, or a divisor of it
 
-/// Returns whether the 8 aligned bytes around an address are readable, by calling rt_sigprocmask, which reads
-/// a signal mask from these bytes, with an invalid operation, so that the mask has no effect. Unlike
+/// Returns whether the 8 aligned bytes around an address are readable. Calls rt_sigprocmask, which reads a
+/// signal mask from these bytes; the operation passed is invalid, so that the mask has no effect. Unlike
 /// process_vm_readv, rt_sigprocmask uses the process's own page tables, so that a driver's pinned memory
 /// counts as readable.
 bool can_read(std::uintptr_t at) {

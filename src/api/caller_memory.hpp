@@ -42,7 +42,8 @@ class ReadablePages {
 std::string text_at(const char* text, std::string_view parameter);
 
 namespace detail {
-/// Throws Error if the address is null or misaligned.
+/// Throws Error if the address is null or no multiple of `alignment`, in bytes. `parameter` names the address
+/// in the message.
 void check_address(const void* at, std::size_t alignment, std::string_view parameter);
 /// Throws Error unless `count` elements of `size` bytes from `at` on can be read. `parameter` names the array
 /// in the message.

@@ -63,8 +63,8 @@ class Table {
     return slot(kind, handle, parameter).object;
   }
 
-  /// Removes a handle and returns its object. The caller destroys the object after the lock is released,
-  /// because destruction may take time.
+  /// Removes a handle and returns its object. The caller destroys the object after the table's lock is
+  /// released, because destruction may take time. `parameter` names the handle in error messages.
   std::shared_ptr<void> remove(HandleKind kind, const void* handle, std::string_view parameter) {
     const std::lock_guard lock(mutex_);
     Slot& mine = slot(kind, handle, parameter);

@@ -23,9 +23,11 @@ inline constexpr HandleKind kind_of<zellige_program> = HandleKind::program;
 
 /// Adds an object and returns its handle. Throws Error if 2^24 handles are live.
 void* add(HandleKind, std::shared_ptr<void>);
-/// Returns the object of a live handle of this kind. Throws Error for any other pointer.
+/// Returns the object of a live handle of this kind. Throws Error for any other pointer; `parameter` names
+/// the pointer in the message.
 std::shared_ptr<void> find(HandleKind, const void* handle, std::string_view parameter);
-/// Removes a handle. Throws Error like find().
+/// Removes a live handle of this kind. Throws Error for any other pointer; `parameter` names the pointer in
+/// the message.
 void remove(HandleKind, const void* handle, std::string_view parameter);
 }  // namespace detail
 

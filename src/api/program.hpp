@@ -25,8 +25,9 @@ class Program {
   const Signature& signature() const { return signature_; }
 
   /// Runs the program on the caller's tensors: on their GPU, or on the host by the emulator or the reference.
-  /// `stream` must be null on the host. Precondition: check_counts(). `untrusted`: see check_arguments().
-  /// Throws Error if the tensors do not match the manifest or the options.
+  /// `stream` must be null on the host. Precondition: check_counts() has passed. If `untrusted` is not null,
+  /// first checks that the tensors' arrays of extents and strides can be read. Throws Error if the tensors do
+  /// not match the manifest or the options.
   void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream,
             ReadablePages* untrusted);
   /// Launches the program on the current GPU. `inputs`, `outputs`: device addresses in the order of the

@@ -146,8 +146,9 @@ struct Exchange {
   int (*current_stream)(int device_type, std::int32_t device, void** stream);
 };
 
-/// Returns the caller's framework objects, such as torch tensors, as descriptions for the C API. Throws Error
-/// if an object cannot be read as a tensor. `parameter` names the list of objects in the message.
+/// Returns the caller's framework objects, such as torch tensors, as descriptions for the C API. `x` is the
+/// framework's table of DLPack functions, which read an object. Throws Error if an object cannot be read as a
+/// tensor. `parameter` names the list of objects in the message.
 std::vector<zellige_tensor> viewed(const Exchange& x, std::span<void* const> objects, const char* parameter) {
   std::vector<zellige_tensor> tensors;
   tensors.reserve(objects.size());

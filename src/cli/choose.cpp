@@ -28,7 +28,7 @@ void pass_over(graph::Candidates& from, const std::string& file, int index) {
 }
 
 /// Returns the number of graphs of a file in words, such as "3 graphs", or "more than 1000 graphs" if
-/// counting them would take long.
+/// counting them would take long. `rest`: the file, of which some graphs may have been read already.
 std::string how_many(graph::Candidates& rest) {
   while (rest.count() <= max_counted && rest.bytes_read() <= max_bytes) {
     if (!rest.skip()) return graphs(rest.count());

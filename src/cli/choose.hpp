@@ -9,8 +9,8 @@ namespace zellige::cli {
 constexpr int max_index = 2147483647;
 
 /// Returns graph `index` of a file, counted from 0. For -1, returns the first graph, and prints on stderr how
-/// to select another one if there are several. `all`: the verb in that message, such as "runs". Throws Error
-/// if the file has no such graph.
+/// to select another one if there are several. That message says "--all runs all of them" if the verb `all`
+/// is "runs". Throws Error if the file has no such graph.
 graph::Loaded choose(graph::Candidates&, const std::string& file, int index, std::string_view all);
 /// Returns graph `index` of a file, counted from 0. Throws Error if the file has no such graph.
 graph::Loaded choose(const std::string& file, int index);

@@ -27,9 +27,10 @@ class Jobs {
   /// Otherwise `index` selects one; -1 takes the first, and reports it if there are others.
   Jobs(std::vector<std::string> files, int index, bool all);
 
-  /// Returns the next job, or nullopt after the last one. A file that is not JSON gives a job with an error.
+  /// Returns the next job (a graph to run), or nullopt after the last one. For a file that is not JSON,
+  /// returns a job with an error in place of the graph.
   std::optional<Job> next();
-  /// Reads jobs until `n` jobs are queued or the files end. Returns the number of queued jobs.
+  /// Reads jobs (graphs to run) until `n` jobs are queued or the files end. Returns the number of queued jobs.
   int peek(int n);
 
  private:

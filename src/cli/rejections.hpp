@@ -6,7 +6,8 @@
 
 namespace zellige::cli {
 
-/// Prints the rejected plans of a graph; nothing if there are none.
+/// Prints a line on stderr about the plans of the graph named `graph` that the verifier rejected. Prints
+/// nothing if it rejected none.
 void tell(const std::string& graph, const plan::Rejections&);
 
 }  // namespace zellige::cli

@@ -30,8 +30,8 @@ class BlockWriter {
   /// another tile.
   void name(int tile, const std::string&);
 
-  /// Appends an operator with one result and returns the index of the result tile. The operands are cast as
-  /// promoted() says.
+  /// Appends an operator with one result and returns the index of the result tile. If one operand is f32,
+  /// casts the other floating-point operands to f32 first, except those of a matmul or cast.
   int emit(OpKind, std::vector<int> in, const Attributes& = {});
   /// Returns the result tile of an operator with the same kind, operands and attributes if the block graph
   /// has one; otherwise appends the operator with emit().

@@ -109,7 +109,9 @@ constexpr bool has_operands(std::string_view text, int count) {
   return true;
 }
 
-/// Returns a row of the table of operators. Does not compile if the source code omits one of the N operands.
+/// Returns a row of the table of operators: the arguments, with `meaning` as the operator's definition, as
+/// members of Elementwise explain them. Does not compile if the source code `text` or `integers` omits one of
+/// the N operands.
 template <int N, class F>
 constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::string_view mirage, bool scalar,
                                    std::string_view text, Spread spread,

@@ -38,19 +38,20 @@ template <class... Args>
   throw Error(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Throws Fault with a formatted message.
+/// Throws Fault, the exception for bugs of Zellige itself, with a formatted message.
 template <class... Args>
 [[noreturn]] void fault(fmt::format_string<Args...> format, Args&&... args) {
   throw Fault(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Throws Rejected with a formatted message.
+/// Throws Rejected, the exception for plans that the verifier finds wrong, with a formatted message.
 template <class... Args>
 [[noreturn]] void reject(fmt::format_string<Args...> format, Args&&... args) {
   throw Rejected(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Throws DoesNotFit with a formatted message.
+/// Throws DoesNotFit, the exception for plans that exceed the target's limits (shared memory, registers,
+/// threads or instructions), with a formatted message.
 template <class... Args>
 [[noreturn]] void does_not_fit(fmt::format_string<Args...> format, Args&&... args) {
   throw DoesNotFit(fmt::format(format, std::forward<Args>(args)...));

@@ -18,8 +18,9 @@ constexpr int max_rank = 8;
 constexpr std::int64_t max_extent = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t max_elements = std::int64_t{1} << 40;
 
-/// Returns the graph with all shapes, dtypes, names and `after_loop` set. Throws Error if an operator cannot
-/// be applied to its operands, or if operators are out of order.
+/// Returns the graph with the shape, dtype and name of every tensor set, and with `after_loop` set: whether a
+/// block tensor is computed after the loop. Throws Error if an operator cannot be applied to its operands, or
+/// if operators are out of order.
 KernelGraph infer(KernelGraph);
 
 /// Returns the shapes of an operator's results, given the shapes of its operands. Throws Error if the
@@ -41,7 +42,7 @@ void check_dtype(const Where&, OpKind, const Attributes&, DType operands, std::s
 Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& grid, std::int64_t loop);
 
 /// Returns the coordinates, in the whole tensor, of the first element of the tile that belongs to one block
-/// and iteration. `tile`: shape of the tile.
+/// and iteration. `tile`: shape of the tile; `loop`: number of iterations.
 Shape tile_origin(const BlockOp&, const Shape& tile, const Dim3& block, std::int64_t iteration,
                   std::int64_t loop);
 
@@ -58,8 +59,8 @@ std::optional<Shape> stored_at(const BlockOp&, const Shape& tile, const Dim3& bl
 /// loop runs once.
 std::vector<bool> varies(const BlockGraph&);
 
-/// Throws Error unless a shape's rank is 1 to max_rank, each extent is 1 to max_extent, and the number of
-/// elements is at most max_elements. `what` names the tensor in the message.
+/// Throws Error unless a shape's rank is 1 to max_rank (8), each extent is 1 to max_extent (2^31 - 1), and the
+/// number of elements is at most max_elements (2^40). `what` names the tensor in the message.
 void check_shape(const Where&, std::string_view what, const Shape&);
 
 }  // namespace zellige::graph

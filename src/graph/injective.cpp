@@ -34,8 +34,8 @@ class TwoModes {
         step_(b / g_),
         inverse_(step_ == 1 ? 0 : inverse(a / g_, step_)) {}
 
-  /// Returns a solution (x, y) of a x + b y = c with |x| <= X and |y| <= Y, other than (0, 0), or nullopt if
-  /// there is none.
+  /// Returns integers (x, y), not both 0, with a x + b y = c, |x| <= X and |y| <= Y, or nullopt if there are
+  /// none. a, b, X and Y are the constructor's arguments.
   std::optional<std::pair<std::int64_t, std::int64_t>> solve(std::int64_t c) const {
     if (c == 0) {
       if (step_ > X_ || a_ / g_ > Y_) return {};
@@ -79,8 +79,8 @@ class Walk {
   /// Stores the differences in d_ and returns true, or returns false if there are none.
   ///
   /// `sum`: the change of the address by the differences along dimensions 0 to k - 1, which d_ holds already.
-  /// `zero`: these are all 0. If so, at least one of the differences found is nonzero, and the first nonzero
-  /// one is positive.
+  /// `zero`: the differences along dimensions 0 to k - 1 are all 0. If so, at least one of the differences
+  /// found is nonzero, and the first nonzero one is positive.
   bool collides(std::size_t k = 0, std::int64_t sum = 0, bool zero = true) {
     if (k + 2 == modes_.size()) {
       const auto found = last_.solve(-sum);

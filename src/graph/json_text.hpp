@@ -21,8 +21,8 @@ struct TextPlace {
 };
 
 /// Parses JSON text and returns its value. `source` names the text in messages; the TextPlace is the position
-/// of `text` in a longer document. Throws Error if `text` is not JSON, exceeds a limit, or has a duplicate
-/// key.
+/// of `text` in a longer document. Throws Error if `text` is not JSON, is nested too deep, or has an object
+/// with too many keys or a duplicate key.
 Json parse_json(std::string_view text, std::string_view source, const TextPlace& = {});
 
 /// Returns a description of an unexpected value for a message, such as "an object", "a list of 3", "\"exp\""
@@ -46,7 +46,8 @@ std::string identifier(const Where&, std::string_view what, const Json&);
 bool is_identifier(std::string_view);
 /// Returns whether a name may contain the character.
 bool is_of_a_name(char);
-/// Returns the JSON value `j`. Throws Error unless it is a list of at most max_json_operators elements.
+/// Returns the given JSON value. Throws Error unless it is a list of at most max_json_operators (100,000)
+/// elements. `what` names the value in the message.
 const Json& list(const Where&, std::string_view what, const Json&);
 /// Returns the elements of a JSON list of integers. Throws Error unless each element is an integer from `min`
 /// to `max`.

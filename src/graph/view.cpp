@@ -36,10 +36,10 @@ std::optional<Strides> reshaped(const Shape& from, const Strides& strides, const
   return steps;
 }
 
-/// Sets v.starts so that the result begins at the operand's offset, which is `starts` in elements per
-/// dimension of the operand. Adds the offset along each dimension of the operand to a dimension of the
-/// result: one of extent 1, whose step may be chosen, or one whose step divides the offset. Returns false if
-/// the result has no such dimension.
+/// Sets v.starts so that the view's result begins where the operand begins. `starts` is the operand's offset
+/// in memory, in elements per dimension of the operand. The offset along each dimension is added to a
+/// dimension of the result: one of extent 1, whose step may be chosen, or one whose step divides the offset.
+/// Returns false if the result has no such dimension.
 bool begin_at(Viewed& v, const Shape& result, const Shape& starts, const Strides& strides) {
   for (std::size_t d = 0; d < starts.size(); ++d) {
     const std::int64_t way = starts[d] * strides[d];

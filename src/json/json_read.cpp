@@ -229,7 +229,7 @@ class Reader {
   }
 
   /// Adds the tensor of an operator's result and returns its index. `j` is the tensor's name, or an object
-  /// with its name, strides and memory.
+  /// with its name, its strides, and the input whose memory it shares.
   int make_result(const Where& where, const Json& j) {
     KernelTensor t;
     if (j.is_object()) {

@@ -107,9 +107,10 @@ struct Recognised {
   bool to_dimx = false;
 };
 
-/// Returns the operator that an op_type names: tb_reduction_1_to_dimx_op is reduction with dim 1 and to_dimx.
-/// `level` is the prefix "kn_" (kernel) or "tb_" (block). Throws Error if the level has no such operator, or
-/// if Mirage's JSON lacks the operator's constants.
+/// Returns the operator that an op_type names: tb_reduction_1_to_dimx_op is reduction with dim 1 and to_dimx
+/// (a reduction to the extent that the block graph's reduction_dimx gives). `level` is the prefix "kn_"
+/// (kernel) or "tb_" (block). Throws Error if the level has no such operator, or if Mirage's JSON lacks the
+/// operator's constants.
 Recognised recognise(const Where& where, std::string_view type, std::string_view level) {
   std::string stem(type);
   if (!stem.starts_with(level) || !stem.ends_with("_op") || stem.size() <= level.size() + 3)
@@ -157,7 +158,7 @@ Recognised recognise(const Where& where, std::string_view type, std::string_view
 }
 
 /// Sets the attributes in `a` that follow from the op_type (`r`), from the block graph's reduction_dimx
-/// (`dimx`) and from the shapes of the results.
+/// (`dimx`, the extent that some reductions leave) and from the shapes of the results.
 void read_attributes(const Recognised& r, Attributes& a, std::int64_t dimx,
                      const std::vector<Shape>& results) {
   a.dim = r.dim;

@@ -46,8 +46,8 @@ class OnePrime {
   }
 
  private:
-  /// Raises the exponents that violate an order (which requires one exponent to be greater than another), or
-  /// one exponent of a product that does not hold. Returns false if all orders and products hold.
+  /// Raises every exponent that must be greater than another one (an order) but is not. If there is none,
+  /// raises one exponent of an equation (a product) that does not hold. Returns false if nothing was raised.
   bool step() {
     bool risen = false;
     for (const Products::Order& o : orders_)
@@ -78,8 +78,8 @@ class OnePrime {
   std::vector<std::uint64_t> preference_;
 };
 
-/// Returns, for each prime, the prime that replaces it: 2, 3 and 5 in turn. Primes that divide a fixed value
-/// are not replaced.
+/// Returns, for each prime, the prime that replaces it: 2, 3 and 5 in turn, but none larger than the prime
+/// itself. Primes in `kept_primes`, which divide fixed values, are not replaced.
 std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes,
                                                const std::set<std::int64_t>& kept_primes) {
   constexpr std::int64_t small[] = {2, 3, 5};

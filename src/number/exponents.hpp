@@ -28,8 +28,9 @@ struct Products {
   std::vector<Order> orders;  // pairs of values that must stay different
 };
 
-/// Returns small values for which all products hold. Fixed values are unchanged, and values that an order
-/// lists as different stay different. A value of 1 stays 1, and no other value becomes 1.
+/// Returns small values, by index, that solve all equations (products) of the system. Fixed values are
+/// unchanged, and pairs of values that the system lists as different (orders) stay different. A value of 1
+/// stays 1, and no other value becomes 1.
 std::vector<std::int64_t> shrink_values(const Products&);
 
 }  // namespace zellige::search

@@ -387,9 +387,9 @@ void Field::power_law(const FieldNumber& z, const FieldNumber& x, const FieldNum
   exponents_.try_emplace(z.p, sum);
 }
 
-/// Returns the residue modulo q that is used for x as an exponent. If x is the result of an exponential,
-/// which has no such residue, returns `absent`, or with keeps_sums a random number that is the same wherever
-/// x occurs.
+/// Returns the residue modulo q that is used for x as an exponent. The result x of an exponential has no such
+/// residue: returns a random number for it, the same wherever x occurs, if the option keeps_sums is set;
+/// otherwise returns the marker `absent`.
 std::uint64_t Field::exponent(const FieldNumber& x) const {
   if (x.p == 0) return 0;
   return x.q == absent && keeps_sums ? draw(draw(seed_, 44), x.p) % q_ : x.q;

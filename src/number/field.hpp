@@ -153,7 +153,8 @@ class Field {
   bool took_nested = false;  // an exponential of an exponential's result occurred
   /// Index (0 or 1) of the graph that is being evaluated, for ties_clash().
   int graph = 0;
-  /// Returns whether the two graphs decide some comparison of equal numbers differently, as < and <= do.
+  /// Returns whether the two graphs that were evaluated in this field decide some comparison of equal numbers
+  /// differently, as < and <= do.
   bool ties_clash() const;
 
   bool took_exp = false, took_unknown = false, took_order = false;  // operators of these kinds occurred
@@ -163,7 +164,8 @@ class Field {
 
  private:
   enum class Unknown : std::uint8_t { exp, log, sqrt, sin, normal, pow, max, less, choose, cast, opaque };
-  /// A number as a sum of exponentials: how many, modulo p and q, and the sum of their exponents.
+  /// A number as a sum of exponentials: the number of its terms, modulo p and q, and the sum of the terms'
+  /// exponents.
   struct Grade {
     std::uint64_t count_p = 1, count_q = 1;
     FieldNumber sum;  // of the exponents

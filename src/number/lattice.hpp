@@ -38,7 +38,7 @@ Lattice join(const std::vector<Lattice>&, const KnownOrder&);
 /// result would have too many clauses.
 std::optional<Lattice> dual(const Lattice&, const std::function<std::uint64_t(std::uint64_t)>& negated,
                             const KnownOrder&);
-/// Returns the keys of all members of the clauses, sorted, without duplicates.
+/// Returns the keys of all numbers that occur in the maximum of minima, sorted, without duplicates.
 std::vector<std::uint64_t> members(const Lattice&);
 
 }  // namespace zellige::search

@@ -139,7 +139,8 @@ class Worker {
     std::vector<Array> tiles, states;
     std::vector<std::vector<double>> rounded;
   };
-  /// Returns the values of tile `t` together with their errors in `e`.
+  /// Returns the values of tile `t` together with the tile's errors in `e`, which has the error bounds, or the
+  /// last operator's own errors, of all tiles.
   Uncertain uncertain(int t, const Side& e) const { return {operand(t), e.tiles[t].values.data()}; }
 
   /// Changes the results of an operator at random, as the rounding of a right kernel might change them: by at
@@ -201,7 +202,8 @@ class Worker {
     for (int t : op.outputs) made(t);
   }
 
-  /// Computes the errors of an operator's results in `e` from the errors of its operands in `e`.
+  /// Updates `e`, which has errors of all tiles: computes the errors of an operator's results from those of
+  /// its operands.
   void propagate_errors(const BlockOp& op, Side& e) {
     std::vector<Uncertain> in;
     std::vector<Operand> out;
@@ -319,7 +321,7 @@ class Worker {
   }
 
   /// Adds one iteration's tile to the running value of an accumulator. `index`: the operator's index in the
-  /// block graph.
+  /// block graph; `first`: it is the first iteration, so that the running value is initialised before.
   void accumulate(const BlockOp& op, std::size_t index, bool first) {
     Array& state = states_[index];
     const Operand x = operand(op.inputs[0]);
@@ -348,8 +350,9 @@ class Worker {
     }
   }
 
-  /// Updates the errors in `e` of an accumulator's running value by one iteration. Must be called before the
-  /// value is updated, because the errors depend on the value of the previous iteration.
+  /// Updates the errors of an accumulator's running value, which are in `e`, by one iteration. `first`: it is
+  /// the first iteration. Must be called before the value is updated, because the errors depend on the value
+  /// of the previous iteration.
   void accumulate_error(const BlockOp& op, std::size_t index, bool first, Side& e) {
     const bool exact = is_integer(p_.block.tensors[op.inputs[0]].dtype);
     const Array& state = states_[index];
@@ -372,8 +375,8 @@ class Worker {
                  x.at.shape[last] / state.shape[last] * p_.block.loop, to);
   }
 
-  /// Computes the errors of an accumulator's result, after the loop. `count`: the number of elements by which
-  /// accum_red_mean and accum_red_rms divide.
+  /// Computes the errors of an accumulator's result after the loop, from those of its running value; both are
+  /// in `side`. `count`: the number of elements by which accum_red_mean and accum_red_rms divide.
   void finish_error(const BlockOp& op, std::size_t index, double count, Side& side) {
     const Array& state = states_[index];
     std::vector<double>& e = side.tiles[op.outputs[0]].values;

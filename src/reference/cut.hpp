@@ -31,7 +31,7 @@ struct Cut {
 Cut cut(const KernelGraph&, int tensor, const Region&, const std::vector<bool>& known = {});
 
 /// Returns the cost of running the float64 reference on a graph, in floating-point operations of a matmul (2
-/// per multiply-add). An element of another operator or of an input counts as `work_an_element` operations.
+/// per multiply-add). An element of another operator or of an input counts as 200 (work_an_element).
 double work(const KernelGraph&);
 constexpr double work_an_element = 200;
 

@@ -57,8 +57,8 @@ Numbers numbers_of(const InputChoice& c, int input) {
   return at < c.numbers.size() ? c.numbers[at] : Numbers{};
 }
 
-/// Fills the array of an input with random numbers, on all cores. The other arguments are those of
-/// random_row().
+/// Fills the array of an input with random numbers, on all cores. Scales the numbers by 2^exponent, and takes
+/// absolute values if `positive`. `key`: the input's seed.
 void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive) {
   const std::int64_t n = a.shape.back(), rows = size(a.shape) / n,
                      chunk = std::max<std::int64_t>(1, (1 << 16) / n);
@@ -206,9 +206,9 @@ class Search {
   static constexpr double float32_limit = 0x1p127;
   static constexpr int unfilled = 1;  // no exponent is 1
 
-  /// Finds scales at which all magnitudes are at most `limit`. Prefers scales at which the arguments of exp
-  /// are at most exponent_limit, too. Returns false if there are no such scales. `positive`: random values
-  /// are absolute values.
+  /// Finds scales of the inputs at which the magnitudes (largest absolute values of tensors) are at most
+  /// `limit`. Prefers scales at which the arguments of exp are at most exponent_limit (4), too. Returns false
+  /// if no scales satisfy `limit`. `positive`: random values are absolute values.
   bool search(double limit, bool positive) {
     choice_.positive = positive, limit_ = limit;
     for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
@@ -219,8 +219,9 @@ class Search {
     return false;
   }
 
-  /// Runs the reference with all inputs at the smallest scale if `small`, otherwise at scale 1. Returns
-  /// whether all magnitudes are at most `limit`. `positive`: random values are absolute values.
+  /// Runs the reference with all inputs at the smallest scale (2^-12) if `small`, otherwise at scale 1.
+  /// Returns whether the magnitudes (largest absolute values of tensors) are at most `limit`. `positive`:
+  /// random values are absolute values.
   bool tries(bool small, double limit, bool positive) {
     choice_.positive = positive, limit_ = limit, exp_limit_ = std::numeric_limits<double>::infinity();
     return fits(std::vector<bool>(g_.inputs.size(), small), min_exponent);
@@ -302,7 +303,7 @@ class Search {
   }
 
   /// Runs the reference with the selected inputs scaled by 2^exponent, and the other inputs at scale 1.
-  /// Returns whether all magnitudes are within the limits.
+  /// Returns whether all magnitudes (largest absolute values of tensors) are within the current limits.
   bool fits(const std::vector<bool>& selected, int exponent) {
     for (std::size_t i = 0; i < selected.size(); ++i) exponents_[i] = selected[i] && scales(i) ? exponent : 0;
     ReferenceOptions options;
@@ -321,7 +322,7 @@ class Search {
   }
 
   /// Finds, by bisection, the largest exponent for the selected inputs at which fits() returns true. Returns
-  /// false if fits() returns false even for min_exponent, the smallest exponent.
+  /// false if fits() returns false even for the smallest exponent, min_exponent (-12).
   bool bisect(const std::vector<bool>& selected) {
     if (!fits(selected, min_exponent)) return false;
     int good = min_exponent, bad = 0, last = good;

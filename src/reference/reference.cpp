@@ -22,10 +22,11 @@ namespace {
 
 constexpr std::int64_t chunk = 1 << 16;  // elements per parallel task
 
-/// Rounds a kernel-level tensor `a` to its dtype (if `round`), and updates its error bounds `error` to those
-/// after rounding. With `noise`, rounds at random within the error bounds. Returns the tensor's magnitude
-/// (its largest finite absolute value, and whether all values are finite); 0 for integers, whose magnitude
-/// has no limit.
+/// Rounds a kernel-level tensor `a` to its dtype (if `round`), and updates its error bounds `error`, if not
+/// null, to those after rounding. With `noise`, rounds at random within the error bounds. Returns the
+/// tensor's magnitude: its largest finite absolute value, and whether all values are finite, without the
+/// non-finite values that a mask may have produced (`mask`). Returns 0 for integers, whose magnitude has no
+/// limit.
 Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
   if (noise)
     noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));

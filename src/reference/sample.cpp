@@ -21,8 +21,8 @@ std::vector<std::int64_t> choose(std::int64_t n, std::int64_t count, std::uint64
   return {selected.begin(), selected.end()};
 }
 
-/// Returns the indices of the tensors, in the whole graph, that the inputs of the subgraph `c` are regions
-/// of.
+/// Each input of the subgraph `c` is a region of a tensor of the whole graph. Returns the indices of these
+/// tensors in the whole graph, ascending, without duplicates.
 std::vector<int> operands(const Cut& c) {
   std::set<int> all;
   for (const Cut::Part& p : c.inputs) all.insert(p.tensor);

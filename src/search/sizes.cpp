@@ -80,7 +80,7 @@ class SizesOfGraph {
   }
 
   /// Adds the equation of a reduction from shape x to shape y along `dim`: x[dim] is the product of y[dim]
-  /// and the number of summands.
+  /// and the number of summands. Records y[dim] in `at`, the operator's size variables.
   void reduced(const Extents& x, const Extents& y, int dim, GraphSizes::Op& at) {
     unify(x, y, dim);
     at.to = y[dim];
@@ -89,7 +89,8 @@ class SizesOfGraph {
   }
 
   /// Adds the equations of one stateless operator or accumulator with the operands `in` and results `out`.
-  /// Throws Error if the operator's attributes name sizes that cannot shrink.
+  /// Records the variables of sizes in its attributes in `at`. Throws Error if the attributes have sizes that
+  /// cannot shrink.
   void compute(OpKind kind, const graph::Attributes& attributes, const std::vector<Extents>& in,
                const std::vector<Extents>& out, GraphSizes::Op& at) {
     const Extents &x = in[0], &y = out[0];
@@ -195,7 +196,8 @@ class SizesOfGraph {
     }
   }
 
-  /// Adds the equations of a custom operator's grid, loop, tiles and block operators.
+  /// Adds the equations of a custom operator's grid, loop, tiles and block operators. Records their variables
+  /// in `at`. `tensors`: the variables of the graph's tensors.
   void custom(const graph::KernelOp& op, const std::vector<Extents>& tensors, GraphSizes::Op& at) {
     const graph::BlockGraph& b = *op.block;
     const auto launch = [&](std::int64_t extent) {
@@ -224,7 +226,7 @@ class SizesOfGraph {
   }
 
   /// Adds the equations of a tile that is loaded or stored: each extent of the tensor `whole` is the product
-  /// of the tile's extent and of the grid axes and loop that split it.
+  /// of the tile's extent and of the grid axes and loop that split it. `at` has the variables of grid and loop.
   void tile(const graph::BlockOp& op, const Extents& whole, const Extents& tile, const GraphSizes::Op& at) {
     for (int d = 0; d < static_cast<int>(whole.size()); ++d) {
       std::vector<int> factors{tile[d]};
