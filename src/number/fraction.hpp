@@ -1,8 +1,8 @@
 // Finds the fraction that a scalar of a graph represents: the simplest one that rounds to the scalar. So 0.1
 // is a tenth and 0.000244140625 is 1/4096, and a mean over 4096 and a sum times 1/4096 are the same.
 //
-//   fraction(0.1)           // {1, 10, 0}: 1/10
-//   fraction(1.1e-300)      // no short fraction rounds to it: the double itself, as numerator * 2^exponent
+//   fraction(0.1)           // {1, 10, 0}: 1/10 * 2^0
+//   fraction(1.1e-300)      // no short fraction rounds to it: the double itself, as numerator/1 * 2^exponent
 #pragma once
 #include <bit>
 #include <cstdint>

@@ -30,7 +30,7 @@ void raise(Deviation& to, const Deviation& from, double factor);
 /// Returns the largest deviations that a right result is allowed without further evidence. Does not set the
 /// member `norm`.
 ///
-/// - Element: as allowances() says under close_tolerance().
+/// - Element: what allowances() returns for the tolerance close_tolerance() (about one step of the dtype).
 /// - Row: norm_allowed() for the length of a row, times the norm of the row; plus twice the norm of the change
 ///   that omitted roundings make in the row.
 /// - Scale: norm_allowed() for the size of the tensor; plus the change of scale by omitted roundings, and five

@@ -20,8 +20,8 @@ typedef double Register __attribute__((vector_size(32)));
 [[gnu::always_inline]] inline void load(Register& r, const double* from) { std::memcpy(&r, from, sizeof r); }
 [[gnu::always_inline]] inline void store(double* to, const Register& r) { std::memcpy(to, &r, sizeof r); }
 
-/// Adds the product of `rows` rows of A and a packed panel of B (k x nr) to a tile of C (rows x nr). If
-/// `first`, overwrites C with the product.
+/// Adds the product of `rows` rows of A and a packed panel of B (k x nr, nr = 12) to a tile of C (rows x nr).
+/// If `first`, overwrites C with the product.
 template <int rows>
 [[gnu::always_inline]] inline void tile(std::int64_t k, const double* a, std::int64_t lda,
                                         const double* panel, double* c, std::int64_t ldc, bool first) {
@@ -45,8 +45,8 @@ template <int rows>
     for (int j = 0; j < 3; ++j) store(c + i * ldc + 4 * j, sum[i][j]);
 }
 
-/// Adds the product of m rows of A and a packed panel of B (k x nr) to m rows of C. If `first`, overwrites C
-/// with the product.
+/// Adds the product of m rows of A and a packed panel of B (k x nr, nr = 12) to m rows of nr columns of C. If
+/// `first`, overwrites C with the product.
 [[gnu::always_inline]] inline void tiles(std::int64_t m, std::int64_t k, const double* a, std::int64_t lda,
                                          const double* panel, double* c, std::int64_t ldc, bool first) {
   std::int64_t i = 0;

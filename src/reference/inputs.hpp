@@ -71,8 +71,8 @@ void input_row(const KernelGraph&, const InputChoice&, int input, std::int64_t r
                std::int64_t count, double* to);
 
 /// Writes `count` random row indices or lengths to `to`: elements `first`, `first` + 1, ... of the random
-/// sequence with the seed `key`. Each number is in [0, bound). If the numbers must be distinct, the sequence
-/// advances by a step that is coprime to the bound.
+/// sequence with the seed `key`. Each number is in [0, Numbers::bound). If they must be distinct
+/// (Numbers::distinct), the sequence advances by a step that is coprime to the bound.
 void draw_numbers(const Numbers&, std::uint64_t key, std::int64_t first, std::int64_t count, double* to);
 
 /// Returns the scales of the inputs in one line, such as "X0 x 1, X1 x 2^-3, X2 given".

@@ -23,10 +23,10 @@ namespace {
 constexpr std::int64_t chunk = 1 << 16;  // elements per parallel task
 
 /// Rounds a kernel-level tensor `a` to its dtype (if `round`), and updates its error bounds `error`, if not
-/// null, to those after rounding. With `noise`, rounds at random within the error bounds. Returns the
-/// tensor's magnitude: its largest finite absolute value, and whether all values are finite, without the
-/// non-finite values that a mask may have produced (`mask`). Returns 0 for integers, whose magnitude has no
-/// limit.
+/// null, to those after rounding. With `noise`, rounds at random within the error bounds. `mask`: which
+/// non-finite values a mask may have produced. Returns the tensor's magnitude: the largest finite absolute
+/// value, and whether all values are finite, apart from those that `mask` allows. Returns 0 for integers,
+/// whose magnitude has no limit.
 Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
   if (noise)
     noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
@@ -185,9 +185,9 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
   }
 }
 
-/// Adds to the error of each element of x the change that an omitted rounding to this dtype may make. Uses
-/// max_rounding(), not the rounding of x itself, because a kernel may round x times a factor of its row
-/// instead.
+/// Adds to the error of each element of x the largest change that an omitted rounding to this dtype may make
+/// to a number of this magnitude. The rounding of x itself may be smaller, but a kernel may round x times a
+/// factor of x's row in its place.
 void add_rounding(DType dtype, const Array& x, Array& error) {
   const Format f = format(dtype);
   for (std::size_t i = 0; i < x.values.size(); ++i)

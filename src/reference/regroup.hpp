@@ -15,9 +15,9 @@ struct Regrouped {
   Region seen, from;  // `seen` contains the requested region; `from` is in the other shape
 };
 
-/// Returns a box in the shape `seen` and a box in the shape `from`, two shapes of one tensor, that contain
-/// the same elements of the tensor. The box in `seen` contains the given region, which is in `seen`, too. The
-/// boxes are small, but not proved to be the smallest.
+/// Maps a region between two shapes of one tensor, `seen` and `from`. Returns a box in each shape; both boxes
+/// contain the same elements of the tensor. The box in `seen` contains the given region of `seen`. The boxes
+/// are small, but not proved to be the smallest.
 Regrouped regroup(const Region&, const Shape& seen, const Shape& from);
 
 }  // namespace zellige::graph

@@ -102,8 +102,8 @@ void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std
 }
 
 /// Returns a bound of the float32 error of a sum. `share`: the error relative to the partial sums; `maximum`:
-/// the largest partial sum in ascending order; `squares`: the sum of the squared terms. Other orders have
-/// partial sums of about the same size, unless the terms are arranged to cancel late.
+/// the largest partial sum if the terms are added in order of index; `squares`: the sum of the squared terms.
+/// Other orders have partial sums of about the same size, unless the terms are arranged to cancel late.
 double own_sum_error(double share, double maximum, double squares) {
   return share * (maximum + std::sqrt(squares));
 }

@@ -35,16 +35,16 @@ void propagate(OpKind, const Attributes&, DType, const std::vector<Uncertain>& i
                const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats = 1,
                int threads = 1);
 
-/// Adds the error bound of fold(x, dim, squared) to `error`. `terms`: number of terms of the complete sum, of
-/// which this call may add only some.
+/// Adds to `error` the error bounds of sums of x (if `squared`, of its squares) along `dim`, as fold()
+/// computes them. `terms`: number of terms of a complete sum, of which this call may add only some.
 void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const Result& error);
 
 /// Computes the error bound of the maximum of `before` and x along `dim`, as fold_max() computes it. `error`
 /// is the bound of `before` on entry and that of the maximum on return.
 void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error);
 
-/// Computes the error bound of acc * r. `error` is the bound of `acc` on entry and that of the product on
-/// return.
+/// Computes the error bound of acc * r, where `acc` is an accumulator's value and `r` the factor that rescales
+/// it. `error` is the bound of `acc` on entry and that of the product on return.
 void rescale_error(const Operand& acc, const Uncertain& r, const Result& error);
 
 /// Computes the error bound of the mean x / count, where x is a sum of `count` terms, or, if `root`, of the
@@ -93,8 +93,9 @@ class Noise {
   /// - Later samples: flips a random half of the results.
   void perturb(double* x, const double* error, std::int64_t count);
 
-  /// Perturbs y = cast(x), where the cast is to an integer, in elements in which the error of x allows two
-  /// results. Chooses between the two as perturb() chooses between 0 and 1.
+  /// Perturbs y = cast(x), a cast to an integer. If the error of an element of x allows two results, sets the
+  /// element of y to one of them. In samples 1 to 4, each is the result twice; in later samples, a random half
+  /// of these elements gets one of the two at random.
   void cut(const Attributes&, const double* x, const double* error, double* y, std::int64_t count);
 
   /// Rounds each x to a dtype. If a rounding boundary is within the error of x, the side of the boundary

@@ -1,4 +1,4 @@
-// Prints the result of comparing two graphs (equal.hpp): as text, and as JSON. The parameters `a` and `b` are
+// Formats the result of comparing two graphs (equal.hpp) as text or as JSON. The parameters `a` and `b` are
 // the names of the graphs.
 #pragma once
 #include "search/equal.hpp"

@@ -18,7 +18,8 @@ bool is_peak(const Scale& s, std::size_t e, std::size_t row, std::size_t rows) {
   return e % row == (static_cast<std::size_t>(s.peak / 2) * rows + e / row) % row;
 }
 
-/// Returns a value of an input, drawn from the random bits `r`. `row` is the index of the value's row.
+/// Returns a value of an input with the magnitude and pattern `s`, drawn from the random bits `r`. `row` is
+/// the index of the value's row.
 double draw_value(const Scale& s, std::uint64_t r, std::size_t row) {
   switch (s.kind) {
     case Kind::peaks:

@@ -16,8 +16,9 @@ struct RealTrials {
   bool loose = false;  // the graphs agree only if scalars that one graph alone has are known to 50 bits
 };
 
-/// Returns the first difference found between two graphs, at inputs that are as simple as possible. The
-/// graphs must be valid and small. `seed` determines the inputs.
+/// Evaluates two graphs at inputs that `seed` determines, until their outputs are proved to differ. Returns
+/// that difference, at inputs that are as simple as possible, or a result without a difference if none is
+/// found. The graphs must be valid and small.
 RealTrials real_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                        std::uint64_t seed);
 
