@@ -303,9 +303,9 @@ template <class L> Handle<L> log_softmax(Handle<L> x, int dim) {
   return append<L>(OpKind::log_softmax, {x}, {.dim = dim})[0];
 }
 
-/// Returns the normalized shape (the extents of the dimensions over which a norm is computed) of a norm whose
-/// weight has the shape `weight`: that shape without leading ones. Returns an empty shape, which means the
-/// last dimension, if only one dimension remains.
+/// Returns the extents of the dimensions over which a norm is computed (its normalized shape), given the shape
+/// of its weight: that shape without leading ones. If only one dimension remains, returns an empty shape,
+/// which means the last dimension.
 inline Shape lines_of(Shape weight) {
   while (weight.size() > 1 && weight.front() == 1) weight.erase(weight.begin());
   return weight.size() > 1 ? weight : Shape{};

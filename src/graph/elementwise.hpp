@@ -109,9 +109,9 @@ constexpr bool has_operands(std::string_view text, int count) {
   return true;
 }
 
-/// Returns a row of the table of operators: the arguments, with `meaning` as the operator's definition, as
-/// members of Elementwise explain them. Does not compile if the source code `text` or `integers` omits one of
-/// the N operands.
+/// Returns the row of the table of operators that has these members (see Elementwise); `meaning` is the
+/// definition of the operator, which has N operands. Does not compile if the source code `text`, or
+/// `integers` for int32 operands, omits an operand.
 template <int N, class F>
 constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::string_view mirage, bool scalar,
                                    std::string_view text, Spread spread,

@@ -1,4 +1,4 @@
-// Arithmetic modulo a prime below 2^63, for finite fields. Operands must be less than the modulus m.
+// Defines arithmetic modulo a prime m below 2^63, for finite fields. Operands must be less than m.
 #pragma once
 #include <cstdint>
 

@@ -4,7 +4,7 @@
 //
 //   Deviation d = deviation(found, expected);
 //   Deviation most = close_by(expected, DType::bf16, nullptr);   // limits that need no further evidence
-//   raise(most, deviation(sample, expected), 4);                 // raises them to 4 times a sample's deviation
+//   raise(most, deviation(sample, expected), 4);  // raises each limit to at least 4 times a sample's deviation
 //
 // Norms of rows and the scale detect errors that are within the limit of every element: for example a row of
 // zeros in a coarse dtype, or a factor of 1 + 1/64 in the whole tensor.
