@@ -50,12 +50,16 @@ class Arrivals {
   std::map<std::size_t, std::vector<Arrival>> at_;
 };
 
-/// Returns true if an atomic counter orders an earlier access before the actor's current access. Thread
-/// `thread` of block `block` made the earlier access at time `epoch`. The two are ordered if that block later
-/// incremented the counter, and the actor has observed an increment after that one. The first increment
-/// counts only if its thread had made the access, or had observed it. `several_threads`: other threads of the
-/// block made the access, too; then the incrementing thread must have observed it. `acquired`: the increments
-/// by threads of the actor's block.
+/// Returns true if an atomic counter orders an earlier access before the current access of the actor `a`, the
+/// thread that accesses memory now. Thread `thread` of block `block` made the earlier access at time `epoch`.
+/// The two accesses are ordered if
+/// 1. a thread of `block` incremented the counter after it had made the earlier access, or had observed it,
+///    and
+/// 2. the actor has observed a later increment of the counter. `acquired`: the increments by threads of the
+///    actor's block.
+///
+/// `several_threads`: other threads of `block` made the access, too; for 1, the incrementing thread must then
+/// have observed the access.
 inline bool arrived_before(const std::vector<Acquisition>& acquired, const Actor& a, std::uint32_t block,
                            std::uint16_t thread, std::uint32_t epoch, bool several_threads) {
   for (const Acquisition& q : acquired) {

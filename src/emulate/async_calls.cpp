@@ -79,8 +79,9 @@ void mbarrier_inval(Thread& t, Place p) {
   if (MBarrier* b = f.home->mbarrier(f, p, "invalidates", ZELLIGE_SITE())) b->valid = false;
 }
 
-// Returns the mbarrier at `p` in this block, or at the same offset in block `rank` of the cluster, and sets
-// `there` to its block. If there is no valid mbarrier, reports a finding and returns null.
+// Returns the mbarrier at `p` in the thread's own block, or at the same offset in block `rank` of the
+// cluster. Sets `there` to the block in which it is. If there is no valid mbarrier, reports a finding and
+// returns null. `verb`: what the thread does ("arrives at"), for the message.
 MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, const char* verb, Site site, Block*& there) {
   Block& b = *f.home;
   there = &b;

@@ -6,8 +6,8 @@ using What = Clash::What;
 
 namespace {
 
-// Returns a Clash (conflict) with the asynchronous operation `op`, whose index in the cluster's list is
-// `number`.
+// Returns the Clash (conflict) of the kind `what` with the asynchronous operation `op`, which has index
+// `number` in the cluster's list.
 Clash against(What what, std::uint32_t number, const AsyncOp& op) {
   Clash c{what, op.thread, op.region, op.site};
   c.op = number;
@@ -31,8 +31,9 @@ Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<Async
 }
 
 // Checks and records the read by `op`. The record has three slots for readers. `op` may replace a reader
-// whose completion the actor has observed, because a thread that observes the completion of `op` then knows
-// of both. If more readers are in flight than there are slots, the first slot is overwritten.
+// whose completion the actor (the thread that issued `op`) has observed, because a thread that observes the
+// completion of `op` then knows of both completions. If more readers are in flight than there are slots, the
+// first slot is overwritten.
 Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
                            const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];

@@ -140,8 +140,8 @@ class Block {
   /// `verb` says what the thread does with it ("waits at").
   MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);
   /// Returns the mbarrier at byte offset `at` of this block. If there is no valid one, reports a finding and
-  /// returns null. The thread may be of another block. by_copy: the mbarrier is used by the completion of a
-  /// copy.
+  /// returns null. The thread may be of another block. For the message: `verb`, what the thread does ("waits
+  /// at"), and the name `tensor`. by_copy: the mbarrier is used by the completion of a copy.
   MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor,
                      bool by_copy = false);
   void mbarrier_init(Fiber&, Place, unsigned count, Site);
@@ -175,7 +175,8 @@ class Block {
   // Writes the bytes of the thread's TMA and bulk stores to global memory, for its bulk groups with numbers
   // up to `groups`.
   void finish_stores(Fiber&, std::uint32_t groups);
-  /// Returns the vector clock of a thread, which says which accesses of other threads it has observed.
+  /// Returns the vector clock of a thread: for each warp and each asynchronous agent of the cluster, the
+  /// latest time that the thread has observed.
   const Clock& known(const Fiber& f) const {
     return f.its_warp->diverged >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
   }
@@ -184,8 +185,7 @@ class Block {
   void fence(Fiber&);   // fence.proxy.async: makes its observations visible to the asynchronous proxy
   void release(Warp&);  // starts a new epoch of the warp: what its lanes do from now on is not released
   void share(Warp&, std::uint32_t lanes);  // adds what these lanes have observed to the warp's clock
-  // Sets the given vector clock to the accesses that all threads of the warpgroup with this index have
-  // observed.
+  // Sets the given vector clock to the times that all threads of the warpgroup with this index have observed.
   void common(unsigned warpgroup, Clock&) const;
   void arrive_at_registers();  // sets the initial number of registers per thread
 
@@ -244,9 +244,11 @@ class Block {
   /// Reports the use of an unwritten register. `declared`: code address of the register's declaration, 0 if
   /// unknown. `value`: index of the register in the declared object.
   void unwritten(const Fiber&, Use, std::uintptr_t declared, unsigned value, Site);
-  /// Reports that a thread reads a stage of a ring after it has read a later stage.
+  /// Reports that thread `thread` reads a stage of a ring, the given Part, after it has read a later stage.
   void stale(const Fiber&, unsigned thread, const Region&, const PartsRead::Part&, Site);
-  /// Reports that a thread's access to bytes from..to of a tensor conflicts with an earlier access.
+  /// Reports that the access of thread `thread` to bytes from..to of a tensor conflicts with the earlier
+  /// access that the Clash describes. `verb`: what the thread does ("reads"). `running`: the thread that
+  /// runs, which in a warp collective accesses memory for all lanes.
   void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
              const char* verb, Site, const Clash&);
   void clash_of_global(const Fiber& running, Place, unsigned bytes, bool writes, Site, const Clash&);
@@ -283,8 +285,8 @@ class Block {
   void suspend(Fiber&, Fiber::State, Site);
   void check_time(Fiber&, Site);  // ends the cluster if the launch's time is over
   void make_ready(Warp&, std::uint32_t lanes);
-  /// Releases the block's barrier and reports a finding, if all threads that have not returned wait at it.
-  /// Otherwise returns false: the block is deadlocked.
+  /// Releases the block's barrier, reports a finding and returns true, if all threads that have not returned
+  /// wait at it. Otherwise returns false: the block is deadlocked.
   bool unstick();
   /// Reports a finding and returns true if only some lanes of a warp wait in a collective. Returns false if
   /// there is no such warp.
@@ -314,7 +316,8 @@ class Block {
   // Returns what a thread waits for, as words of a sentence, and appends the call in which it waits to the
   // finding.
   std::string waiting_for(const Fiber&, RawFinding&) const;
-  // Returns the earlier access of a conflict in words, as the end of a sentence.
+  // Returns the earlier access of a conflict in words, as the end of a sentence. `thread`: the thread that
+  // makes the later access.
   std::string against(const Clash&, unsigned thread) const;
 
   const LaunchState* launch_ = nullptr;

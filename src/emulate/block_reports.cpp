@@ -150,8 +150,8 @@ static std::string spell(const Arrangement& a) {
   return text;
 }
 
-// Returns the earlier access of a conflict as the end of a sentence, in which \2 is a placeholder for its
-// source line.
+// Returns the earlier access of a conflict as the end of a sentence, in which \2 is a placeholder for the
+// earlier access's source line. `thread`: the thread that makes the later access.
 std::string Block::against(const Clash& c, unsigned thread) const {
   const std::string who = cluster.spell(c.thread);
   switch (c.what) {
@@ -402,7 +402,8 @@ void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& f
   }
 }
 
-// Releases the block's barrier, with a finding, if all threads that have not returned have arrived.
+// Releases the block's barrier, reports a finding and returns true, if all threads that have not returned
+// wait at it. Otherwise returns false.
 bool Block::unstick() {
   Barrier& b = barrier_[0];
   if (!b.arrived || b.arrived != live_ || b.expected != threads_) return false;

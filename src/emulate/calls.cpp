@@ -56,8 +56,8 @@ std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes
   }
 }
 
-// Returns true if an access is within its tensor, aligned, and not a write to a read-only tensor; else
-// reports it.
+// Returns true if an access is within its tensor, aligned, and not a write to a read-only tensor; otherwise
+// reports a finding.
 inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes, Site site,
                   unsigned alignment) {
   const Region& r = *p.region;

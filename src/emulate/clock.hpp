@@ -81,14 +81,15 @@ struct Actor {
   const std::vector<Acquisition>* acquired = nullptr;
   const Fences* fences = nullptr;
 
-  /// Returns the latest time of warp `w` that the actor has observed. For the actor's own warp, that is the
-  /// time at which its lanes last synchronized.
+  /// Returns the latest time of warp `w` that this thread (the actor) has observed. For the thread's own
+  /// warp, that is the time at which the warp's lanes last synchronized.
   std::uint32_t observed(unsigned w) const {
     return w == warp ? std::min(clock->time[w], synced) : clock->time[w];
   }
-  /// Returns true if the actor knows that an ordinary write, by the thread `writer` at time `write_epoch`,
-  /// has passed a fence to the asynchronous proxy. Precondition: the actor has observed the write. The fence
-  /// may be the writer's own fence after the write, or a fence of another thread that the actor has observed.
+  /// Returns true if this thread (the actor) knows that an ordinary write, by the thread `writer` at time
+  /// `write_epoch`, has passed a fence to the asynchronous proxy. Precondition: the actor has observed the
+  /// write. The fence may be the writer's own fence after the write, or a fence of another thread that the
+  /// actor has observed.
   bool fenced(std::uint32_t write_epoch, std::uint16_t writer) const {
     const unsigned w = writer / 32;
     if (write_epoch < clock->visible[w]) return true;
@@ -97,8 +98,8 @@ struct Actor {
     const auto next = std::upper_bound(its.begin(), its.end(), write_epoch);
     return next != its.end() && (writer == thread || *next <= clock->time[w]);
   }
-  /// Returns true if an access by thread `other_thread`, at time `other_epoch` of its warp, happened before
-  /// the actor's current access.
+  /// Returns true if an access by thread `other_thread`, at time `other_epoch` of that thread's warp,
+  /// happened before the current access of this thread (the actor).
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {
     return other_epoch < minimum || other_thread == thread || other_epoch < observed(other_thread / 32);
   }

@@ -189,11 +189,11 @@ void Cluster::left(const Fiber& f) {
   if (f.arrived_at_cluster && f.cluster_phase == barrier_phase_) --arrived;
 }
 
-// Returns, for each mbarrier that counts arrivals only, the latest phase of whose end a thread with the
-// vector clock `known` knows, as pairs (agent of the mbarrier, time). A copy that the thread issues passes
-// these times on to threads that wait for the copy, because the copy completes after the thread's own waits,
-// for example for an empty stage. Other components of the clock are not passed on, because a copy does not
-// order ordinary accesses.
+// Returns which ends of phases a thread with the vector clock `known` has observed: for each mbarrier that
+// counts only arrivals (no bytes) a pair (the mbarrier's agent, the latest observed time). A copy that the
+// thread issues passes these times on to threads that wait for the copy, because the copy completes after the
+// thread's own waits, for example for an empty stage. Other components of the clock are not passed on,
+// because a copy does not order ordinary accesses.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
   for (const auto& b : blocks_)
@@ -203,8 +203,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const C
   return ends;
 }
 
-// Completes the cluster's barrier if all remaining threads have arrived. Called when a thread returns,
-// because it no longer takes part in the barrier.
+// Completes the cluster's barrier if all threads of the cluster that have not returned have arrived. Called
+// when a thread returns, because it no longer takes part in the barrier.
 void Cluster::joined(Block&) {
   if (arrived && arrived == live) complete();
 }

@@ -49,9 +49,9 @@ class Cluster final : public ClusterWarps {
   // Adds an agent (an mbarrier, or a source of asynchronous groups) to the vector clocks and returns its
   // index. Throws Error above max_agents.
   std::uint32_t new_agent();
-  /// Returns, for each mbarrier that counts arrivals only, the latest phase of whose end a thread with this
-  /// clock knows, as pairs (agent of the mbarrier, time). A copy that the thread issues passes them on to
-  /// threads that wait for the copy.
+  /// Returns which ends of phases a thread with this vector clock has observed: for each mbarrier that counts
+  /// only arrivals (no bytes) a pair (the mbarrier's agent, the latest observed time). A copy that the thread
+  /// issues passes these times on to threads that wait for the copy.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_known(const Clock&) const;
   /// Adds an asynchronous operation to the cluster's list; returns its index.
   std::uint32_t add(const AsyncOp& op) {

@@ -60,14 +60,16 @@ struct Parameter {
   bool address = false;   // the kernel has a raw pointer as its parameter
 
   Parameter(Buffer& tensor, bool written) : buffer(&tensor), writes(written) {}
-  /// Returns the argument for a kernel parameter that is a raw pointer to the tensor.
+  /// Returns the argument for a kernel parameter that is a raw pointer to the tensor. `written`: true if the
+  /// kernel writes the tensor.
   static Parameter address_of(Buffer& tensor, bool written) {
     Parameter p(tensor.data(), tensor, written);
     p.address = true;
     return p;
   }
   /// Makes the argument for a kernel parameter that is a TMA descriptor. `map`: a TmaDescriptor of the
-  /// tensor, made for the emulator (atom/make_tma_descriptor.hpp).
+  /// tensor, made for the emulator (atom/make_tma_descriptor.hpp). `written`: true if the kernel writes the
+  /// tensor.
   template <class T>
   Parameter(const T& map, Buffer& tensor, bool written) : buffer(&tensor), writes(written), bytes(sizeof(T)) {
     std::memcpy(bytes.data(), &map, sizeof(T));

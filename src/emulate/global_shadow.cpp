@@ -11,8 +11,8 @@ namespace {
 // Flags of a stamp.
 constexpr std::uint64_t several_threads = 1, several_blocks = 2;
 
-// Returns the stamp (block, time and thread in 64 bits) of an access by the actor; the functions after it
-// return the fields of a stamp.
+// Returns the stamp (block, time and thread in 64 bits) of an access by the actor (the accessing thread),
+// which is in block `block`. The functions below return the fields of a stamp.
 std::uint64_t stamp(const Actor& a, std::uint32_t block) {
   return std::uint64_t(block + 1) << 36 | std::uint64_t(a.epoch & 0xFFFFFF) << 12 |
          std::uint64_t(a.thread - a.first_warp * 32u) << 2;
@@ -21,8 +21,9 @@ std::uint32_t block_of(std::uint64_t s) { return std::uint32_t(s >> 36) - 1; }
 std::uint32_t epoch_of(std::uint64_t s) { return std::uint32_t(s >> 12) & 0xFFFFFF; }
 std::uint16_t thread_of(std::uint64_t s) { return std::uint16_t(s >> 2 & 0x3FF); }
 
-// Returns true if the access with the stamp `earlier` happened before the actor's current access. Accesses of
-// different blocks can be ordered only if the blocks are in one cluster or synchronize by an atomic counter.
+// Returns true if the access with the stamp `earlier` happened before the current access of the actor, a
+// thread of block `block`. Accesses of different blocks can be ordered only if the blocks are in one cluster
+// or synchronize by an atomic counter.
 bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   if (!earlier) return true;
   if (earlier & several_blocks) return false;
@@ -38,9 +39,9 @@ bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));
 }
 
-// Returns the new stamp of the readers of a cell (two bytes) after a further read, by the actor; `before` is
-// the stamp without this read. A stamp names one thread with its block and time, and has flags for unordered
-// reads by several threads or several blocks.
+// Returns the new stamp of the readers of a cell (two bytes) after a read by the actor, a thread of block
+// `block`; `before` is the stamp without this read. A stamp names one thread with its block and time, and has
+// flags for unordered reads by several threads or several blocks.
 std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t block) {
   const std::uint64_t mine = stamp(a, block);
   if (!before) return mine;

@@ -46,8 +46,8 @@ void Block::catch_up(Warp& w) {
 }
 
 // Merges the clock `told`, which a thread receives by waiting, into the thread's own clock. If `told`
-// includes a release by a lane of the same warp, the thread's `synced` advances to it: what the warp did
-// before that release is ordered before what this thread does next.
+// includes a release by a lane of the same warp, what the warp did before that release is ordered before what
+// this thread does next: the thread's own_synced advances to the release.
 void Block::hear(Fiber& f, const Clock& told) {
   Warp& w = *f.its_warp;
   Clock& own = diverge(f);
@@ -82,8 +82,8 @@ void Block::release(Warp& w) {
   w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
 }
 
-// Sets `all` to the accesses that all threads of a warpgroup have observed: the component-wise minimum of the
-// vector clocks of its four warps. What only single lanes of a warp have observed is not included.
+// Sets the clock `all` to the times that all threads of a warpgroup have observed: the component-wise minimum
+// of the vector clocks of its four warps. What only single lanes of a warp have observed is not included.
 void Block::common(unsigned warpgroup, Clock& all) const {
   all.assign(warp_[warpgroup * 4].clock, max_agents);
   for (unsigned i = 1; i < 4; ++i) all.take_minimum(warp_[warpgroup * 4 + i].clock, cluster.agents());

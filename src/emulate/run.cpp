@@ -164,7 +164,7 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
   }
 
   const dim3& c = config.cluster;
-  // number of clusters
+  // The number of clusters of the launch, which are distributed to the worker threads.
   const std::uint64_t blocks =
       std::uint64_t(config.grid.x) * config.grid.y * config.grid.z / (c.x * c.y * c.z);
   unsigned workers =

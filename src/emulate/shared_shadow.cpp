@@ -31,7 +31,8 @@ void SharedShadow::split(std::size_t granule) {
   granules_[granule].split = true;
 }
 
-// Replaces eight 2-byte cells by a 16-byte cell. Called after a 16-byte write, which makes all of them equal.
+// Replaces the eight 2-byte cells of a granule (16 aligned bytes) by one 16-byte cell. Called after a 16-byte
+// write, which makes all eight cells equal.
 void SharedShadow::merge(std::size_t granule) {
   granules_[granule] = cells_[granule * 8];
   granules_[granule].split = false;
@@ -209,7 +210,8 @@ Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
 }
 
 // Checks a write by the asynchronous proxy, and records it as a write at time 0, which is ordered before all
-// later accesses: AsyncShadow checks for conflicts with this write.
+// later accesses: AsyncShadow checks for conflicts of later accesses with this write. Returns the conflict
+// with an earlier ordinary access, if any.
 Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   Clash clash = each(at, bytes, [&](Cell& cell) {
     Clash found;

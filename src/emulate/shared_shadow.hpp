@@ -33,24 +33,27 @@ class SharedShadow {
   /// Forgets all accesses, for a new block with `bytes` bytes of shared memory.
   void reset(std::size_t bytes);
 
-  /// Records and checks a thread's read of 1, 2, 4, 8 or 16 aligned bytes.
+  /// Records and checks a thread's read of 1, 2, 4, 8 or 16 aligned bytes at byte offset `at`. As: the tensor
+  /// and layout of the access. Returns the conflict with an earlier access, if any.
   Clash read(std::size_t at, unsigned bytes, const Actor&, As);
-  /// Records and checks a thread's write of 1, 2, 4, 8 or 16 aligned bytes.
+  /// Records and checks a thread's write of 1, 2, 4, 8 or 16 aligned bytes at byte offset `at`. As: the
+  /// tensor and layout of the access. Returns the conflict with an earlier access, if any.
   Clash write(std::size_t at, unsigned bytes, const Actor&, As);
 
-  /// Records and checks a cp.async at its issue. From then to its completion (land), every access to the
-  /// bytes is a race.
+  /// Records and checks a cp.async when it is issued. From then until its completion (land), every access to
+  /// its bytes is a race. Returns the conflict with an earlier access, if any.
   Clash begin(std::size_t at, unsigned bytes, const Actor&, As);
   /// Records the completion of a cp.async. From here on, its write counts as made by the actor, the issuing
   /// thread, through the tensor with the id `region`.
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
 
-  /// Checks a read by the asynchronous proxy (TMA, bulk copies, wgmma): earlier ordinary writes must be
-  /// ordered before the read, and must have passed a fence to the asynchronous proxy. AsyncShadow checks for
-  /// conflicts between asynchronous operations.
+  /// Checks a read by the asynchronous proxy (TMA, bulk copies, wgmma). Returns the conflict with an earlier
+  /// ordinary write that is not ordered before the read, or has not passed a fence to the asynchronous proxy,
+  /// if any. AsyncShadow finds conflicts between asynchronous operations.
   Clash proxy_read(std::size_t at, unsigned bytes, const Actor&);
-  /// Checks and records a write by the asynchronous proxy: earlier ordinary accesses must be ordered before
-  /// the write, and earlier ordinary writes must have passed a fence to the asynchronous proxy.
+  /// Checks and records a write by the asynchronous proxy through the tensor with the id `region`. Returns
+  /// the conflict, if any: an earlier ordinary access that is not ordered before the write, or an earlier
+  /// ordinary write that has not passed a fence to the asynchronous proxy.
   Clash proxy_write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
   /// Returns the id of the tensor through which the byte was last written; 0 if the byte was never written.
   /// (Tensors may overlap.)

@@ -45,7 +45,8 @@ inline void switch_context(void*& from, void* to) {
   *static_cast<void**>(t.data) = t.fctx;
 }
 
-/// Stores the context that was suspended to start this one. `start` must call it first.
+/// Stores the context that was suspended when this context was started, so that it can be resumed. The
+/// function `start` of a fresh context must call it first.
 inline void arrived(Transfer t) { *static_cast<void**>(t.data) = t.fctx; }
 
 }  // namespace zellige::emulate

@@ -24,7 +24,7 @@ void refuse(Fiber& f, Kind kind, const Region& r, Site site, const std::string& 
 const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 
 // Returns true if the `bytes` bytes at `p` are in the memory `space`, within their tensor, and at a multiple
-// of `alignment`; else reports it.
+// of `alignment`; otherwise reports a finding. `verb`: what the thread does with the bytes, for the message.
 bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment, const char* verb,
            Site site) {
   const Region& r = *p.region;
@@ -55,7 +55,8 @@ bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment
   return true;
 }
 
-// Returns true if a bulk copy's size is a multiple of 16; else reports it.
+// Returns true if `bytes`, the size of a bulk copy, is a positive multiple of 16; otherwise reports a
+// finding. `what`: name of the instruction, for the message.
 bool whole_chunks(Fiber& f, const Region& r, unsigned bytes, const char* what, Site site) {
   if (bytes % 16 == 0 && bytes > 0) return true;
   refuse(f, Kind::instruction, r, site,

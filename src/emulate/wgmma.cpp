@@ -328,8 +328,8 @@ void Block::wgmma_fence(Fiber& f) {
     if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
 }
 
-// Checks and records the registers of an A operand. They must be written before the last wgmma_fence, and
-// unchanged until the wait.
+// Checks and records the registers of an A operand. Reports a finding if they have been written since an
+// earlier wgmma that may still read them, or without a later wgmma_fence.
 void Block::take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group, Site site) {
   InFlight& its = *f.in_flight;
   OperandRegisters* o = nullptr;

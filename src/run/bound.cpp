@@ -10,8 +10,8 @@
 namespace zellige::run {
 namespace {
 
-/// Returns the bytes of `cubin`. Checks them first (require_even_descriptors), because another compiler may
-/// have made them.
+/// Returns the bytes of `cubin`. Throws Fault if its code would end in an illegal instruction
+/// (require_even_descriptors), because another compiler may have made the cubin.
 const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
   require_even_descriptors(cubin.bytes, m.name);
   return cubin.bytes;

@@ -49,11 +49,13 @@ class BoundProgram {
   /// is called only here.
   BoundProgram(const LoadedProgram&, const std::function<std::uint64_t(std::size_t tensor)>& address);
 
-  /// Enqueues all kernels of the program on a stream.
+  /// Enqueues all kernels of the program on a stream. `overlap`: which of them may start before the previous
+  /// kernel has ended.
   void launch(Stream& stream, Overlap overlap) const { launch(stream.handle(), overlap); }
-  /// Enqueues all kernels of the program on a CUstream, whoever created it.
-  void launch(void* stream, Overlap) const;  // a CUstream, whoever created it
-  // Enqueues one kernel of the program, which starts after the previous kernel on the stream has ended.
+  /// Enqueues all kernels of the program on the CUstream `stream`, which any library may have created.
+  /// Overlap: which kernels may start before the previous one has ended.
+  void launch(void* stream, Overlap) const;
+  // Enqueues the kernel with index `kernel`, which starts after the previous kernel on the stream has ended.
   void launch_one(Stream&, std::size_t kernel) const;
   int kernels() const { return static_cast<int>(arguments_.size()); }
 

@@ -96,7 +96,7 @@ Cache Cache::temporary() {
 
 // Returns the path of a cache entry's file, which need not exist.
 fs::path Cache::place(const Key& key, std::string_view suffix) const {
-  // entries written in an older file format have other keys
+  // The version of the file format is part of the key, so that entries in an older format are not found.
   const std::string hex = Key(key).add("form 2").hex();
   return root_ / hex.substr(0, 2) / (hex.substr(2) + "." + std::string(suffix));
 }

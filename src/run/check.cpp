@@ -54,8 +54,9 @@ Status status_of(const graph::Comparison& c) {
   return c.correct ? Status::correct : c.explained ? Status::borderline : Status::wrong;
 }
 
-/// Sets the status and reason of the result `r` to those of `tensor` if `status` is worse than the current
-/// status. Of several equally bad tensors, the first one is kept.
+/// Records a verdict on the tensor named `tensor`: sets the status of the result `r` to `status` and its
+/// reason to the message `what`, if `status` is worse than the current status. Of several equally bad
+/// tensors, the first one is kept.
 void blame(const graph::KernelGraph& g, Status status, const std::string& tensor, const std::string& what,
            RunResult& r) {
   if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty()))
@@ -64,8 +65,9 @@ void blame(const graph::KernelGraph& g, Status status, const std::string& tensor
   r.reason = fmt::format("{}: tensor {}: {}", g.name, tensor, what);
 }
 
-/// Reports the elements of a tensor that no kernel has written. Such elements hold a poison NaN, which the
-/// comparison accepts where the expected value is NaN; only the bits of the NaN show that it was not written.
+/// Reports in `one` and `r` how many elements of a tensor no kernel has written. Such elements hold poison, a
+/// NaN with all bits set. They are counted separately, because the comparison accepts any NaN where a NaN is
+/// expected.
 void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, const Bytes& bytes,
                    TensorResult& one, RunResult& r) {
   const std::int64_t left = unwritten(t, bytes);
@@ -74,7 +76,8 @@ void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, cons
   blame(g, Status::wrong, t.name, one.fault, r);
 }
 
-// Returns a report on a tensor, before any error has been found.
+// Returns a report with the tensor's name, role, dtype and shape, to which the results of the comparison are
+// added.
 TensorResult result_of(const emit::TensorPlace& t) {
   return {.name = t.name,
           .output = t.role == emit::Role::output,
@@ -117,8 +120,8 @@ struct Tiles {
     (c.wrong > 0 || c.limited ? of_elements : of_norms).add(index, status_of(c), c);
   }
   // Returns the verdict on the tensor: the worst status of the tiles that have an element out of tolerance.
-  // If there is no such tile, but the norm of the errors over all tiles is out of tolerance, returns the
-  // worst status of the tiles in which only the norm is.
+  // If there is no such tile, but the norm of the errors over all tiles exceeds the tolerance of `dtype`,
+  // returns the worst status of the tiles in which only the norm exceeds it.
   const Fault& fault(graph::DType dtype) const {
     const bool all = of_elements.status == Status::correct && !norms.within(graph::tolerance(dtype));
     return all ? of_norms : of_elements;
@@ -179,8 +182,8 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     const auto at = static_cast<std::size_t>(place[s.tensor]);
     const emit::TensorPlace& t = m.tensors[at];
     const auto count = static_cast<std::int64_t>(s.tiles.size());
-    // Checks several tiles at a time, within a quarter of the machine's memory. A tile that needs more is
-    // checked alone, on all cores.
+    // Estimated bytes that the check of one tile needs. Several tiles are checked at a time, within a quarter
+    // of the machine's memory. A tile that needs more is checked alone, on all cores.
     const double one_tile = 6 * graph::bytes(graph::cut(g, s.tensor, s.tiling.at(0), s.known).graph);
     const int outer = static_cast<int>(
         std::clamp(memory / 4 / one_tile, 1.0, static_cast<double>(std::min<std::int64_t>(cores, count))));

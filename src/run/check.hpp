@@ -36,9 +36,9 @@ Check standard_check(const graph::KernelGraph&);
 /// A function that receives the progress of the check in words.
 using Say = std::function<void(const std::string&)>;
 
-/// Compares all elements of a program's results with a reference evaluation, and sets the result's status,
-/// reason and tensors. `storage`: the bytes of each tensor of the manifest after the run. Throws Fault if the
-/// manifest lacks an output of the graph.
+/// Compares all elements of a program's results with the reference evaluation that RandomInputs contains, and
+/// sets the result's status, reason and tensors. `storage`: the bytes of each tensor of the manifest after
+/// the run. Throws Fault if the manifest lacks an output of the graph.
 void check_all(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
                const graph::RandomInputs&, RunResult&);
 
@@ -49,8 +49,9 @@ struct SampledCheck {
   Say say = [](const std::string&) {};
 };
 /// Compares a sample of tiles of each tensor with a reference. For each tile, the reference evaluates only
-/// the part of the graph on which the tile depends. Sets the result's status, reason and tensors. The status
-/// is `refused` if the reference is finite in no checked element of an output.
+/// the part of the graph on which the tile depends. `storage`: the bytes of each tensor of the manifest after
+/// the run. Sets the result's status, reason and tensors. If the reference has no finite value in the checked
+/// tiles of some output, there is nothing to compare, and the status is `refused`.
 void check_sample(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
                   const graph::InputChoice&, const SampledCheck&, RunResult&);
 

@@ -196,8 +196,8 @@ bool launches_wait() {
   return set && *set && std::string_view(set) != "0";
 }
 
-// Enqueues a kernel on a CUstream with its clusters and programmatic dependent launch. Throws Error for a
-// cluster launch if the driver is older than 11.8.
+// Enqueues a kernel on a CUstream, with the grid, cluster size and programmatic dependent launch that `shape`
+// contains. Throws Error for a cluster launch if the driver is older than 11.8.
 void put(void* stream, const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
   std::vector<void*> where;
   for (const Argument& a : arguments)

@@ -65,14 +65,16 @@ class DeviceMemory {
 
   emulate::Buffer& operator[](int t) { return buffers_[static_cast<std::size_t>(t)]; }
 
-  /// Prepares the launch of kernel `k`. Intermediates may share workspace bytes with the kernel's outputs:
-  /// copies their contents to the caller's storage, and makes the shared bytes uninitialised.
+  /// Prepares the launch of kernel `k`. An intermediate tensor that `k` writes may share workspace bytes with
+  /// other intermediates, which are not needed any longer: copies their contents to the caller's storage, and
+  /// makes the shared bytes uninitialised.
   void take(const emit::KernelLaunch& k) {
     for (std::size_t a = 0; a < k.tensors.size(); ++a)
       if (k.writes[a]) take(static_cast<std::size_t>(k.tensors[a]));
   }
 
-  /// Copies the contents of all tensors to the caller's storage, except those that `take` has copied already.
+  /// Copies the contents of outputs and intermediates to the caller's storage, except those that `take` has
+  /// copied already. A tensor in an input's memory is copied from there.
   void give_back() {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (manifest_.tensors[i].memory >= 0)

@@ -10,8 +10,8 @@
 
 namespace zellige::run {
 
-/// Throws Error if an index in `a` is out of range, or if an index of a scatter occurs twice. Checks every
-/// index, because a sampled check of the outputs might not depend on the wrong ones.
+/// Throws Error if a row index in `a` is not below numbers.rows, or occurs twice although numbers.distinct is
+/// true. Checks every index, because a sampled check of the outputs might not depend on the wrong ones.
 void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const std::string& which) {
   if (numbers.rows == 0) return;
   std::vector<bool> seen(static_cast<std::size_t>(numbers.rows), false);

@@ -13,8 +13,9 @@ namespace zellige::run {
 /// Pairs of an input's name and a file, as --input takes them.
 using InputFiles = std::vector<std::pair<std::string, std::string>>;
 
-/// Checks an input that holds row indices of a gather or scatter. Throws Error if an index is out of range,
-/// or if an index of a scatter occurs twice. `which` names the input in messages.
+/// Checks the values of an input that a gather or scatter reads as row indices. Throws Error if an index is
+/// not below Numbers::rows, or if an index occurs twice although Numbers::distinct is true, as for a scatter.
+/// `which` names the input in messages.
 void check_numbers(const graph::Numbers&, const graph::Array&, const std::string& which);
 
 /// Returns the input tensors that are read from .npy files. Throws Error if the graph has no input with a

@@ -147,7 +147,8 @@ std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory&
   return "";
 }
 
-// Returns the measured times of the program with a cold or warm L2; `brief`: with fewer rounds.
+// Returns the measured times of the program, with a cold or a warm L2 as `how` says; `brief`: with fewer
+// rounds.
 Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bound, const Memory& memory,
             Timing how, bool brief = false) {
   if (how == Timing::hot) return time_hot(stream, bound);

@@ -25,10 +25,10 @@ const std::string& nvrtc_version();
 /// searched for.
 void require_named_nvrtc();
 
-/// Compiles a program for an architecture (sm_80, sm_90a), or finds it in the cache. If the machine code
-/// takes a memory descriptor from an odd register (run/machine_code.hpp), compiles the source code again
-/// without cache hints, and says so in `note`. Throws Fault if the machine code has such a descriptor even
-/// then. If the compiler rejects the source code, throws Fault with the compiler's log.
+/// Compiles a program for an architecture (sm_80, sm_90a), or finds its cubin in the cache. If the machine
+/// code takes a memory descriptor from an odd register (run/machine_code.hpp), compiles the source code again
+/// without cache hints, and says so in Cubin::note. Throws Fault if the machine code has such a descriptor
+/// even then. If the compiler rejects the source code, throws Fault with the compiler's log.
 Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache&);
 
 /// Throws Fault if a cubin, from any compiler, takes a memory descriptor from an odd register, and Error if

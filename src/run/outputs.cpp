@@ -174,8 +174,8 @@ void Outputs::put(const fs::path& shown, std::string_view content) {
   stage(place, content);
 }
 
-// Moves a staged file to its path. If there is a file at the path, it must be unchanged since it was checked;
-// it is kept under the staged file's name until everything is committed.
+// Moves a staged file to its path. A file that is already at the path is kept under the staged file's name
+// until everything is committed. Throws Error if it has changed since it was checked.
 void Outputs::put_in_place(Staged& s) {
   if (s.place.stream) return write_stream(s.place.shown, s.content);
   const char *from = s.aside.c_str(), *to = s.place.file.c_str();

@@ -45,10 +45,11 @@ class Outputs {
   /// Replaces the content of a claimed file; may be called several times.
   void rewrite(const std::filesystem::path&, std::string_view content);
 
-  /// Checks and reserves a path for an output, and stages its content until commit().
+  /// Checks and reserves a path for an output, and writes its content to a temporary file (stages it).
+  /// commit() moves the file to the path.
   void put(const std::filesystem::path&, std::string_view content);
-  /// Renames all staged files to their paths. Throws Error if one of them cannot be renamed; drop() or the
-  /// destructor then restores the files that were replaced.
+  /// Moves all staged files (see put) to their paths. Throws Error if one of them cannot be moved; drop() or
+  /// the destructor then restores the files that were replaced.
   void commit();
 
   /// Discards the staged files; undoes renames of a failed commit.

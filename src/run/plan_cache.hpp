@@ -33,7 +33,8 @@ class PlanCache {
   PlanCache(std::optional<Cache>, const target::Target&);
   PlanCache(const PlanCache&) = delete;
 
-  /// Returns the expected times for fuse::optimize, which also adds new ones to them.
+  /// Returns the expected times of kernels, for fuse::optimize, which looks times up in them and adds new
+  /// ones.
   fuse::CostCache& costs() { return costs_; }
   /// Returns how many expected times were read from the cache.
   std::size_t size() const { return before_.size(); }
@@ -61,8 +62,10 @@ class PlanCache {
   fuse::CostCache costs_;
 };
 
-/// Fuses a graph (fuse::optimize_with_options) with the expected times in this cache, and adds new ones to
-/// it. `fused` false: the graph is not fused, and the cache is not used.
+/// Returns the fused graph (fuse::optimize_with_options). Takes the expected times of kernels from this
+/// cache, and adds new ones to it. `fused` false: the graph is not fused, and the cache is not used. Watch: a
+/// callback that receives the progress, and ends the search by returning false. Reasons::told: the notes say
+/// why kernels were not fused.
 fuse::Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fused,
                                       plan::PlanOptions&, const std::optional<Cache>&,
                                       const fuse::Watch& = {}, fuse::Reasons = fuse::Reasons::told);

@@ -34,7 +34,8 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
-// Forks a process for a job. Throws Error if that fails.
+// Forks a process that runs the job `work` and writes its result to a pipe. Returns the Job, which has the
+// pipe's read end. Throws Error if there can be no such process.
 Job start(int index, const Work& work) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("starting job {}: {}", index, std::strerror(errno));
@@ -59,7 +60,8 @@ Job start(int index, const Work& work) {
   return {index, child, ends[0], {}};
 }
 
-// Waits for the end of the process of a job, which has closed its pipe already. Returns how the job ended.
+// Waits until the process of a job has ended; it has closed its end of the pipe already. Returns the job's
+// result, or why there is none.
 JobEnd finish(Job& job) {
   ::close(job.pipe);
   int status = 0;

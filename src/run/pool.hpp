@@ -19,17 +19,19 @@ struct JobEnd {
 };
 
 /// Calls work(i) for each i from 0 to count - 1, in processes forked from this one, at most `width` at a
-/// time. Calls `ended` in this process when a job ends, and `idle` about five times per second. The caller
-/// must have no other threads.
+/// time. When job i ends, calls ended(i, its result or why there is none) in this process. Calls `idle` about
+/// five times per second. The caller must have no other threads.
 void run_jobs(
     int count, int width, const std::function<std::string(int)>& work,
     const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle = [] {});
 
-/// A job of the second run_jobs: a function that returns the job's result.
+/// A job of the overload of run_jobs that gets its jobs one by one from a function: runs the job and returns
+/// its result as a string.
 using Work = std::function<std::string()>;
-/// Runs the jobs that `next` returns, each in a forked process, at most `width` at a time. Calls `next` with 0,
-/// 1, ... whenever another job may start; an empty function ends the sequence. Calls `ended` and `idle` as the
-/// first run_jobs does.
+/// Runs jobs, whose number need not be known, each in a forked process, at most `width` at a time. next(i)
+/// returns job i, or an empty function if there are no more jobs; it is called with 0, 1, ... whenever
+/// another job may start. `ended` and `idle` are called as in the overload with a count. The caller must have
+/// no other threads.
 void run_jobs(
     const std::function<Work(int)>& next, int width, const std::function<void(int, const JobEnd&)>& ended,
     const std::function<void()>& idle = [] {});

@@ -36,11 +36,12 @@ struct Times {
   std::vector<double> without_overlap, ordered;
 };
 
-/// Measures 200 evaluations with a warm L2, each between two events.
+/// Returns the times of 200 evaluations of the program with a warm L2, each measured between two CUDA events.
 Times time_hot(Stream&, const BoundProgram&);
 
-/// Measures with a cold L2, by rotating through `sets`: the program, bound to each set of inputs and outputs.
-/// `brief`: measures fewer rounds (three), and a program with PDL only with all overlaps allowed.
+/// Returns times with a cold L2. Evaluates the program in turn on each of `sets`, which bind it to different
+/// inputs and outputs. `brief`: measures only three rounds, and launches a program with PDL only such that
+/// all kernels may overlap.
 Times time_rotated(Stream&, const LoadedProgram&, const std::vector<BoundProgram>& sets, bool brief = false);
 
 /// Returns how many sets of inputs and outputs, of `bytes` bytes each, together exceed three times the

@@ -41,8 +41,8 @@ struct Arrangement {
     }
     return true;
   }
-  /// Returns true if a tile that was written through one of the two layouts may be read through the other:
-  /// one may be a view of the other.
+  /// Returns true if a tile that was written through this layout may be read through `other`, or the other
+  /// way round: the swizzles are equal, and all strides of one layout are strides of the other.
   constexpr bool agrees(const Arrangement& other) const {
     return bits == other.bits && (!bits || (base == other.base && shift == other.shift)) &&
            (within(other) || other.within(*this));

@@ -25,8 +25,7 @@ template <class T>
 struct pointer;
 
 /// Reports a finding if the value contains poison: the NaN that the registers of a wgmma hold until its wait.
-/// Of 4-byte types, a float and a pair of 16-bit floats are recognised; narrower types are checked only if
-/// they are 16-bit floats.
+/// Checks 16-bit elements, and 4-byte words, each as a float and as a pair of 16-bit floats.
 template <class T>
 ZELLIGE_INLINE void look_for_poison(Thread& t, const T& value) {
   if (!t.watch_poison) [[likely]]
