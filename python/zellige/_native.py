@@ -159,8 +159,8 @@ def _counted(count: int) -> int:
 
 
 def _info(function, handle, index) -> dict:
-    """Returns the fields of TensorInfo (program.py) for an input or output, which the C function `function`
-    describes."""
+    """Returns a dict with the fields of TensorInfo (program.py) for the input or output number `index` of a graph or
+    program. `handle`: the graph or program; `function`: the C function that describes its inputs or outputs."""
     i = _Info()
     checked(function(handle, index, byref(i)))
     return {

@@ -18,8 +18,8 @@ aten = torch.ops.aten
 
 
 def _scaled(function):
-    """Returns a function with the arguments of torch's add or sub: x plus (or minus) alpha y. `function`: op.add
-    or op.sub."""
+    """Wraps `function`, op.add or op.sub, in a function with the arguments of torch's add and sub (x, y, alpha), which
+    returns function(x, alpha y)."""
     def sum_of(x, y, *, alpha=1):
         return function(x, y if alpha == 1 else op.mul(y, alpha))
 
@@ -32,8 +32,8 @@ def _addmm(bias, x, y, *, beta=1, alpha=1):
 
 
 def _softmax(function):
-    """Returns a function with the arguments of torch's softmax or log_softmax. half_to_float: cast the operand to
-    float32 first."""
+    """Wraps `function`, Zellige's softmax or log_softmax, in a function with the arguments of torch's operator (x, dim,
+    half_to_float). If half_to_float is true, this function casts x to float32 first."""
     def along(x, dim, half_to_float):
         return function(op.cast(x, "f32") if half_to_float else x, dim)
 
@@ -41,8 +41,8 @@ def _softmax(function):
 
 
 def _reduced(function, x, dim, keepdim):
-    """Returns the reduction of x along the dimensions `dim`, or along all. A result without dimensions gets shape
-    (1), as all such tensors in Zellige do."""
+    """Returns the reduction `function` (such as op.sum) of x along the dimensions `dim`, or along all dimensions if
+    `dim` is None or empty. A result without dimensions gets shape (1), as all such tensors in Zellige do."""
     dims = list(dim) if dim else list(range(x.ndim))
     whole = len({d % x.ndim for d in dims}) == x.ndim
     made = function(x, dims, keepdim or whole)
@@ -57,8 +57,9 @@ def _reduction(function):
 
 
 def _layer_norm(x, shape, weight, bias, eps):
-    """Returns [norm, mean, 1 / standard deviation]; the last two are float32. Raises Left for a norm over several
-    dimensions."""
+    """Returns the results of torch's layer norm over the last dimension of x: [the norm, mean, 1 / sqrt(variance +
+    eps)]; the last two are float32. `shape`: extents of the dimensions that torch's operator normalises. Raises Left if
+    there are several."""
     if len(shape) != 1:
         raise Left(f"expected a norm over the last dimension, found {list(shape)}")
     wide = op.cast(x, "f32")

@@ -41,8 +41,9 @@ def added(x, y):
 
 
 def _of_quarter(trace, name):
-    """Matches the tensor `name` if it is rotary(x, 0, 1), as `_rotated` builds it. Returns (the name of x in its
-    original shape, the rotary operator); None for other tensors."""
+    """Matches the tensor `name` if it is rotary(x, 0, 1), that is, x with its pairs rotated by 90 degrees, in the form
+    in which `_rotated` records it. Returns (the name of x in its original shape, op.rotary or op.rotary_interleaved);
+    None for other tensors."""
     made = trace.producer(name)
     while made and made["op"] == "reshape":
         made = trace.producer(made["inputs"][0])

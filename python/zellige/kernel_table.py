@@ -87,8 +87,8 @@ def _row_blocking(columns):
 
 
 def softmax(target, x):
-    """Returns the launch of softmax along rows. Like the other functions of the table, it raises Error for tensors
-    that the kernel does not support."""
+    """Returns the Launch (template instance, grid and arguments) of the softmax kernel for the rows of x. Like the
+    other functions of the table, it raises Error for tensors that the kernel does not support."""
     rows, columns = _rows(x)
     blocking, threads = _row_blocking(columns)
     t = _TYPES[x.dtype]
@@ -149,8 +149,8 @@ def gemm(target, a, b):
 
 
 def _any_gemm(a, b, m, n, k, along_k):
-    """Returns the launch of a matmul kernel for any GPU and shape; along_k: b is the transpose of a row-major
-    matrix."""
+    """Returns the Launch (template instance, grid and arguments) of a matmul kernel for any GPU and shape; along_k: b
+    is the transpose of a row-major matrix."""
     t, along = _TYPES[a.dtype], str(along_k).lower()
     ldb = k if along_k else n
     if k % 8 == 0 and ldb % 8 == 0 and _up(m, 128) * _up(n, 128) >= 32:
@@ -189,7 +189,8 @@ def _chunks(name, rows, k, box_rows, chunks):
 
 
 def _tiles(a, b, m, n, k):
-    """Returns the launch of the persistent matmul kernel for large matrices on sm_90a."""
+    """Returns the Launch (template instance, grid and arguments) of the persistent matmul kernel for large matrices on
+    sm_90a."""
     t = _TYPES[a.dtype]
     few = _up(m, 256) * _up(n, 192) <= 64
     width, group, blocks = (192, 4, 2 * _up(m, 256) * _up(n, 192)) if few else (256, 2, _BLOCKS)
@@ -203,7 +204,8 @@ def _tiles(a, b, m, n, k):
 
 
 def _many_rows(a, b, m, n, k):
-    """Returns the launch of the matmul kernel for up to 128 rows of a and many columns of b on sm_90a."""
+    """Returns the Launch (template instance, grid and arguments) of the sm_90a matmul kernel for up to 128 rows of a
+    and many columns of b."""
     t, rows = _TYPES[a.dtype], 64 if m <= 64 else 128
     layer = f"ManyRows<{t}, {rows}>"
     xs, ws = (8, 10) if rows == 128 else (12, 14)
@@ -217,8 +219,10 @@ def _many_rows(a, b, m, n, k):
 
 
 def _few_rows(work, x, w, v, m, n, k):
-    """Returns the launch of the sm_90a kernel for matmuls with up to 16 rows. `work`: "product" (x w), "rms_norm" (x is
-    normalised before the matmul) or "gated" (silu(x w) * (x v)). `v` is not read, because it has the shape of w."""
+    """Returns the Launch (template instance, grid and arguments) of the sm_90a kernel for matmuls with up to 16 rows.
+    `work` is what the kernel computes: "product" (x w), "rms_norm" (x is normalised before the matmul) or "gated"
+    (silu(x w) * (x v)). This function does not use `v`, because the launch depends on shapes only, and `v` has the
+    shape of w."""
     t, rows, chunks = _TYPES[x.dtype], 8 if m <= 8 else 16, 4
     kn, gated = work != "product", work == "gated"
     layer = f"FewRows<{t}, Weights::{'kn' if kn else 'nk'}, Work::{work}, {rows}, {chunks}>"
@@ -238,7 +242,9 @@ def _few_rows(work, x, w, v, m, n, k):
 
 
 def _layer(name, target, x, **weights):
-    """Checks the tensors of a layer of 1 to 16 rows for sm_90a. Returns (rows, columns of the weights, k)."""
+    """Checks the tensors of the kernel `name`, a matmul with 1 to 16 rows of x, on sm_90a; `weights`: the weight
+    matrices by name. Returns (rows of x, columns of the weights, k). Raises Error if the kernel does not support
+    them."""
     _expect(name, target == "sm_90a", "a GPU with sm_90a", target)
     _expect(f"{name}, x", len(x.shape) == 2 and 1 <= x.shape[0] <= 16, "a matrix of 1 to 16 rows", x.shape)
     k, first = x.shape[1], next(iter(weights.values()))

@@ -31,7 +31,7 @@ def _row_major(shape) -> tuple:
 
 
 def _text(launch) -> str:
-    """Returns the CUDA source code that instantiates a launch's kernel template."""
+    """Returns the CUDA source code that instantiates the kernel template of a Launch (kernel_table.py)."""
     return (
         f"#include <zellige/kernels/{launch.header}.hpp>\n"
         "using namespace zellige;\nusing namespace zellige::kernels;\n"
@@ -41,8 +41,8 @@ def _text(launch) -> str:
 
 
 def _manifest(name, target, launch, function) -> dict:
-    """Returns the manifest of a launch, as a dict in the form of docs/reference/manifest.md. `function`: the
-    kernel's mangled name."""
+    """Returns the manifest that describes a Launch (kernel_table.py), as a dict in the form of
+    docs/reference/manifest.md. `function`: the kernel's mangled name."""
 
     def tensor(key, role, position, spec):
         strides = spec.strides or _row_major(spec.shape)
@@ -67,9 +67,9 @@ def _manifest(name, target, launch, function) -> dict:
 
 
 def _launch(name, target, specs, options):
-    """Returns the launch of the kernel `name` for tensors with the dtypes, shapes and strides of `specs`: (name, Spec)
-    for each tensor. `options`: (name, value) for each keyword option, such as causal. Raises Error for tensors that the
-    kernel does not support."""
+    """Returns the Launch (template instance, grid and arguments) of the kernel `name` for tensors with the dtypes,
+    shapes and strides of `specs`: (name, Spec) for each tensor. `options`: (name, value) for each keyword option, such
+    as causal. Raises Error for tensors that the kernel does not support."""
     for key, spec in specs:
         if spec.dtype not in SIXTEEN:
             raise Error(f"{name}, {key}: expected {' or '.join(SIXTEEN)}, found {spec.dtype}")

@@ -150,8 +150,8 @@ _FUNCTIONS = {
 
 
 def _refused(kind, name, known):
-    """Returns the Error for a function `name` that is not in `known`. `kind`: where the function comes from, for the
-    message."""
+    """Returns the Error for a call of the unsupported function `name`; the message lists the supported functions,
+    `known`. `kind`: where the function comes from, such as "numpy"."""
     return Error(f"{kind} {name}: not known while tracing; known are {', '.join(sorted(known))}")
 
 

@@ -195,7 +195,8 @@ class Program:
         return range(len(self.inputs)) if self._arguments is None else self._arguments
 
     def _bound(self, args, kwargs) -> list:
-        """Returns the leaves of the arguments, in order. Raises Error if they have another form than the examples."""
+        """Returns the leaves of the arguments (the arrays in nested tuples, lists and dicts), in order. Raises Error if
+        the nesting differs from that of the examples."""
         if self._signature is None:
             names = [i.name for i in self.inputs]
             unknown = [k for k in kwargs if k not in names]

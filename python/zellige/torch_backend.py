@@ -129,8 +129,8 @@ def _device(graph):
 
 def _compiled(graph_module, constants, report, options, saved, captured):
     """Returns the function of a traced graph, with parts replaced by programs. `constants`: names of placeholders that
-    do not change, such as weights. `saved`: the cost that previous passes have saved. `captured`: calls will be
-    replayed from a CUDA graph."""
+    do not change, such as weights. `report`: receives which operators became parts of programs and which did not.
+    `saved`: the cost that previous passes have saved. `captured`: calls will be replayed from a CUDA graph."""
     known = _Known(report, _device(graph_module.graph))
     parts = torch_parts.parts(graph_module.graph, known)
     report.operators = sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in graph_module.graph.nodes)
@@ -307,8 +307,8 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     compiled = []  # the latest function, with its graph and AOT's metadata
 
     def captured(module, made):
-        """Returns the function of a graph, which `made(captured)` makes. If the option cudagraphs is set and the graph
-        can be captured, calls of the result are replayed from CUDA graphs, and the argument of `made` is True."""
+        """Returns the function of a graph. If the option cudagraphs is set and the graph can be captured, this is
+        made(True), and its calls are replayed from CUDA graphs; otherwise it is made(False)."""
         metadata = torch._guards.TracingContext.get().fw_metadata
         function = _captured(module, made, weights | set(metadata.static_input_indices)) if options.cudagraphs else made(False)
         compiled[:] = function, module, metadata

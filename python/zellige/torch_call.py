@@ -1,7 +1,8 @@
 """Makes the function that dynamo calls for a graph, without the wrappers of AOT autograd if these have nothing to do.
 
-    function = forward(module)                                   a module's function, compiled once
+    function = forward(module)     the Python function that torch.fx generates for a graph module
     run = unwrapped(wrapped, function, module, metadata, inputs)
+                                   `function` if the wrappers have nothing to do, else `wrapped`
 
 `wrapped` is AOT's wrapper around `function`, and `metadata` AOT's description of the graph. The wrappers update inputs
 after the graph has run, create outputs that are views of inputs, and keep torch's records for gradients. On the host
@@ -16,8 +17,9 @@ _NO_CUSTOM_OPERATORS = ("aten", "prims", "prim", "zellige")
 
 
 def forward(module):
-    """Returns the compiled forward function of a graph module. (torch would call the module through its hooks, and
-    might compile it at the start of each call.)"""
+    """Returns the Python function that torch.fx generates for a graph module, already generated and compiled. (A call
+    of the module itself would take longer: it goes through hooks, and torch might generate the function at the start of
+    each call.)"""
     module.code  # noqa: B018 (compiles the code)
     return module.forward
 
@@ -34,7 +36,8 @@ def unwrapped(wrapped, function, module, metadata, inputs):
 
 
 def _idle(metadata) -> bool:
-    """Returns true if AOT's wrappers only pass their arguments on."""
+    """Returns true if AOT's wrappers of a graph only pass their arguments on. `metadata`: AOT's description of the
+    graph."""
     try:
         at_work = (metadata.num_mutated_inp_runtime_indices, metadata.mutated_graph_handled_indices_seen_by_autograd, metadata.num_outputs_aliased,
                    metadata.num_intermediate_bases, metadata.dynamic_outputs, metadata.tokens, metadata.is_rng_op_functionalized,

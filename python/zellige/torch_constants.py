@@ -97,8 +97,8 @@ def _is_view(n) -> bool:
 
 
 def _read(graph, constants) -> list:
-    """Returns the constant nodes that have a reader which is not constant. In place of a view, returns its base; the
-    view is then recreated where it is read."""
+    """Returns the constant nodes whose values nodes that are not constant read. In place of a view, returns its base;
+    the view is then recreated where it is read."""
     found, shown = [], set()  # shown: views that other nodes read
     for n in reversed(graph.nodes):
         if n.op != "call_function" or n not in constants or all(u in constants and u not in shown for u in n.users):

@@ -53,8 +53,9 @@ def decompositions() -> dict:
 
 def _where_known(op, function, table, known):
     """Returns a function that computes the operator `op` by its decomposition `function`. It returns NotImplemented for
-    arguments for which the decomposition would use operators that Zellige does not support. `known`: a cache of this
-    answer, by the properties of the arguments."""
+    arguments for which the decomposition would use operators that Zellige does not support, also after these are
+    decomposed by `table` (a function by operator). `known`: a cache of this answer, by the properties of the
+    arguments."""
     def decomposed(*args, **kwargs):
         key = (op, *_kinds(args), *_kinds(tuple(sorted(kwargs.items()))))
         if key not in known:
@@ -73,7 +74,8 @@ def _kinds(x):
 
 
 def _ends_in_known(function, table, args, kwargs) -> bool:
-    """Returns true if a decomposition uses only operators and dtypes that Zellige supports."""
+    """Returns true if the decomposition `function` uses only operators and dtypes that Zellige supports, for the
+    arguments `args` and `kwargs`. `table`: functions that decompose further operators."""
     try:
         with disable_proxy_modes_tracing(), _OnlyKnown(table):
             made = function(*args, **kwargs)

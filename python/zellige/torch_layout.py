@@ -137,9 +137,10 @@ def _needs_no_copy(n) -> bool:
 
 
 def _saved(region, deadline):
-    """Returns (the list of the region's convolutions to convert to channels-last, the cost that this saves). A
-    convolution that is slower in channels-last is converted, too, if copies before and after it would cost more.
-    `deadline`: time.monotonic() after which nothing is measured."""
+    """Returns (the list of the convolutions to convert to channels-last in a region, the cost that this saves). A
+    region is a set of connected convolutions and operators between them. A convolution that is slower in channels-last
+    is converted, too, if copies before and after it would cost more. `deadline`: time.monotonic() after which nothing
+    is measured."""
     taken, saved = [], torch_costs.Cost()
     for n in region.convolutions:
         before, after = torch_convolutions.us(n, deadline)
@@ -174,9 +175,9 @@ def _copy(value, in_a_part=False) -> torch_costs.Cost:
 
 
 def _at_border(region) -> torch_costs.Cost:
-    """Returns the cost of the layout conversions at a region's border. Two kinds of tensors are converted: operands
-    from outside of the region that a convolution reads, or that have the shape of their reader's result; and results
-    that an operator needs in NCHW."""
+    """Returns the cost of the layout conversions at the border of a region, which is a set of connected nodes in
+    channels-last. Two kinds of tensors are converted: operands from outside of the region that a convolution reads, or
+    that have the shape of their reader's result; and results that an operator needs in NCHW."""
     inside, copied = set(region.nodes), {}
     for n in region.nodes:
         for m in _read(n):

@@ -92,8 +92,9 @@ def _where(graph, node, constants):
 
 
 def _split(added):
-    """Returns (a bool tensor that is true where an additive mask is 0, the mask's value elsewhere). Returns None if the
-    mask has several values elsewhere, or one that is not below HUGE."""
+    """Splits an additive mask. Returns (a bool tensor that is true where the mask is 0, the mask's value elsewhere).
+    Returns None unless the mask has one and the same value elsewhere, which is below HUGE (-1e30) and therefore acts as
+    -inf."""
     kept = added == 0
     rest = added[~kept]
     if rest.numel() == 0 or not bool((rest == rest[0]).all()) or not float(rest[0]) < HUGE:
@@ -102,8 +103,8 @@ def _split(added):
 
 
 def _added(graph, node, constants):
-    """Replaces x + mask by zellige::mask if the mask is a constant that is 0 in a diagonal band and one number
-    below HUGE elsewhere."""
+    """Replaces x + mask by zellige::mask, if the mask is a constant that is 0 in a diagonal band and has one and the
+    same value everywhere else, which is below HUGE (-1e30) and therefore acts as -inf."""
     for x, added in (node.args, node.args[::-1]):
         if isinstance(added, torch.fx.Node) and added in constants and x not in constants and _same(x, node):
             value = constants.value(added)

@@ -196,7 +196,8 @@ class Part:
 
 def _copied(node, arrays):
     """Returns the aten.clone node that makes the memory of a result: `node` itself, or the clone of which `node` is a
-    view with the same elements in the same order. Returns None if torch makes no copy for this result."""
+    view with the same elements in the same order. Returns None if torch makes no copy for this result. `arrays`: the
+    traced array of each node."""
     while node.target in aten.VIEWS and node.target is not _CLONE:
         of = node.args[0]
         if not isinstance(arrays[of], Array) or arrays[of]._name != arrays[node]._name:

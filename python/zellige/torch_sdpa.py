@@ -188,8 +188,8 @@ _COSTS = {}
 
 
 def _costs(default, calls, values, causal, grouped) -> dict:
-    """Returns the measured cost of each kernel, and of torch's own choice, by name; None for a kernel that does not
-    accept operands like `values`."""
+    """Returns a dict of measured costs, by name: of torch's own choice, called by `default`, and of the kernels in
+    `calls`; None for a kernel that does not accept operands like `values` (q, k, v and the mask, if there is one)."""
     key = (*((tuple(t.shape), t.stride(), t.dtype, t.device) for t in values), causal, grouped, allowed())
     if key not in _COSTS:
         cost = lambda kernel: torch_measure.cost(lambda q, k, v, mask=None: kernel(q, k, v, mask, causal, None, grouped), values, 1)  # noqa: E731
@@ -215,8 +215,8 @@ def _laid_out(kernel):
 
 
 def _accepted(default, values, causal, grouped) -> list:
-    """Returns the names of the kernels that accept operands like `values`, and whose results agree with those of
-    torch's own choice, also on fully masked rows."""
+    """Returns the names of the kernels that accept operands like `values` (q, k, v and the mask, if there is one), and
+    whose results agree with those of `default`, torch's own choice, also on fully masked rows."""
     found = []
     try:
         with _disable_current_modes(), torch.no_grad():

@@ -31,7 +31,8 @@ def _inputs(graph_module):
 
 
 def marked(graph_module) -> bool:
-    """Returns true if the caller's mark_dynamic forbids specialising the size of an input."""
+    """Returns true if the caller has marked the size of an input as dynamic (mark_dynamic), so that it must not be
+    specialised."""
     env = next((s.node.shape_env for v in _inputs(graph_module) for s in _symbols(v)), None)
     contexts = [t.symbolic_context for t in (env.tracked_fakes or [])] if env is not None else []
     constraints = [c for x in contexts for c in (*(getattr(x, "constraint_sizes", None) or ()), getattr(x, "constraint", None))]

@@ -21,7 +21,8 @@ HOPELESS = 4.0
 
 
 def _hopeless(program, torchs: torch_costs.Cost) -> bool:
-    """Returns true if the program is expected to be so slow that compiling and measuring it is not worthwhile."""
+    """Returns true if the program is expected to be so slow, compared with the cost `torchs` of torch's kernels, that
+    compiling and measuring it is not worthwhile."""
     return program.price > HOPELESS * torchs.gpu
 
 
@@ -128,7 +129,9 @@ class Taking:
         return self.options.seconds is not None and time.monotonic() - self.options.start > self.options.seconds
 
     def _begin(self, at, node, programs) -> Planned:
-        """Traces a part and starts planning it in another thread."""
+        """Traces the part that `node` calls, part number `at`, and starts planning its program in another thread.
+        Returns the record of the part. Starts nothing if an equal part has been begun before, or if the planning time
+        is over."""
         module = self.module.get_submodule(node.target)
         inside = [n for n in module.graph.nodes if n.op == "placeholder"]
         weights = {i.name for i, outer in zip(inside, node.args) if outer.name in self.constants}
@@ -217,8 +220,8 @@ class Taking:
         return None
 
     def _measure(self, p, host):
-        """Returns the measured times on the GPU in microseconds, (torch's kernels, the program); None for one that
-        cannot be measured. `host` is not used."""
+        """Returns the measured GPU times of a part in microseconds: (time of torch's kernels, time of the program). A
+        time that cannot be measured is None. `host` is not used."""
         if p.part not in self.measured:
             kernels = sum(n.op == "call_function" and n.target not in aten.VIEWS for n in p.module.graph.nodes)
             times = torch_measure.gpu_time(torch_sdpa.in_place_of_torchs(p.module), p.values(), kernels), torch_measure.gpu_time(p.part.call, p.values(), len(p.part.program.manifest["kernels"]))

@@ -47,9 +47,9 @@ class SharedShadow {
   /// thread, through the tensor with the id `region`.
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
 
-  /// Checks a read by the asynchronous proxy (TMA, bulk copies, wgmma). Returns the conflict with an earlier
-  /// ordinary write that is not ordered before the read, or has not passed a fence to the asynchronous proxy,
-  /// if any. AsyncShadow finds conflicts between asynchronous operations.
+  /// Checks a read by the asynchronous proxy (TMA, bulk copies, wgmma). Returns the conflict, if any: bytes
+  /// that nothing has written, or an earlier ordinary write that is not ordered before the read or has not
+  /// passed a fence to the asynchronous proxy. AsyncShadow finds conflicts between asynchronous operations.
   Clash proxy_read(std::size_t at, unsigned bytes, const Actor&);
   /// Checks and records a write by the asynchronous proxy through the tensor with the id `region`. Returns
   /// the conflict, if any: an earlier ordinary access that is not ordered before the write, or an earlier
