@@ -121,9 +121,9 @@ def _by_heads(x):
 
 
 def _scores(trace, name, shape, deep=12):
-    """Matches a chain of elementwise operators on q k^T whose result is the tensor `name`. Returns (q, k, the chain as
-    a function for _attention, whether the chain masks by position); None if there is no match. `deep`: limit of the
-    chain's length."""
+    """Matches a chain of elementwise operators on q k^T, recorded in `trace`, whose result is the tensor `name`.
+    Returns (q, k, the chain as a function for _attention, whether the chain masks by position); None if there is no
+    match. `shape`: shape of the scores q k^T; `deep`: limit of the chain's length."""
     made = trace.producer(name)
     if not made or deep == 0 or trace.arrays[name].shape != shape:
         return None

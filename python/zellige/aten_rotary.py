@@ -116,7 +116,8 @@ def _ends(parts, pairs):
 
 def _rotation(parts, pairs):
     """Matches the tensors `parts` if they are (a cos - b sin, b cos + a sin), where a and b are the elements of pairs
-    of x. Returns rotary(x, cos, sin); None for other tensors."""
+    of x. `pairs`: the function that recognises the pairs, _halves or _side_by_side. Returns rotary(x, cos, sin); None
+    for other tensors."""
     trace, names = _ends(parts, pairs)
     made = [trace.producer(n) for n in names or ()]
     if [m and m["op"] for m in made] != ["sub", "add"]:
@@ -145,8 +146,9 @@ def _rotation(parts, pairs):
 
 
 def _rotated(parts, pairs):
-    """Matches the tensors `parts` if they are (-b, a), where a and b are the elements of pairs of x. Returns rotary(x,
-    0, 1); None for other tensors. The 0 and 1 are computed from a row of x, because a trace has no constants."""
+    """Matches the tensors `parts` if they are (-b, a), where a and b are the elements of pairs of x. `pairs`: the
+    function that recognises the pairs, _halves or _side_by_side. Returns rotary(x, 0, 1); None for other tensors. The 0
+    and 1 are computed from a row of x, because a trace has no constants."""
     trace, names = _ends(parts, pairs)
     negated = names and trace.producer(names[0])
     if not negated or negated["op"] != "neg":

@@ -306,8 +306,8 @@ def _graph(form) -> _native.Graph:
 
 
 def _traced(function, examples, constant, options) -> Program:
-    """Returns the Program of a function, which is traced with the examples; `options` are those of the native
-    program."""
+    """Traces `function` with the examples, and returns its Program. `constant`: names of constant parameters;
+    `options`: keyword arguments of _native.Program."""
     from . import numpy_api  # noqa: F401 (defines the operators of traced arrays)
 
     name = getattr(function, "__name__", type(function).__name__).strip("<>")

@@ -117,8 +117,8 @@ class Part:
         return tuple(s if n == 1 else own for n, s, own in zip(o.shape, declared, o.strides))
 
     def _torchs(self, args):
-        """Runs the part's original torch operators on the arguments, and writes to the arguments that the part updates
-        in place."""
+        """Runs the part's original torch operators on the arguments, copies results to the arguments that the part
+        updates in place, and returns the results."""
         made = self.module(*args)
         for i, x in self.updates.items():
             args[x].copy_(made if self.single else made[i])
@@ -212,8 +212,8 @@ def _clone(x, strides):
 
 
 def _viewed(x, shape, strides):
-    """Returns x viewed in the shape `shape`, with the strides that torch declared if the view's strides differ only in
-    dimensions of one element."""
+    """Returns x viewed in the shape `shape`. If the view's strides differ from `strides`, which torch declared, only in
+    dimensions of one element, the result has the declared strides."""
     made = x.view(shape)
     same = made.stride() == strides or any(a != b for n, a, b in zip(shape, made.stride(), strides) if n > 1)
     return made if same else made.as_strided(shape, strides)

@@ -6,9 +6,9 @@ choice.
     choice.call(q, k, v, mask, causal, scale, grouped), choice.name, choice.costs
 
 torch tries its kernels in a fixed order and uses the first that accepts the inputs. Here all kernels are measured that
-accept the inputs and agree with torch's own choice. Another kernel is used if the GPU takes at least 3% less time and
-the host does not lose more than that; its calls do not check the inputs again. captured: calls are replayed from a CUDA
-graph, so that the host's time does not count.
+accept the inputs and agree with torch's own choice. Another kernel is used if it takes at least 3% less time on the
+GPU, and also less time in total, with the host's time; its calls do not check the inputs again. captured: calls are
+replayed from a CUDA graph, so that the host's time does not count.
 """
 import copy
 from dataclasses import dataclass, field
@@ -169,8 +169,9 @@ def in_place_of_torchs(module):
 
 
 def _selected(values, causal, grouped, captured) -> Choice:
-    """Returns the Choice for operands like `values`: the cheapest kernel, if it is clearly faster than torch's own
-    choice; otherwise torch's own choice."""
+    """Returns the Choice for operands like `values` (q, k, v and the mask, if there is one): the cheapest kernel, if it
+    is clearly faster than torch's own choice; otherwise torch's own choice. `captured`: the host's time does not
+    count."""
     default = torch_own.FUNCTIONS[torch_own.ATTENTION]
     calls = {name: _laid_out(call) for name, (call, _) in KERNELS.items()}
     costs = _costs(default, calls, values, causal, grouped)
@@ -236,7 +237,7 @@ def _accepted(default, values, causal, grouped) -> list:
 
 
 def _some_masked(mask):
-    """Fills a mask for a test, and returns it: every other column is masked, and the complete first row."""
+    """Fills a mask for the comparison of kernels, and returns it: masks every other column, and the whole first row."""
     if 0 in mask.stride():
         mask = mask.contiguous()
     mask[..., ::2] = -torch.inf

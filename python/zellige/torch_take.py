@@ -169,7 +169,8 @@ class Taking:
         p.future = programs.begin(plan, lambda program: not (self.cheaper and _hopeless(program, torchs)))
 
     def _planned(self, p, programs) -> bool:
-        """Waits for the program of a part. If the part has none, writes the reason to the report and returns false."""
+        """Waits for the program of a part, and returns true if there is one. Otherwise writes the reason to the report
+        and returns false."""
         first = p.like or p
         if first is p:
             self._result(p)

@@ -190,9 +190,10 @@ class Block {
   void arrive_at_registers();  // sets the initial number of registers per thread
 
   /// Checks an access to this block's shared memory by thread `f`, which may be of another block of the
-  /// cluster. If this block has exited, reports a finding and returns false. by_copy: an asynchronous copy
-  /// makes the access; it is checked again when the block ends. For the message: `verb` ("arrives at"),
-  /// `kind` ("mbarrier") and `what`, the name of what is accessed.
+  /// cluster. If this block has exited, reports a finding and returns false. Otherwise records an access by
+  /// another block, which leave() checks when this block exits. by_copy: an asynchronous copy makes the
+  /// access, which is not recorded, because leave() checks copies themselves. For the message: `verb`
+  /// ("arrives at"), `kind` ("mbarrier") and `what`, the name of what is accessed.
   bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site,
              bool by_copy = false);
 

@@ -31,8 +31,9 @@ struct Descriptor {
 /// bytes are not a cubin with complete sections.
 std::vector<Descriptor> descriptors(std::string_view cubin);
 
-/// Returns the descriptor operands in a cubin that start at an odd register, which end a kernel in an illegal
-/// instruction. Throws Error if the bytes are not a cubin with complete sections.
+/// Returns the operands in a cubin that name a memory descriptor in an odd uniform register. Their
+/// instructions are illegal and end the kernel. Throws Error if the bytes are not a cubin with complete
+/// sections.
 std::vector<Descriptor> odd_descriptors(std::string_view cubin);
 
 /// Returns the operand in words: "kernel linear_k0: the LDGSTS at byte 0x280 takes its descriptor from UR1".
