@@ -75,9 +75,9 @@ struct Copy_Traits<SM90_BULK_COPY_AUTO> {
 };
 
 namespace detail {
-/// Copies `src` to `dst` with one bulk copy per run: the longest run of elements that is contiguous in both
-/// tensors and is not split by a swizzle. Uses bulk_load if `barrier` is passed, else bulk_store. Fails to
-/// compile if a run is no multiple of 16 bytes.
+/// Copies `src` to `dst` with one bulk copy per run, where a run is the longest sequence of elements that is
+/// contiguous in both tensors and is not split by a swizzle. Uses bulk_load if `barrier` is passed, else bulk_store.
+/// Fails to compile if a run is no multiple of 16 bytes.
 template <tensor_like S, tensor_like D, class... Barrier>
 ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Barrier const&... barrier) {
   static_assert(same_representation<S, remove_cvref_t<D>>,

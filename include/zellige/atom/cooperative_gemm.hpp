@@ -90,7 +90,8 @@ ZELLIGE_HOST_DEVICE constexpr void multiply_inside(unsigned tid, Mma const& mma,
   gemm(mma, ra, rb, rc);
 }
 
-/// Returns alpha * sum + beta * before, or alpha * sum if `reads` is false.
+/// Returns alpha * sum + beta * before, where `sum` is an accumulator and `before` the old element of C. Returns
+/// alpha * sum if `reads` is false, which means that C is not read.
 template <class Alpha, class Beta, class RC, class T>
 ZELLIGE_HOST_DEVICE constexpr auto scaled(Alpha const& alpha, RC const& sum, bool reads, Beta const& beta,
                                           T const& before) {

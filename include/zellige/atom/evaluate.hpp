@@ -130,9 +130,9 @@ inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, c
 inline algebra::CopyTiling copy_tiling(CopyAtomValue const& atom, Value const& tv_and_tiler, char side) {
   return {tv_and_tiler[0], tv_and_tiler[1], atom.reference, side == 'S' ? atom.source : atom.destination};
 }
-/// Returns the pair (layout_tv, tiler) of the TiledCopy that make_tiled_copy_A, _B or _C makes for operand A,
-/// B or C of an MMA, or, if `smallest`, make_tiled_copy_C_atom. Throws LayoutError for operand C if several
-/// threads hold partial results of one element, that is, if the MMA has threads along K.
+/// Returns the pair (layout_tv, tiler) of the TiledCopy that make_tiled_copy_A, _B or _C makes for operand m.part (A,
+/// B or C) of the TiledMMA `m`. If `smallest`, returns that of make_tiled_copy_C_atom. Throws LayoutError for operand
+/// C if several threads hold partial results of one element, that is, if the MMA has threads along K.
 inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTiling const& m, bool smallest) {
   using namespace algebra;
   if (m.part == MmaPart::c && !t.failed() && !size_of(t, m.vmnk[3]).is(1)) {
@@ -148,7 +148,7 @@ inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTili
 }
 
 /// Returns, as a string, the coordinates that a partition selects in a tensor of shape `shape`. `part` is the
-/// partition as a pair (layout, offset). Returns "" if `t` has failed.
+/// partition as a pair (layout, offset). Returns "" if a failure is recorded in `t`.
 inline std::string part_text(Tape& t, Value const& shape, Value const& part) {
   using namespace algebra;
   if (t.failed()) return "";
@@ -157,8 +157,8 @@ inline std::string part_text(Tape& t, Value const& shape, Value const& part) {
   return t.failed() ? "" : to_text(tensor(at, part[0]));
 }
 
-/// Returns the result of the operation `op`, whose name begins with tiled_mma_, or "" if `t` has failed. `a`
-/// is: instruction, repetitions over threads, permutation, "A", "B" or "C", then, if the operation needs
+/// Returns the result of the operation `op`, whose name begins with tiled_mma_, or "" if a failure is recorded in
+/// `t`. `a` is: instruction, repetitions over threads, permutation, "A", "B" or "C", then, if the operation needs
 /// them, a shape and a thread index.
 inline std::string evaluate_tiled_mma(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
@@ -187,9 +187,9 @@ inline std::string evaluate_tiled_mma(Tape& t, std::string_view op, Args const& 
   return t.failed() ? "" : to_text(r);
 }
 
-/// Returns the result of the operation `op`, which is cotiled_copy or begins with tiled_copy_, or "" if `t`
-/// has failed. `a` is: instruction, element type, the layouts of the tiling, then, if the operation needs
-/// them, "S" or "D" for source or destination, a shape and a thread index.
+/// Returns the result of the operation `op`, which is cotiled_copy or begins with tiled_copy_, or "" if a failure is
+/// recorded in `t`. `a` is: instruction, element type, the layouts of the tiling, then, if the operation needs them,
+/// "S" or "D" for source or destination, a shape and a thread index.
 inline std::string evaluate_tiled_copy(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
   CopyAtomValue const atom = copy_atom(t, a.at(0), a.at(1));
@@ -243,8 +243,8 @@ inline Value shared_layout(Tape& t, std::string const& text) {
   return algebra::call(Op::tile_to_shape, t, atom, parse_value(text.substr(shape)));
 }
 
-/// Returns the result of the operation `op`, whose name begins with tma_, or "" if `t` has failed. `a` is:
-/// TMA instruction (not used), element type, global layout, shared layout, tiler, number of CTAs of the
+/// Returns the result of the operation `op`, whose name begins with tma_, or "" if a failure is recorded in `t`. `a`
+/// is: TMA instruction (not used), element type, global layout, shared layout, tiler, number of CTAs of the
 /// multicast; for partitions, also the tile's coordinate and the CTA's index.
 inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
@@ -304,8 +304,8 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   return "tAgA: " + to_text(tensor(advance(t, part[0], g[1]), g[0])) + "\ntAsA: " + shared_text(s);
 }
 
-/// Returns the fields of a wgmma descriptor as a string, or "" if `t` has failed. `a` is: major order ("K",
-/// "MN"), swizzle ("SW128"), element type, and the shape (M or N, K) of one instruction's operand.
+/// Returns the fields of a wgmma descriptor as a string, or "" if a failure is recorded in `t`. `a` is: major order
+/// ("K", "MN"), swizzle ("SW128"), element type, and the shape (M or N, K) of one instruction's operand.
 inline std::string evaluate_gmma_descriptor(Tape& t, Args const& a) {
   using namespace algebra;
   long long const bits = bits_of_type(a.at(2));
@@ -319,8 +319,9 @@ inline std::string evaluate_gmma_descriptor(Tape& t, Args const& a) {
   return gmma_strides_text(s);
 }
 
-/// Returns a TMA multicast mask as a decimal number. `a` is: layout of the cluster, modes such as "0,1", coordinate
-/// of a CTA. The mask contains the CTAs whose coordinates are equal to the given coordinate in all other modes.
+/// Returns a TMA multicast mask as a decimal number. `a` is: the layout of the cluster, a list of modes such as
+/// "0,1", and the coordinate of a CTA. The mask contains the CTAs whose coordinates differ from this coordinate at
+/// most in the listed modes.
 inline std::string evaluate_multicast(Tape& t, Args const& a) {
   using namespace algebra;
   Value const layout = parse_value(a.at(0));

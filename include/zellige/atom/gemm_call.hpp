@@ -9,8 +9,8 @@
 
 namespace zellige {
 
-/// Issues the instruction of the traits once, on fragments of rank 1. This overload, for UniversalFMA, is one
-/// scalar multiply-add.
+/// Computes d(0) = a(0) * b(0) + c(0), where the fragments have one element each. This is the overload for
+/// UniversalFMA, a scalar multiply-add; overloads for other traits issue one matrix instruction.
 template <class D, class A, class B, class C, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_HOST_DEVICE constexpr void mma_unpack(MMA_Traits<UniversalFMA<D, A, B, C>> const&, TD&& d,
                                               TA const& a, TB const& b, TC const& c) {

@@ -22,7 +22,8 @@ enum class ScaleIn { Neg = -1, One = 1 };
 /// The swizzle of an operand in shared memory, as encoded in its descriptor.
 enum class LayoutType : unsigned char { INTERLEAVE = 0, B128 = 1, B64 = 2, B32 = 3 };
 
-/// Issues one wgmma with each register as a separate argument. Defined in gmma_call.hpp.
+/// Issues one wgmma of type Op. `registers` are the arguments of Op::fma, each register a separate argument. Defined
+/// in gmma_call.hpp.
 template <class Op, class... R>
 ZELLIGE_ANYWHERE void fma_registers(R&... registers);
 

@@ -109,7 +109,8 @@ struct GivenRegisters {
   }
 };
 
-/// Issues one wgmma of type Op with each register as a separate argument. Does nothing in host code.
+/// Issues one wgmma of type Op. `registers` are the arguments of Op::fma, each register a separate argument. Does
+/// nothing in host code.
 template <class Op, class... R>
 ZELLIGE_ANYWHERE void fma_registers([[maybe_unused]] R&... registers) {
 #if defined(__CUDA_ARCH__)

@@ -46,7 +46,7 @@ struct gmma_strides_of {
   ZELLIGE_ALGEBRA static consteval Rule rule() { return value.refusal.rule; }
   ZELLIGE_ALGEBRA static consteval long long x() { return value.refusal.x; }
   ZELLIGE_ALGEBRA static consteval long long y() { return value.refusal.y; }
-  /// Returns the 64-bit descriptor with an address field of 0.
+  /// Returns the tile's 64-bit descriptor with an address field of 0, into which the caller inserts the address.
   ZELLIGE_ALGEBRA static consteval unsigned long long word() {
     return static_cast<unsigned long long>(value.strides.leading & 0x3fff) << 16 |
            static_cast<unsigned long long>(value.strides.stride & 0x3fff) << 32 |

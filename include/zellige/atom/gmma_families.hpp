@@ -1,5 +1,5 @@
-// Macros that declare CuTe's names of all dense wgmma instructions of one N, for gmma_names.hpp and
-// gmma_names_ext.hpp.
+// Defines the macros by which gmma_names.hpp and gmma_names_ext.hpp declare CuTe's names of the dense wgmma
+// instructions. One use of a macro declares the instructions of all types for one value of N.
 #pragma once
 
 #include <zellige/atom/gmma.hpp>

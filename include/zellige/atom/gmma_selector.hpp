@@ -17,8 +17,8 @@ namespace detail {
 template <class T>
 inline constexpr Number gmma_number = number_of<T> == Number::f32 ? Number::tf32 : number_of<T>;
 
-/// Returns the greatest N that divides tile_n and for which wgmma exists with accumulators of type `sums`.
-/// Returns 8 if no N above 8 does; tile_n is a multiple of 8.
+/// Returns the greatest N that divides tile_n and for which wgmma exists with accumulators of type `sums`. tile_n
+/// must be a multiple of 8, so that 8 is always valid.
 ZELLIGE_ALGEBRA constexpr int greatest_n(Number sums, int tile_n) {
   for (int n = 256; n > 8; n -= 8) {
     if (tile_n % n == 0 && warpgroup_n(sums, n)) return n;

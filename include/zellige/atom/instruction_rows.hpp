@@ -1,5 +1,5 @@
-// Builds the table of all instructions: those of sm80.hpp and sm90.hpp, and one for each matrix instruction of
-// mma_traits/table.hpp, with their names, PTX and latencies. Host code only.
+// Builds the table of all instructions, one row per instruction with its name, PTX and latency: the instructions of
+// sm80.hpp and sm90.hpp, and the matrix instructions of mma_traits/table.hpp. Host code only.
 #pragma once
 
 #include <cctype>

@@ -1,5 +1,5 @@
-// Finds instructions at run time: instructions() lists those of all architectures, find_instruction(name)
-// returns one by its CuTe name.
+// Finds instructions at run time: instructions() returns the instructions of all architectures,
+// find_instruction(name) the instruction with a given CuTe name.
 //
 //   for (const Instruction& row : instructions())
 //     if (row.kind == Instruction::Kind::mma && row.compute_capability <= 80) fmt::print("{}\n", row.name);

@@ -13,8 +13,8 @@
 namespace zellige {
 namespace detail {
 
-/// Copies the arguments to r[I], ..., r[N - 1], except for the last argument, whose address is passed to the
-/// function `last`.
+/// Copies the arguments `x` and `more` to r[I], ..., r[N - 1]. The last argument is not copied: the function `last`
+/// is called with its address.
 template <int I, int N, class Last, class R, class... More>
 ZELLIGE_CALL void registers_then(uint32_t (&r)[N], Last const& last, R& x, More&... more) {
   if constexpr (I == N) {

@@ -1,6 +1,6 @@
-// Defines the thread-value layouts of the operands of ldmatrix, stmatrix and movmatrix: one, two or four 8x8
-// matrices of 16-bit elements. They are the fragment figures of the PTX ISA in the convention of CuTe's traits:
-// (thread, bit) to an offset in bits.
+// Defines the thread-value layouts of the operands of ldmatrix, stmatrix and movmatrix: one, two or four 8x8 matrices
+// of 16-bit elements. They express the fragment figures of the PTX ISA in the convention of CuTe's traits: a layout
+// maps (thread, bit) to an offset in bits.
 #pragma once
 
 #include <zellige/atom/thread_value.hpp>

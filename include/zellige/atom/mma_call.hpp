@@ -1,5 +1,6 @@
-// Implements one step of gemm(...), which issues one mma.sync on register fragments. `mma` is an MMA_Atom, or a
-// TiledMMA, which repeats the instruction over threads and values.
+// Implements gemm(...) for mma.sync: the function that issues one instruction on a thread's register fragments.
+// gemm_call.hpp calls it for every (M, N, K) of the fragments. `mma` is an MMA_Atom, or a TiledMMA, which repeats the
+// instruction over threads and values.
 //
 //   gemm(mma, a, b, c);            (V), (V) => (V)                 one instruction, c += a * b
 //                                  (V, M), (V, N) => (V, M, N)     every pair

@@ -1,5 +1,6 @@
-// Implements one step of gemm(...) with the MMA operations that are not one mma.sync (mma_traits/composed.hpp):
-// complex matmuls, made of several real instructions, and the dot products DP4A and DP2A.
+// Implements gemm(...) for the MMA operations that are not one mma.sync (mma_traits/composed.hpp): complex matmuls,
+// which consist of several real instructions, and the dot products DP4A and DP2A. Each function computes one
+// operation on a thread's fragments; gemm_call.hpp calls it for every (M, N, K).
 #pragma once
 
 #include <zellige/atom/fragment_registers.hpp>

@@ -46,8 +46,9 @@ struct MmaCoordinates {
 
  private:
   // Adds the contribution of one mode, Shape:Stride, to the row and column of e. `index` is the thread or value index
-  // divided by the extents of the preceding modes; divides it by Shape. The stride is split into rows and columns.
-  // This is correct because the contributions of all modes to the row add up to less than the number of rows.
+  // divided by the extents of the preceding modes; the function divides it by Shape. Last says that no mode follows,
+  // so that index < Shape. The stride is split into rows and columns. This is correct because the contributions of
+  // all modes to the row add up to less than the number of rows.
   template <int Shape, int Stride, bool Last>
   ZELLIGE_ANYWHERE static constexpr void add(ElementAt& e, int& index) {
     if constexpr (Shape > 0) {

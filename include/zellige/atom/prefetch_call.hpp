@@ -86,8 +86,9 @@ ZELLIGE_DEVICE inline void prefetch(Copy_Atom<Copy_Traits<Op, Args...>, T> const
     prefetch(src);
   }
 }
-/// Prefetches a global-memory tensor into L2 with one bulk prefetch per run, the longest run of elements that is
-/// contiguous in the layout of src. Fails to compile if a run is no multiple of 16 bytes.
+/// Prefetches the global-memory tensor `src` into L2 with one bulk prefetch per run, where a run is the longest
+/// sequence of elements that is contiguous in the layout of `src`. Fails to compile if a run is no multiple of 16
+/// bytes.
 template <class... Barrier, tensor_like X>
 ZELLIGE_DEVICE inline void prefetch(Copy_Traits<SM90_BULK_COPY_AUTO, Barrier...> const&, X const& src) {
   static_assert(is_gmem_v<X>, "prefetch(SM90_BULK_COPY_AUTO, src): the source is in global memory");

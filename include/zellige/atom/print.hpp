@@ -11,16 +11,16 @@
 
 namespace zellige {
 
-/// Returns the layouts and the shape of an instruction for the functions of text.hpp: converts the types in Traits,
-/// its MMA_Traits, to objects.
+/// Returns the layouts and the shape of a matrix instruction as objects, for the functions of text.hpp. Traits is the
+/// instruction's MMA_Traits, which has them as types.
 template <class Traits>
 MmaAtomValue mma_atom_value() {
   return {describe(typename Traits::ThrID{}), describe(typename Traits::Shape_MNK{}),
           describe(typename Traits::ALayout{}), describe(typename Traits::BLayout{}),
           describe(typename Traits::CLayout{})};
 }
-/// Returns the layouts and the element size of a copy instruction for the functions of text.hpp: converts the types in
-/// Atom, its Copy_Atom, to objects.
+/// Returns the layouts and the element size of a copy instruction as objects, for the functions of text.hpp. Atom is
+/// the instruction's Copy_Atom, which has them as types.
 template <class Atom>
 CopyAtomValue copy_atom_value() {
   return {describe(typename Atom::ThrID{}), describe(typename Atom::ValLayoutSrc{}),

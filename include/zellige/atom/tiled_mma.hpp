@@ -100,9 +100,10 @@ struct TiledMMA : Atom_ {
     return layout_tv<MmaPart::b, AtomLayoutB_TV>();
   }
 
-  /// get_layoutC_MN, get_layoutA_MK and get_layoutB_NK return a pair of layouts. The first maps an element of the tile
-  /// to (operand thread, value). Operand threads are numbered so that all of them hold different elements. The second
-  /// layout maps the number of an operand thread to a thread index.
+  /// get_layoutC_MN, get_layoutA_MK and get_layoutB_NK return a pair of layouts. The first maps an element of the
+  /// tile of C (M, N), A (M, K) or B (N, K) to (operand thread, value). Operand threads are the threads that hold
+  /// different elements, one for each set of threads with the same elements, numbered from 0. The second layout maps
+  /// the number of an operand thread to its thread index.
   ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_MN() const {
     return inverse_of(thrfrg_C(tile<0, 1>()), tile<0, 1>(), thr_layout_vmnk_(make_coord(_, _, _, Int<0>{})));
   }
@@ -216,8 +217,9 @@ ZELLIGE_HOST_DEVICE constexpr auto three_permutations(Permutations const& p) {
 }
 }  // namespace detail
 
-/// Returns a TiledMMA that repeats the instruction over the layout `threads` of thread groups along (M, N, K). Each
-/// mode of `permutations` permutes M, N or K before tiling, or is the extent of the tile along it, or is `_` (none).
+/// Returns a TiledMMA that repeats the instruction over groups of threads along M, N and K, each of which issues it
+/// on other elements. The layout `threads` maps (m, n, k) to the index of a group. Each mode of `permutations`
+/// permutes M, N or K before tiling, or is the extent of the tile along it, or is `_` (none).
 template <class... Args, class Threads = Layout<Shape<_1, _1, _1>>,
           class Permutations = Tile<Underscore, Underscore, Underscore>>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_mma(MMA_Atom<Args...> const& atom, Threads const& threads = {},

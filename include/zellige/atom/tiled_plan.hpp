@@ -35,7 +35,8 @@ enum class TiledOp : short {
 };
 
 /// Returns true if operation `op` can be applied to a composed layout A o B by applying it to B alone. A may then be
-/// any function, such as a table lookup. See ends_in_user_module.
+/// any function, such as a table lookup. Called for layouts whose A has strides of a user's type
+/// (ends_in_user_module).
 ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(TiledOp op) {
   return op == TiledOp::thrfrg || op == TiledOp::mma_partition || op == TiledOp::tidfrg ||
          op == TiledOp::copy_partition || op == TiledOp::tile_to_threads || op == TiledOp::retile;
@@ -131,8 +132,8 @@ struct plan<op, T...> {
   static constexpr auto value = make_plan<40, 32, op, T...>();
 };
 
-/// Returns layout v, which has no run-time numbers, as a constant with at most nodes_max nodes, which planned_layout
-/// converts to a Layout type.
+/// Returns layout v as a constant with at most nodes_max nodes (modes of a layout or tuple). planned_layout converts
+/// the constant to a Layout type. v must not contain run-time numbers.
 template <int nodes_max>
 ZELLIGE_ALGEBRA constexpr Planned<nodes_max, 1> planned(Value const& v) {
   Planned<nodes_max, 1> p;

@@ -10,7 +10,7 @@
 //   tma_store_2d(map, tile, column, row);
 //   tma_store_commit();                                   // closes a bulk group of this thread's stores
 //   tma_store_wait_read<0>();                             // the tile may be overwritten
-//   tma_store_wait_complete<0>();                                  // the result is visible
+//   tma_store_wait_complete<0>();                         // the result is visible
 //
 // Called by one thread. Tiles are aligned to 128 bytes; with a swizzle of 32, 64 or 128 bytes, to 8 times that (1024
 // bytes for b128).

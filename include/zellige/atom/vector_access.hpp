@@ -92,8 +92,9 @@ ZELLIGE_ALGEBRA constexpr List<ValueNode> merged_modes() {
   algebra::append_merged(t, flat, v);
   return flat;
 }
-/// Returns whether the elements of unswizzled layout L are contiguous, and in which order (Lie). They are contiguous
-/// if L's modes, sorted by stride, have strides 1, s0, s0 s1, ..., where s0, s1, ... are the modes' extents.
+/// Returns how the elements of the unswizzled layout L are placed in memory, as a Lie: contiguous and in order,
+/// contiguous in another order, or not contiguous. They are contiguous if L's modes, sorted by stride, have strides
+/// 1, s0, s0 s1, ..., where s0, s1, ... are the modes' extents.
 template <class L>
 ZELLIGE_ALGEBRA consteval Lie lie_of_modes() {
   List<ValueNode> const modes = merged_modes<L>();
@@ -227,7 +228,8 @@ ZELLIGE_ALGEBRA consteval Misaccess misaccess() {
   }
 }
 
-/// Returns true if the elements of one access are in the same order in source S as in destination D.
+/// Returns true if the elements of one access `a` (its numbers of bits at the source and at the destination) are in
+/// the same order in source S as in destination D.
 template <class S, class D, Access a>
 ZELLIGE_ALGEBRA consteval bool same_order() {
   if constexpr (lie_for<S, a.source> != Lie::in_another_order &&
@@ -419,8 +421,9 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_steps() {
         a.destination_alignment / sizeof_bits_v<typename D::value_type>>();
 }
 
-/// Returns the Access of UniversalCopy<S, D> between tensors with element types TS and TD. The widths are the sizes of
-/// S and D. Copies of single elements (S is TS and D is TD) need no alignment.
+/// Returns the Access (bits per access and alignments) of UniversalCopy<S, D> between tensors with element types TS
+/// and TD. The numbers of bits are the sizes of S and D. Copies of single elements (S is TS and D is TD) need no
+/// alignment.
 template <class S, class D, class TS, class TD>
 ZELLIGE_ALGEBRA consteval Access access_of_assignment() {
   constexpr bool one_by_one = is_same_v<S, TS> && is_same_v<D, TD>;

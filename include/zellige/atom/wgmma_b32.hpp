@@ -139,7 +139,8 @@ struct wgmma_b32;
 #define ZELLIGE_WGMMA_B32_O126 ZELLIGE_WGMMA_B32_O124, "+r"(d[124]), "+r"(d[125])
 #define ZELLIGE_WGMMA_B32_L128 ZELLIGE_WGMMA_B32_L126 ", %126, %127"
 #define ZELLIGE_WGMMA_B32_O128 ZELLIGE_WGMMA_B32_O126, "+r"(d[126]), "+r"(d[127])
-// Defines the PTX for n accumulator registers. r0, r1, ... are the numbers of the PTX operands after the accumulators.
+// Defines the PTX for n accumulator registers. r0, r1, ... are the numbers of the PTX operands after the
+// accumulators, `list` the accumulators' operands as a string.
 #define ZELLIGE_WGMMA_B32(n, r0, r1, r2, r3, r4, r5, r6, r7, r8, list, ...)                                        \
   template <>                                                                                                \
   struct wgmma_b32<n> {                                                                                    \

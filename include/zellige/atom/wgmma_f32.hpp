@@ -74,7 +74,8 @@ struct wgmma_f32;
 #define ZELLIGE_WGMMA_F32_O124 ZELLIGE_WGMMA_F32_O120, "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123])
 #define ZELLIGE_WGMMA_F32_L128 ZELLIGE_WGMMA_F32_L124 ", %124, %125, %126, %127"
 #define ZELLIGE_WGMMA_F32_O128 ZELLIGE_WGMMA_F32_O124, "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
-// Defines the PTX for n accumulator registers. r0, r1, ... are the numbers of the PTX operands after the accumulators.
+// Defines the PTX for n accumulator registers. r0, r1, ... are the numbers of the PTX operands after the
+// accumulators, `list` the accumulators' operands as a string.
 #define ZELLIGE_WGMMA_F32(n, r0, r1, r2, r3, r4, r5, r6, r7, r8, list, ...)                                        \
   template <>                                                                                                \
   struct wgmma_f32<n> {                                                                                    \

@@ -116,7 +116,7 @@ template <class T, class F>
 struct Operand {
   uint32_t a[F::my_b][F::my_m][F::my_n][4];
 
-  /// Stores x and y, rounded to T, as the elements of pair i of the fragment F.
+  /// Stores x and y, rounded to T, in this Operand. They are the values of pair i of a Fragment F.
   ZELLIGE_CALL void put(int i, float x, float y) {
     static_assert(F::width * F::Row::n == F::Row::k, "Operand: the producer needs whole units of 16 columns");
 #if defined(ZELLIGE_EMULATE)

@@ -3,7 +3,7 @@
 //
 //   Accumulator<WgmmaOf<half_t, 128>> s;                  // scores of 64 queries (rows) and 128 keys
 //   OnlineSoftmax<decltype(s)> softmax;
-//   for (pieces) { ... softmax.step(s, scale * log2e, factor); /* o *= factor; o += s v */ }
+//   for (key tiles) { ... softmax.step(s, scale * log2e, factor); /* o *= factor; o += s v */ }
 //   softmax.finish(factor);                               // o *= factor: divides by the row sums
 //
 // A thread holds elements of two rows of s, and o has the same rows; factor[s.half(i)] belongs to the row of s[i]. The

@@ -107,7 +107,8 @@ ZELLIGE_CALL Vec<float, N> exchange_warps(const Vec<float, N>& mine, smem<float>
   __syncthreads();
   return load<N>(slots + threadIdx.x % Warps * N);
 }
-/// Returns the reduction with f, over the `Warps` warps, of x: an element of the vector that exchange_warps returned.
+/// Reduces x over `Warps` warps with f and returns the result to all lanes. x is an element of the vector that
+/// exchange_warps returned, so that each lane has the value of one warp.
 template <int Warps, class F>
 ZELLIGE_CALL float reduce_warps(float x, F f) {
 #pragma unroll

@@ -8,8 +8,9 @@
 
 namespace zellige {
 
-/// Stores epilogue(x) of every element x of d, rounded to T, to the tile at p of a matrix with `pitch` elements per
-/// row. Elements outside the matrix are skipped. An even pitch allows two elements per access.
+/// Stores epilogue(x) of every element x of d, rounded to T, to a tile of `matrix`, which has `pitch` elements per
+/// row. p has the tile's position and the size of the matrix. Elements outside the matrix are skipped. An even pitch
+/// allows two elements per access.
 template <class F, class Epilogue, class T>
 ZELLIGE_CALL void store_fragment(F& d, const Epilogue& epilogue, gmem<T> matrix, int64_t pitch, Part p,
                                  int warp, int lane) {

@@ -69,7 +69,8 @@ struct GemmWork {
     const int height = Tile::TileM * Tile::ClusterM;
     order = {(s.m + height - 1) / height, (s.n + Tile::TileN - 1) / Tile::TileN, s.group};
   }
-  /// Returns the first row, of A and D, of this block's tile at place p of the tile order.
+  /// Returns the index in A and D of the first row of this block's tile, where p (tile row and column) is the
+  /// cluster's position in the tile order.
   ZELLIGE_CALL int row(TileOrder::Place p) const { return (p.row * Tile::ClusterM + rank) * Tile::TileM; }
 };
 

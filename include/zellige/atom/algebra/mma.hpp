@@ -21,8 +21,8 @@ ZELLIGE_ALGEBRA constexpr Value column(long long extent) {
   return mode(fixed(extent), {fixed(extent == 1 ? 0 : 1)});
 }
 
-/// Returns the layout that consists of `modes`. A single mode is returned as a leaf or, if keep_group is
-/// true, as a tuple of one mode.
+/// Returns the layout that consists of `modes`; modes of extent 0 are unused entries. If there is one mode, returns
+/// shape:stride, or (shape):(stride) if keep_group is true.
 ZELLIGE_ALGEBRA constexpr Value group_of(ThreadValue::Mode const (&modes)[ThreadValue::max_modes],
                                          bool keep_group = false) {
   if (modes[1].shape == 0 && !keep_group) return mode(fixed(modes[0].shape), {fixed(modes[0].stride)});

@@ -22,8 +22,8 @@ struct CopyTiling {
   Value target;     // the instruction's (thread, value) -> element at the source or destination
 };
 
-/// Checks that the tiling's numbers of threads and of values are multiples of the instruction's. Records
-/// Rule::copy_threads or Rule::copy_values in `t` if not.
+/// Checks that the tiling has a multiple of the instruction's number of threads, and a multiple of its number of
+/// values. Records Rule::copy_threads or Rule::copy_values in `t` if not.
 ZELLIGE_ALGEBRA constexpr void check_tiling(Tape& t, CopyTiling const& c) {
   auto fits = [&](int mode, Rule rule) {
     Num const have = size_of(t, c.tv[mode]), atom = size_of(t, c.reference[mode]);

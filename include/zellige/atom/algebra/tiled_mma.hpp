@@ -15,8 +15,8 @@
 
 namespace zellige::algebra {
 
-/// Returns the result of operation `op` of the layout algebra on the operand `a`, or an empty value if `t`
-/// has already failed.
+/// Returns the result of operation `op` of the layout algebra on the operand `a`, or an empty value if `t` has
+/// recorded a failure before the call.
 ZELLIGE_ALGEBRA constexpr Value call(Op op, Tape& t, Value const& a) {
   Values v;
   v.push_back(a);
@@ -85,8 +85,8 @@ ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling c
   return call(Op::zipped_divide, t, held, pair(underscore(), threads));
 }
 
-/// Returns the inverse of `vmnk`: the layout that maps a thread index to an index in (v, m, n, k). Threads
-/// that `vmnk` skips get the index of a thread that it contains.
+/// Returns the inverse of `vmnk`, a layout (v, m, n, k) -> thread index: the layout that maps a thread index to an
+/// index in (v, m, n, k). A thread index to which `vmnk` maps nothing gets the same result as another thread.
 ZELLIGE_ALGEBRA constexpr Value thread_to_vmnk(Tape& t, Value const& vmnk) {
   Value const others = complement(t, vmnk);
   if (t.failed()) return nothing();
@@ -115,7 +115,7 @@ ZELLIGE_ALGEBRA constexpr Value mma_layout_tv(Tape& t, MmaTiling const& m) {
   return call(Op::composition, t, held, pair(thread_to_vmnk(t, m.vmnk), underscore()));
 }
 
-/// Returns the coordinate (v, m, n, k) of thread index `thread`.
+/// Returns the coordinate (v, m, n, k) that the layout `vmnk` maps to the thread index `thread`.
 ZELLIGE_ALGEBRA constexpr Value thread_vmnk(Tape& t, Value const& vmnk, Value const& thread) {
   return call(Op::get_flat_coord, t, vmnk, thread);
 }

@@ -31,7 +31,7 @@ ZELLIGE_ALGEBRA constexpr Value at_path(Tape& t, Value const& v, Path e) {
 ZELLIGE_ALGEBRA constexpr Value identity_layout(Value const& shape) {
   return pair_up(shape, basis_like(shape));
 }
-/// Returns the layout that maps an element of the tile to a coordinate of the global tensor.
+/// Returns the layout that maps an element of the tile `tiler` to a coordinate of the tensor with layout `global`.
 ZELLIGE_ALGEBRA constexpr Value tile_modes(Tape& t, Value const& global, Value const& tiler) {
   return composition(t, identity_layout(shape_of(global)), tiler);
 }

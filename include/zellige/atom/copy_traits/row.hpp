@@ -67,8 +67,8 @@ inline constexpr CopyName copy_rows[] = {
     {"SM90_U16x8_STSM_T", {CopyRow::Kind::to_columns, 90, 0, 4}},
 };
 
-/// Returns the descriptor of the copy instruction with this CuTe name. Returns one that converts to false if
-/// copy_rows does not list the name, for example for names with template arguments (UniversalCopy, cp.async).
+/// Returns the descriptor of the copy instruction with this CuTe name. If copy_rows does not list the name, the
+/// returned descriptor converts to false. Names with template arguments (UniversalCopy, cp.async) are not listed.
 ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
   for (CopyName const& known : copy_rows) {
     detail::NameReader in{name};
@@ -76,9 +76,9 @@ ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
   }
   return {};
 }
-/// Returns the descriptor of a copy in which one thread moves `bits` contiguous bits, such as UniversalCopy
-/// or cp.async. wrong_for is 0, or, for a cp.async of a width that PTX does not have, a width in bits that
-/// PTX has, for the error message.
+/// Returns the descriptor of a copy in which one thread moves `bits` contiguous bits, such as UniversalCopy or
+/// cp.async. wrong_for is 0 if the copy exists. If it is a cp.async and PTX has none of this width, wrong_for is a
+/// valid width in bits, for the error message.
 ZELLIGE_ALGEBRA constexpr CopyRow vector_copy(int bits, short arch = 0, int wrong_for = 0) {
   return {CopyRow::Kind::vector, arch, bits, 0, wrong_for};
 }

@@ -15,7 +15,8 @@ namespace zellige::detail {
 /// checks the number.
 template <class Op, int Count = -1>
 struct StaticCopy {
-  /// Issues the instruction once. Does nothing in host code.
+  /// Issues the instruction Op once. `operands` are its registers, addresses and coordinates, each a separate
+  /// argument. Does nothing in host code.
   template <class... Operand>
   ZELLIGE_HOST_DEVICE static void copy([[maybe_unused]] Operand&&... operands) {
     static_assert(Count < 0 || int(sizeof...(Operand)) == Count,
