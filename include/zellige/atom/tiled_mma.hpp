@@ -125,7 +125,8 @@ struct TiledMMA : Atom_ {
     return get_slice(thread);
   }
 
-  /// Returns the part (V, RestM, RestN, ...) of operand `part` that the thread at coordinate at = (v, m, n, k) holds.
+  /// Returns the part (V, RestM, RestN, ...) of tensor x that the thread at coordinate at = (v, m, n, k) holds.
+  /// `part` says which operand x is (A, B or C), LayoutTV is the instruction's layout of this operand.
   template <MmaPart part, class LayoutTV, class X, class At>
   ZELLIGE_HOST_DEVICE constexpr auto partition(X&& x, At const& at) const {
     auto const mine = invoke<TiledOp::mma_partition>(x.layout(), Int<int(part)>{}, LayoutTV{},

@@ -44,18 +44,18 @@ ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(TiledOp op) {
 
 namespace algebra {
 
-/// Returns the parameters of a TiledMMA, which are the arguments i to i + 4: the operand, its thread-value layout, the
-/// instruction's shape, the thread layout (V, M, N, K) and the permutations.
+/// Returns the parameters of a TiledMMA, which are a[i] to a[i + 4]: the operand (A, B or C), its thread-value
+/// layout, the instruction's shape, the thread layout (V, M, N, K) and the permutations.
 ZELLIGE_ALGEBRA constexpr MmaTiling mma_tiling(Values const& a, int i) {
   return {MmaPart(a[i].root().s.v), a[i + 1], a[i + 2], a[i + 3], a[i + 4]};
 }
-/// Returns the parameters of a TiledCopy, which are the arguments i to i + 3: its thread-value layout, its tile, and
-/// the instruction's reference layout and source or destination layout.
+/// Returns the parameters of a TiledCopy, which are a[i] to a[i + 3]: its thread-value layout, its tile, and the
+/// instruction's reference layout and source or destination layout.
 ZELLIGE_ALGEBRA constexpr CopyTiling copy_tiling(Values const& a, int i) {
   return {a[i], a[i + 1], a[i + 2], a[i + 3]};
 }
-/// Returns the parameters of a TMA copy, which are the arguments 0 to 4: the layouts of global and of shared memory,
-/// the tile, the bits of a tensor element and those of a box element.
+/// Returns the parameters of a TMA copy, which are a[0] to a[4]: the layouts of global and of shared memory, the
+/// tile, the bits of a tensor element and those of a box element.
 ZELLIGE_ALGEBRA constexpr TmaRequest tma_request(Tape& t, Values const& a) {
   return {a[0], without_swizzle(a[1]), tile_modes(t, a[0], a[2]), a[3].root().s.v, a[4].root().s.v};
 }

@@ -93,8 +93,8 @@ ZELLIGE_ALGEBRA constexpr List<ValueNode> merged_modes() {
   return flat;
 }
 /// Returns how the elements of the unswizzled layout L are placed in memory, as a Lie: contiguous and in order,
-/// contiguous in another order, or not contiguous. They are contiguous if L's modes, sorted by stride, have strides
-/// 1, s0, s0 s1, ..., where s0, s1, ... are the modes' extents.
+/// contiguous in another order, not contiguous, or unknown if that depends on run-time numbers. They are contiguous
+/// if L's modes, sorted by stride, have strides 1, s0, s0 s1, ..., where s0, s1, ... are the modes' extents.
 template <class L>
 ZELLIGE_ALGEBRA consteval Lie lie_of_modes() {
   List<ValueNode> const modes = merged_modes<L>();
@@ -243,7 +243,8 @@ ZELLIGE_ALGEBRA consteval bool same_order() {
 }
 
 /// Checks at run time what is not known during compilation: that the elements of one access of `bits` bits are
-/// contiguous, and that the access begins at a multiple of `alignment` bits. Calls broken() with an error if not.
+/// contiguous, and that the access begins at a multiple of `alignment` bits. If not, throws LayoutError on the host
+/// and traps on the device.
 template <int bits, int alignment, class X>
 ZELLIGE_HOST_DEVICE constexpr void check_access([[maybe_unused]] X const& x) {
   if constexpr (bits > 0) {

@@ -31,8 +31,9 @@ ZELLIGE_CALL void issue_wgmma(Fragment<Batch, M, N, 1, WM, 1, 1, Of>& d, const A
                           accumulate);
 }
 
-/// Issues d = a b + (accumulate ? d : 0), where a is in registers: the rounded accumulators of another matmul, which
-/// has the same rows and the same warps along M as d. Does not commit the wgmma group.
+/// Issues d = a b + (accumulate ? d : 0), where a is in registers: the rounded accumulators of another matmul, whose
+/// N dimension is the K of this matmul. The other matmul must have the same M and WM as d. `Steps` is the number of
+/// 16-element steps of K. Does not commit the wgmma group.
 template <class T, int Steps, int M, int N, int WM, class F, class B>
 ZELLIGE_CALL void issue_wgmma(Fragment<1, M, N, 1, WM, 1, 1>& d, const Operand<T, F>& a, const B& b,
                               bool accumulate = true) {

@@ -43,8 +43,9 @@ struct LayoutOf<AddressTile<Pointer, Layout>> {
   using type = remove_cvref_t<Layout>;
 };
 
-/// Loads to r[i][d] the element of row x + i of A (Side = 0), or of column x + i of B (Side = 1), at k + d. Extent is
-/// the operand's number of rows or columns; Whole: all x + i are less than Extent. Tf32: rounds the elements to tf32.
+/// Loads to r[i][d] the element of row x + i of A (Side = 0), or of column x + i of B (Side = 1), at k + d, in batch
+/// b. Extent is the operand's number of rows or columns; Whole says that all x + i are less than Extent. Tf32: rounds
+/// the elements to tf32.
 template <int Side, bool AlongK, bool Tf32, int Extent, bool Whole, int Count, int Step, class Tile>
 ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, int x, int k) {
   const auto at = [&](int row, int depth) {

@@ -25,8 +25,8 @@ struct RowTile {
   /// Returns the first column of the thread's chunk number `chunk`, relative to the tile's first column.
   ZELLIGE_CALL static int column(int chunk) { return (chunk * Threads + static_cast<int>(threadIdx.x)) * V; }
 
-  /// Returns how many elements of the row this warp holds, if the row has row_columns columns and the tile begins at
-  /// column `first` of the row.
+  /// Returns how many of the tile's elements that this warp holds are within the row. The row has row_columns
+  /// columns, and the tile begins at column `first`.
   ZELLIGE_CALL static int count_in_warp(int first, int row_columns) {
     int count = 0;
 #pragma unroll
@@ -45,7 +45,8 @@ struct RowTile {
       if (first + column(i) < row_columns) x[i] = load_once<V>(row + first + column(i));
     }
   }
-  /// Returns f(... f(f(start, x0), x1) ...) over all elements that the thread holds, including those beyond the row.
+  /// Returns f(... f(f(start, x0), x1) ...) where x0, x1, ... are all elements that the thread holds, including those
+  /// beyond the row.
   template <class F>
   ZELLIGE_CALL float fold(float start, F f) const {
 #pragma unroll
@@ -54,8 +55,8 @@ struct RowTile {
       for (int j = 0; j < V; ++j) start = f(start, static_cast<float>(x[i][j]));
     return start;
   }
-  /// Returns f(... f(f(start, x0), x1) ...) over those elements of the thread that are within the row. The row has
-  /// row_columns columns, and the tile begins at column `first`.
+  /// Returns f(... f(f(start, x0), x1) ...) where x0, x1, ... are those elements of the thread that are within the
+  /// row. The row has row_columns columns, and the tile begins at column `first`.
   template <class F>
   ZELLIGE_CALL float fold_inside(int first, int row_columns, float start, F f) const {
 #pragma unroll

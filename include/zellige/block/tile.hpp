@@ -126,8 +126,8 @@ requires(
 
 #if defined(ZELLIGE_EMULATE)
 /// Returns `data`, tagged with Layout on the emulator, which reports reads through an incompatible layout. If the
-/// memory consists of equal parts, `part` is the number of elements of one part, else 0; `stages` is true if these
-/// parts are the stages of a ring.
+/// memory consists of equal parts (the stages of a ring, or partial results), `part` is the number of elements of one
+/// part, else 0. `stages` is true for the stages of a ring.
 template <class Layout, class T>
 ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, unsigned part = 0, bool stages = false) {
   static constexpr emulate::Arrangement a = emulate::arrangement(Layout{}, sizeof(T));

@@ -20,7 +20,7 @@ struct KMajor {
     return advance(descriptor, step / 4 * (Rows * 128) + step % 4 * 32);
   }
 };
-/// Returns the K-major operand at the address `tile`, a multiple of 1024 bytes.
+/// Returns the K-major operand of `Rows` rows at the address `tile`, a multiple of 1024 bytes.
 template <int Rows>
 ZELLIGE_CALL KMajor<Rows> k_major(any_pointer tile) {
   return {smem_descriptor(tile, 16, 1024, SwizzleMode::b128)};
@@ -41,7 +41,8 @@ struct MnMajor {
   uint64_t descriptor;
   ZELLIGE_CALL uint64_t operator()(int step) const { return advance(descriptor, step * 16 * span); }
 };
-/// Returns the MN-major operand at the address `tile`, a multiple of 8 swizzle spans.
+/// Returns the MN-major operand of `Columns` elements along M or N by `Depth` along K at the address `tile`, a
+/// multiple of 8 swizzle spans (1024 bytes for b128).
 template <int Columns, int Depth, SwizzleMode Mode = SwizzleMode::b128>
 ZELLIGE_CALL MnMajor<Columns, Depth, Mode> mn_major(any_pointer tile) {
   constexpr unsigned span = MnMajor<Columns, Depth, Mode>::span;
