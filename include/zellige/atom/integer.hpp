@@ -22,7 +22,9 @@ ZELLIGE_ANYWHERE int wrap_abs(int x) { return x < 0 ? wrap_sub(0, x) : x; }
 /// Returns x + y; integers wrap on overflow. Reductions add with this function.
 ZELLIGE_ANYWHERE int sum_of(int x, int y) { return wrap_add(x, y); }
 ZELLIGE_ANYWHERE float sum_of(float x, float y) { return x + y; }
+/// Returns the larger of x and y.
 ZELLIGE_ANYWHERE int max(int x, int y) { return x > y ? x : y; }
+/// Returns the smaller of x and y.
 ZELLIGE_ANYWHERE int min(int x, int y) { return x < y ? x : y; }
 
 /// Returns x rounded toward zero. Values outside of int's range become its least or greatest value; NaN

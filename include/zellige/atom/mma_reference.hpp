@@ -73,8 +73,9 @@ double bits_at(const void* from, int v) {
 }
 
 /// Writes operand `o`, a (rows, depth) matrix, as doubles to the column-major array `to`. If the operand is in
-/// registers, from[lane(t)] points to the registers of the instruction's thread t, and at(pointer, v) decodes value v
-/// in these. If it is in shared memory, from[0] points to a row-major array.
+/// registers, from[lane(t)] points to the registers of thread t of the instruction, and at(pointer, v) decodes value
+/// v in these. lane(t) is that thread's index in the warp or warpgroup. If it is in shared memory, from[0] points to
+/// a row-major array.
 template <class Lane, class At>
 void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
             double* to, At at) {
@@ -91,7 +92,8 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
   }
 }
 /// Writes operand `o`, a (rows, depth) matrix, as doubles to the column-major array `to`. from[lane(t)] points to the
-/// registers of the instruction's thread t. Throws if matrix instructions have no operands of o's number type.
+/// registers of thread t of the instruction; lane(t) is that thread's index in the warp or warpgroup. Throws if
+/// matrix instructions have no operands of o's number type.
 template <class Lane>
 void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
             double* to) {
@@ -128,8 +130,8 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
   }
 }
 /// Writes the column-major matrix `from` to the registers of the instruction's threads, as numbers of type T.
-/// to[lane(t)] points to the registers of thread t; o.layout says which elements a thread holds. `round` converts a
-/// double to T.
+/// to[lane(t)] points to the registers of thread t of the instruction; lane(t) is that thread's index in the warp or
+/// warpgroup. o.layout says which elements a thread holds. `round` converts a double to T.
 template <class T, class Lane, class Round>
 void deal(const Instruction::Operand& o, const double* from, void* const* to, Lane lane, Round round) {
   const Offsets<128> threads(o.layout.threads), values(o.layout.values);

@@ -14,7 +14,7 @@
 
 namespace zellige {
 
-/// An opaque tensor map, with the size and alignment of CUtensorMap.
+/// A TMA descriptor: opaque bytes with the size and alignment of CUtensorMap.
 struct alignas(64) TmaDescriptor {
   unsigned char bytes[128];
 };

@@ -60,7 +60,8 @@ struct HeadOrder {
     int tile, head;  // tile -1: nothing to do
   };
   ZELLIGE_ANYWHERE int per_head() const { return Causal ? (tiles + 1) / 2 : tiles; }
-  /// Returns the number of iterations that each block makes if the grid has `blocks` blocks.
+  /// Returns the number of iterations that each block makes if the grid has `blocks` blocks. A block computes at most
+  /// one tile per iteration.
   ZELLIGE_ANYWHERE int iterations(int blocks) const {
     return (per_head() * heads + blocks - 1) / blocks * (Causal ? 2 : 1);
   }
