@@ -74,8 +74,8 @@ double bits_at(const void* from, int v) {
 
 /// Writes operand `o`, a (rows, depth) matrix, as doubles to the column-major array `to`. If the operand is in
 /// registers, from[lane(t)] points to the registers of thread t of the instruction, and at(pointer, v) decodes value
-/// v in these. lane(t) is that thread's index in the warp or warpgroup. If it is in shared memory, from[0] points to
-/// a row-major array.
+/// v in these. lane(t) is that thread's index in the warp or warpgroup. If the operand is in shared memory, from[0]
+/// points to a row-major array.
 template <class Lane, class At>
 void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
             double* to, At at) {
