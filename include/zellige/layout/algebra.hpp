@@ -74,8 +74,8 @@ requires(detail::of_user_module<Layout<S, D>>) ZELLIGE_HOST_DEVICE
     constexpr auto composition(Layout<S, D> const& a, ComposedLayout<A, O, B> const& b) {
   return make_composed_layout(a, Int<0>{}, b);
 }
-/// Returns the swizzle that maps i to a(b(i)). Refused unless the shifts are equal and the combined masks
-/// form a swizzle.
+/// Returns the swizzle that maps i to a(b(i)). Refused if the shifts of a and b differ, or if no swizzle has
+/// the combined bit masks of a and b.
 template <int B, int M, int S, int B2, int M2, int S2>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& a, Swizzle<B2, M2, S2> const& b) {
   return invoke<Op::composition>(a, b);
@@ -243,8 +243,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_identity_layout(S const& shape) {
   return make_layout(shape, make_basis_like(shape));
 }
 
-// Returns the longest layout r such that, at the linear coordinates r(0), r(1), ..., the indices of a are
-// consecutive, and those of b as well. A copy can move these elements as one vector.
+// Returns the longest layout r of linear coordinates r(0), r(1), ... that a maps to consecutive indices, and
+// b too. A copy can move these elements as one vector.
 template <layout_like A, layout_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   return invoke<Op::max_common_layout>(a, b);
@@ -254,8 +254,8 @@ template <layout_like A, layout_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {
   return invoke<Op::max_common_vector>(a, b);
 }
-/// Returns the largest n such that l consists of runs of n consecutive elements, each of which starts at a
-/// multiple of n. Run-time strides are assumed to be multiples of n.
+/// Returns the largest n such that l consists of vectors of n consecutive indices, and every vector starts at
+/// a multiple of n. Run-time strides are assumed to be multiples of n.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(L const& l) {
   return invoke<Op::max_alignment>(l);

@@ -106,8 +106,8 @@ ZELLIGE_HOST_DEVICE constexpr C<(!v)> operator!(C<v>) {
   return {};
 }
 
-// Defines a binary operator on two static integers. A macro, because nvcc has no other uniform way to define
-// sixteen operators.
+// Defines a binary operator on two static integers. A macro, because C++ has no other way to define all
+// operators uniformly.
 #define ZELLIGE_STATIC_OPERATOR(op)                                   \
   template <auto a, auto b>                                           \
   ZELLIGE_HOST_DEVICE constexpr C<(a op b)> operator op(C<a>, C<b>) { \

@@ -103,8 +103,8 @@ ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u) {
 }
 
 // Returns a / b, rounded up. A tuple is divided by a tuple mode by mode. A tuple is divided by a number from
-// its first mode on, until no factor of the number remains. If b is a layout, returns the shape of its
-// complement in a.
+// its first mode on, until no factor of the number remains: (4, 6) / 8 is (1, 3). If b is a layout, returns
+// the shape of the complement of b in a.
 template <class A, class B>
 requires(int_tuple<A> && (int_tuple<B> || layout_like<B>)) ZELLIGE_HOST_DEVICE
     constexpr auto ceil_div(A const& a, B const& b) {
@@ -132,8 +132,8 @@ template <class A, class B>
 requires(basis_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto safe_div(A const& a, B const& b) {
   return invoke<Op::safe_div>(a, b);
 }
-/// Returns a tuple with the nesting of the guide: each leaf is the product of the mode of a at the position
-/// of that leaf.
+/// Returns the guide with each leaf replaced by the product of the corresponding mode of a: product_like(((2,
+/// 3), 4), (x, x)) is (6, 4).
 template <int_tuple A, int_tuple G>
 ZELLIGE_HOST_DEVICE constexpr auto product_like(A const& a, G const& guide) {
   return invoke<Op::product_like>(a, guide);

@@ -157,8 +157,8 @@ inline std::string layout_latex(Value const& l) {
 }
 
 namespace detail {
-/// Returns the value of formula f for the given i. A formula is a sum of products of numbers and `i`, where %
-/// is the integer remainder. Throws LayoutError at the first character that is not part of a formula.
+/// Returns the value of the formula f for the given i. A formula consists of numbers, `i` and the operators
+/// +, -, * and % (integer remainder), for example "i%8*0.5-1". Throws LayoutError if f is not a formula.
 inline double formula_at(std::string const& f, double i) {
   std::size_t at = 0;
   auto wrong = [&] {

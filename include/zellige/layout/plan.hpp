@@ -27,9 +27,10 @@ struct Planned {
   bool is_wide[steps_max] = {};
 };
 
-/// Writes the result of an operation to p: the tape's refusal or, if there is none, the nodes of `result`,
-/// the expressions of the tape, and which of them need 64 bits. Nodes and expressions beyond the capacity of
-/// p are dropped, but p.node_count and p.step_count include them; invoke_general then selects a larger plan.
+/// Writes the result of an operation to the plan p: the tape's refusal or, if there is none, the nodes of
+/// `result`, the expressions of the tape, and which expressions need 64 bits. `e` encoded the arguments.
+/// Nodes and expressions beyond the capacity of p are dropped, but p.node_count and p.step_count include
+/// them; invoke_general then selects a larger plan.
 template <int nodes_max, int steps_max>
 ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Encoder const& e,
                                           Tape const& tape, Value const& result) {
@@ -73,8 +74,8 @@ struct huge_plan {
 };
 /// The smallest of plan, big_plan and huge_plan with enough capacity for a result; usable in device code.
 enum class Room : signed char { small, big, huge };
-/// Returns which of plan, big_plan and huge_plan is the smallest with enough capacity for p.node_count nodes
-/// and p.step_count expressions.
+/// Returns the size of the smallest plan with enough capacity for p.node_count nodes and p.step_count
+/// expressions: small (plan), big (big_plan) or huge (huge_plan).
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr Room room_of(Planned<n, m> const& p) {
   if (p.refusal) return Room::small;
@@ -246,8 +247,9 @@ ZELLIGE_STEP constexpr auto arithmetic_on(A a, B b) {
   else
     return y < 0 ? T(x << -y) : T(x >> y);
 }
-/// Computes expression i of plan P and stores the result in its slot; if step i is a check, reports a broken
-/// rule. A zero divisor has been reported by an earlier check.
+/// Executes step i of plan P: computes an expression and stores the result in slot i or, if the step is a
+/// check, reports its rule as broken if the check fails. A zero divisor has been reported by an earlier
+/// check.
 template <class P, int i, int n>
 ZELLIGE_STEP constexpr void step(Slots<n>& s) {
   using A = at<P>;

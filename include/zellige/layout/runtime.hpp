@@ -81,8 +81,8 @@ inline Value complement(Value const& l) { return evaluate(Op::complement1, "comp
 inline long long max_common_vector(Value const& a, Value const& b) {
   return evaluate(Op::max_common_vector, "max_common_vector", {a, b}).root().s.v;
 }
-/// Returns the largest n such that l consists of runs of n consecutive elements, each of which starts at a
-/// multiple of n.
+/// Returns the largest n such that l consists of vectors of n consecutive indices, and every vector starts at
+/// a multiple of n.
 inline long long max_alignment(Value const& l) {
   return evaluate(Op::max_alignment, "max_alignment", {l}).root().s.v;
 }

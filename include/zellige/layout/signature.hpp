@@ -57,8 +57,9 @@ inline bool is_integers(Value const& v) {
   });
 }
 /// Returns true if v can be a part of a composed layout: a layout, a composition of layouts and swizzles or,
-/// if `layout` is false, a swizzle. The offset of a composition must be an integer or a flag if its left part
-/// is a swizzle; otherwise it may also be a coordinate.
+/// if `layout` is false, a swizzle. For a composition `swizzle o offset o layout`, the offset must be an
+/// integer or a smem_ptr_flag (an address that is not known yet); if the left part is a layout, the offset
+/// must be an integer or a coordinate.
 inline bool is_function(Value const& v, bool layout) {
   if (!v.is(ValueKind::composed)) return is_bare_layout(v) || (!layout && v.is(ValueKind::swizzle));
   Value const offset = v[1];

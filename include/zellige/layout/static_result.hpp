@@ -30,8 +30,8 @@ struct StaticResult {
   int n[2 * leaves_max];  // shape and stride of each leaf
 };
 
-/// Returns the result v in compact form, or the refusal that the tape t recorded; `outcome` is `other` if v
-/// does not fit.
+/// Returns the result v of an operation in compact form, or the refusal that the tape t recorded. The member
+/// `outcome` is Outcome::other if v does not fit the compact form.
 ZELLIGE_ALGEBRA constexpr StaticResult static_result(Value const& v, Tape const& t) {
   StaticResult r{};
   r.refusal = t.refusal();

@@ -35,8 +35,8 @@ struct store<false, false, T, R...> {
   T first;
   store_of<R...> rest;
 };
-/// Returns a reference to element I, whose type must not be empty: member `first` after following `rest` I
-/// times.
+/// Returns a reference to element I, whose type must not be empty. The elements are stored as a chain of
+/// structs: element I is the member `first` of the struct reached by following the member `rest` I times.
 template <int I, class S>
 ZELLIGE_STEP constexpr auto& stored(S& s) {
   if constexpr (I == 0)

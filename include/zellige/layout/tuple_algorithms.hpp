@@ -58,8 +58,8 @@ template <class T, class F, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto apply_to(T&& t, F&& f, seq<I...>) {
   return f(get<I>(static_cast<T&&>(t))...);
 }
-/// Returns g(f(t0), f(t1), ...) for the elements I of t. The overloads for two and three tuples call f(t0,
-/// u0), ... and f(t0, u0, v0), ...
+/// Returns g(f(t0), f(t1), ...), where t0, t1, ... are the elements of t with the indices I. The overloads
+/// for two and three tuples call f(t0, u0), ... and f(t0, u0, v0), ...
 ZELLIGE_CALLS_BACK
 template <class T, class F, class G, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto map_to(T&& t, F&& f, G&& g, seq<I...>) {

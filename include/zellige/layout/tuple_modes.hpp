@@ -19,7 +19,8 @@ concept no_layout = no_tensor<T> && !requires {
 template <class T>
 inline constexpr int rank_or_1 = tuple_like<T> ? tuple_size_v<remove_cvref_t<T>> : 1;
 
-// Returns the tuple of the elements I of t, one copy of x per element of J, and the elements K of t.
+// Returns the tuple of the elements of t with indices I, then one copy of x per index in J, then the elements
+// of t with indices K.
 template <class T, class X, int... I, int... J, int... K>
 ZELLIGE_HOST_DEVICE constexpr auto assemble(T const& t, X const& x, seq<I...>, seq<J...>, seq<K...>) {
   return make_tuple(get<I>(t)..., (void(J), x)..., get<K>(t)...);

@@ -198,8 +198,8 @@ template <class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr bool multiples_each(D const& stride, long long n, seq<I...>) {
   return (true && ... && multiples(get<I>(stride), n));
 }
-/// Returns true if the address and the run-time strides of x are aligned for vectors of n elements, which are
-/// `bytes` bytes.
+/// Returns true if x is aligned for vectors of n elements (`bytes` bytes): its address is a multiple of
+/// `bytes`, and its run-time strides are multiples of n.
 template <int bytes, int n, class X>
 ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
   if constexpr (!is_static_v<typename X::layout_type> && is_layout_v<typename X::layout_type>) {
@@ -207,7 +207,7 @@ ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
   }
   return lies_at_multiple_of<bytes>(x.data());
 }
-/// Returns the error message for an alignment that a copy policy asserts although it does not hold.
+/// Returns the error message for tensors that do not have the alignment that the copy policy asserts.
 ZELLIGE_HOST_DEVICE constexpr char const* not_in_step() {
   return "the policy vouches for {x} bits at a time, but an address or stride is no multiple of {y} bytes";
 }

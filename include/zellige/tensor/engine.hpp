@@ -5,8 +5,9 @@
 #include <zellige/tensor/overhang.hpp>
 #include <zellige/tensor/pointer.hpp>
 
-// ZELLIGE_OWNING annotates functions that mark a register array as unwritten on the emulator. A mark can
-// contain the position of the code, which must be inside the kernel, so these functions are always inlined.
+// ZELLIGE_OWNING annotates functions that mark a register array as unwritten on the emulator. These functions
+// are always inlined, because a mark can contain its position in the code, which must be a position in the
+// kernel.
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/emulate/registers.hpp>
 #define ZELLIGE_OWNING __attribute__((always_inline))

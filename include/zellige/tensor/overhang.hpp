@@ -38,11 +38,11 @@ struct Overhang {
 struct NoOverhang {};
 
 namespace detail {
-/// Returns a if it records out-of-bounds elements, else b.
+/// Returns the out-of-bounds record a, or the record b if a is empty.
 ZELLIGE_HOST_DEVICE constexpr Overhang either(Overhang const& a, Overhang const& b) {
   return a.tile != 0 ? a : b;
 }
-/// Returns the out-of-bounds record for a view that has all elements of a view with record o, but other
+/// Returns the out-of-bounds record of a view that has the same elements as a view with record o, but other
 /// modes.
 ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
   o.mode = Overhang::anywhere;
@@ -135,8 +135,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& sh
 template <Part part, class S, class T, class Crd, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, seq<I...>);
-/// Returns the out-of-bounds record for what `part` and crd select from a shape divided by a tiler. Before
-/// the division, the view had the record `had`. `mode` is the index of the shape among the view's modes.
+/// Divides a view by a tiler and returns the out-of-bounds record of what `part` selects: all tiles, the tile
+/// at crd, or the element at crd of every tile. `had` is the record of the view before the division. `shape`
+/// is the shape of the view or, in a call for a single mode, the shape of mode number `mode`.
 template <Part part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, int mode = 0) {
@@ -162,8 +163,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
     return {};
   }
 }
-/// Returns the out-of-bounds record that cut_shape computes for one mode of the shape. A tuple as the tiler
-/// of a mode divides sub-modes, which are not modes of the view, so only the mode itself is recorded.
+/// Returns the out-of-bounds record that cut_shape computes for one mode of a view, of the given shape and
+/// number. If the tiler is a tuple, it divides sub-modes of this mode; the record then names the mode itself.
 template <Part part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler,
                                                 Crd const& crd, int mode) {
@@ -196,8 +197,9 @@ inline constexpr bool tiles_of_numbers = integral<T> || is_underscore_v<T>;
 template <class... T>
 inline constexpr bool tiles_of_numbers<tuple<T...>> = (tiles_of_numbers<T> && ...);
 
-/// Returns the out-of-bounds record for what `part` and crd select from `divided`, which is `layout` divided
-/// by a tiler. If a tile is a layout, its elements may not be adjacent; then some are out of bounds if
+/// Returns the out-of-bounds record of what `part` and crd select (all tiles, a tile, or an element of every
+/// tile) from `divided`, which is a view's `layout` divided by a tiler. `had` is the record of the view
+/// before the division. If the tiler contains a layout, the result is empty unless all tiles are selected and
 /// `divided` has more elements than `layout`.
 template <Part part, class L, class D, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& layout, D const& divided,
@@ -225,8 +227,8 @@ ZELLIGE_HOST_DEVICE constexpr long long reach(T const& tiler) {
     return 0;
   }
 }
-/// Returns the out-of-bounds record for the composition of mode number `mode` with a tiler. The mode has the
-/// given shape, and the view the record `had`.
+/// Returns the out-of-bounds record of a view whose mode number `mode`, of the given shape, is composed with
+/// a tiler. `had` is the record before the composition.
 template <class S, class T>
 ZELLIGE_HOST_DEVICE constexpr Overhang reach_shape(Overhang const& had, S const& shape, T const& tiler,
                                                    int mode) {
@@ -242,8 +244,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_modes(Overhang const& had, S const&
   ((found = either(found, reach_shape(had, get<I>(shape), get<I>(tiler), I))), ...);
   return found;
 }
-/// Returns the out-of-bounds record for the composition of a view with a tiler. The view has the given shape
-/// and the record `had`.
+/// Returns the out-of-bounds record of the composition of a view with a tiler. `shape` and `had` are the
+/// view's shape and record before the composition.
 template <class S, class T>
 ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const& shape, T const& tiler) {
   if constexpr (tuple_like<T>) {
@@ -259,9 +261,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const
   }
 }
 
-/// Returns the out-of-bounds record for the elements that thread number `thread` owns in all tiles of a
-/// shape; tv maps (thread, value) to an element of the tile. The record is exact: it is computed by a loop
-/// over the thread's values, which is needed only if some tiles are partial.
+/// Returns the out-of-bounds record of the elements that thread number `thread` owns in all tiles of a shape.
+/// tv maps (thread, value) to an element of a tile; `had` is the record of the view before its division into
+/// tiles. The record is exact: a loop goes over all values of the thread.
 template <class S, class T, class TV, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread(Overhang const& had, S const& shape, T const& tile,
                                                   TV const& tv, int thread, seq<I...>) {

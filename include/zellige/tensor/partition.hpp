@@ -84,8 +84,9 @@ ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler
   else
     return make_tensor(iterator_of(x), layout);
 }
-/// Returns the out-of-bounds record of the elements that thread number `thread` owns in all tiles. Returns an
-/// empty record if the tile is not given by numbers.
+/// Returns the out-of-bounds record of the elements that thread number `thread` owns in all tiles of a view
+/// with the given shape, which had the record `had` before it was divided. tv maps (thread, value) to an
+/// element of a tile. Returns an empty record if `tile` is not a tuple of numbers.
 template <class S, class T, class TV>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S const& shape, T const& tile,
                                                      TV const& tv, int thread) {
@@ -94,9 +95,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S cons
   else
     return Overhang{};  // a tile whose elements are not contiguous
 }
-/// Returns a view, under the layout `part`, of the elements of x that one thread owns in all tiles. tv()
-/// returns the thread-value layout and thread() the thread's index; they are called only if some tiles are
-/// partial.
+/// Returns a view of the elements of x that one thread owns in all tiles of size `tile`, which begins at `it`
+/// and has the layout `part`. The functions tv, which returns the thread-value layout, and thread, which
+/// returns the thread's index, are called only if some tiles are partial.
 template <class X, class It, class L, class T, class TV, class I>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_thread(X const& x, It const& it, L const& part, T const& tile,
                                                   [[maybe_unused]] TV const& tv,

@@ -53,9 +53,9 @@ ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   else
     return Layout<Int<1>, Int<0>>{};
 }
-/// Returns the largest n such that the tensor consists of runs of n consecutive elements, each of which
-/// starts at a multiple of n. The pointer and run-time strides are assumed to be aligned. Returns 1 if x is
-/// not in memory.
+/// Returns the largest n such that the tensor consists of vectors of n elements that are contiguous in
+/// memory, and every vector starts at a multiple of n elements. The pointer and run-time strides are assumed
+/// to be aligned. Returns 1 if x is not in memory.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(X const& x) {
   if constexpr (detail::stands_on_memory<X>)

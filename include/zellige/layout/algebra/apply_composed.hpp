@@ -8,9 +8,9 @@
 
 namespace zellige::algebra {
 
-/// Returns the right inverse (if `right`) or the left inverse of the composed layout c. Refused if c has no
-/// normal form swizzle(start + l(c)) with start 0. The inverse is (inverse of l) o swizzle, which is
-/// rewritten as another swizzle o (inverse of l); refused if that is not possible.
+/// Returns the right inverse (if `right`) or the left inverse of the composed layout c. Refused unless c is
+/// equal to x -> swizzle(l(x)) for a layout l. The inverse applies the swizzle first and then the inverse k
+/// of l. It is returned as an equal composed layout x -> swizzle'(k(x)); refused if there is none.
 ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();
@@ -22,7 +22,8 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   else
     inverse = left_inverse(t, s.layout);
   if (t.failed() || !s.swizzles()) return inverse;
-  // The swizzle maps an index to another index, which must also be in the domain of the inverse.
+  // The swizzle is applied before the inverse: it maps an index to another index, which must also be in the
+  // domain of the inverse.
   Bits const b = bits_of(s.swizzle);
   if (right && inverse.is_leaf() && b.shift < 0) {
     Num const size = product_of(t, inverse);
@@ -32,10 +33,10 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   return swizzle_to_the_left(t, inverse, s.swizzle);
 }
 
-/// Returns the largest power of two 2^n such that the swizzle of s permutes aligned blocks of 2^n indices
-/// without changing the order inside a block, and the start is a multiple of 2^n. If the start is known only
-/// at run time, it is assumed to be such a multiple, and a check is recorded for run time: that it is a
-/// multiple of 2^n or, if that is less, of `wanted` rounded up to a power of two.
+/// Returns the number of consecutive indices that the swizzle of s keeps consecutive: the largest power of
+/// two that divides both 2^base of the swizzle and the start of s; 2^40 if s has no swizzle. A start that is
+/// known only at run time is assumed to be a multiple of 2^base. A run-time check of this assumption is
+/// recorded, which tests only for a multiple of `wanted`, rounded up to a power of two, if `wanted` is less.
 ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s, Num wanted) {
   long long const run = s.swizzles() ? 1LL << bits_of(s.swizzle).base : 1LL << 40;
   if (!s.swizzles() || s.start.is(0)) return fixed(run);
@@ -45,8 +46,9 @@ ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s, Num want
   t.require(t.eq(t.mod(s.start, fixed(step)), fixed(0)), Rule::not_divisible, s.start, fixed(step));
   return fixed(run);
 }
-/// Returns the alignment of the composed layout c: the largest number n found such that c consists of runs of
-/// n consecutive elements, each of which starts at a multiple of n. Returns 1 if c has no normal form.
+/// Returns the alignment of the composed layout c: the largest number n found such that c consists of vectors
+/// of n consecutive indices, and every vector starts at a multiple of n. Returns 1 if c cannot be written as
+/// swizzle(start + layout(x)).
 ZELLIGE_ALGEBRA constexpr Value max_alignment_composed(Tape& t, View c) {
   Settled const s = settle(t, c, Asks::nothing);
   if (t.failed()) return nothing();
@@ -58,8 +60,8 @@ ZELLIGE_ALGEBRA constexpr Value max_alignment_composed(Tape& t, View c) {
   t.require(t.eq(t.mod(s.start, whole), fixed(0)), Rule::not_divisible, s.start, whole);
   return number(whole);
 }
-/// Returns the layout of the longest vector whose elements are consecutive in both a and b and which no
-/// swizzle splits; _1:_0 (one element) if there is none.
+/// Returns the layout of the longest vector whose elements are consecutive in both a and b, also after the
+/// swizzles of a and b; _1:_0 (one element) if there is none.
 ZELLIGE_ALGEBRA constexpr Value max_common_composed(Tape& t, View a, View b) {
   Settled const x = settle(t, a, Asks::nothing), y = settle(t, b, Asks::nothing);
   if (t.failed()) return nothing();
@@ -80,7 +82,8 @@ ZELLIGE_ALGEBRA constexpr Value max_common_composed(Tape& t, View a, View b) {
   }
   return unit();
 }
-/// Returns max_common_layout of a[0] and a[1], or its number of elements if op is max_common_vector.
+/// Returns the longest layout of elements that are consecutive in both layouts, a[0] and a[1]; if op is
+/// max_common_vector, returns only its number of elements.
 ZELLIGE_ALGEBRA constexpr Value apply_common(Op op, Tape& t, Values const& a) {
   Value const common = max_common_composed(t, a[0], a[1]);
   if (t.failed() || op == Op::max_common_layout) return common;
@@ -127,7 +130,7 @@ ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool
     first = f;
   }
   if (offset.is(ValueKind::flag)) {
-    // The swizzle applies to addresses, not to element indices, so it stays the same.
+    // The swizzle applies to byte addresses, not to element indices, so a recast does not change it.
     long long const bits = offset.root().s.v;
     if (!up && bits % n != 0) return t.refused(Rule::not_divisible, bits, n);
     offset.nodes[0].s = fixed(up ? bits * n : bits / n);
@@ -240,9 +243,9 @@ ZELLIGE_ALGEBRA constexpr Value compose_with(Tape& t, View a, View c) {
   return both;
 }
 
-/// Returns the result of an operation whose row in the table of op.hpp has Composed::moves, on operands of
-/// which at least one is a composed layout. Refused if the operation does not accept a composed layout for
-/// this operand.
+/// Returns the result of the operation op on the operands a, at least one of which is a composed layout, for
+/// the operations whose row in the table of op.hpp has Composed::moves. Refused if the operation does not
+/// accept a composed layout for this operand.
 ZELLIGE_ALGEBRA constexpr Value apply_composed(Op op, Tape& t, Values const& a) {
   int which = 0;
   while (which + 1 < a.size() && !a[which].is(ValueKind::composed)) ++which;

@@ -8,8 +8,8 @@
 namespace zellige::algebra {
 
 /// Returns a / b, rounded up. A tuple is divided by a tuple mode by mode, and modes of a beyond b are kept. A
-/// tuple is divided by a number from its first mode on: each mode takes a factor of the number, until no
-/// factor remains. A number is divided by a tuple's product.
+/// tuple is divided by a number from its first mode on, until no factor of the number remains: (4, 6) / 8 is
+/// (1, 3). A number is divided by a tuple's product.
 ZELLIGE_ALGEBRA constexpr Value ceil_div(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
   if (!a.is_tuple()) {

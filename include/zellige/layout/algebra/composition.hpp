@@ -38,8 +38,9 @@ struct Reached {
   List<Reach> digits;
   List<Steps> steps;
 };
-/// For the overlap check: records in r the stride of one more mode of B. This mode steps through A or, if the
-/// basis element e is not 0, through the mode of A that e selects.
+/// For the overlap check of composition(A, B), that the modes of B never carry from one mode of A into the
+/// next: records in r the stride of one more mode of B. This mode steps through A or, if the basis element e
+/// is not 0, through the mode of A that e selects.
 ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride) {
   for (Steps& s : r.steps) {
     if (s.e != e) continue;
@@ -50,8 +51,9 @@ ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride
   }
   r.steps.push_back({e, t.min(fixed(0), stride), t.max(fixed(0), stride), 1});
 }
-/// For the overlap check: records in r that one more mode of B steps up to `more` elements into mode `place`
-/// of A. If the basis element e is not 0, `place` counts the modes within the mode of A that e selects.
+/// For the overlap check of composition(A, B), that the modes of B never carry from one mode of A into the
+/// next: records in r that one more mode of B steps up to `more` elements into mode number `place` of A. If
+/// the basis element e is not 0, `place` counts the modes within the mode of A that e selects.
 ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place, Num more) {
   for (Reach& d : r.digits) {
     if (d.e != e || d.place != place) continue;
@@ -60,9 +62,9 @@ ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place
   }
   r.digits.push_back({e, place, more});
 }
-/// Refuses the composition if the modes of B recorded in r could together carry from one mode of A into the
-/// next, or step in opposite directions. `a` are the modes of A or, if the basis element e is not 0, those
-/// within the mode of A that e selects.
+/// Refuses composition(A, B) if the modes of B, whose steps r records, could together carry from one mode of
+/// A into the next, or step in opposite directions. `a` lists the modes of A or, if the basis element e is
+/// not 0, the modes within the mode of A that e selects.
 ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& a, Reached const& r, Path e) {
   for (Steps const& s : r.steps) {
     if (s.e != e || s.modes < 2) continue;
@@ -75,9 +77,9 @@ ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& 
   }
 }
 
-/// Appends to `out` the composition of A with the mode n of B. `a` are the merged modes of A. Set round_up if
-/// a tile may be partial: the crossing rule is then not checked. Records in `reached`, unless it is null, how
-/// far the mode n steps into each mode of A.
+/// Appends to `out` the composition of a layout A with one mode n of a layout B. `a` lists the merged modes
+/// of A. If round_up, a stride of n that does not divide an extent of A is accepted, and the quotient is
+/// rounded up. Records in `reached`, unless it is null, how far the mode n steps into each mode of A.
 ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, ValueNode const& n,
                                             bool round_up, Reached* reached, List<ValueNode>& out) {
   Num extent = n.s;
@@ -125,8 +127,8 @@ ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, V
   }
 }
 
-/// Extends a profile with zeros until it has the mode that the basis element e selects; `depth` is the number
-/// of mode indices of e that led to this profile.
+/// Extends a profile (nesting of tuples) with zeros until it has the mode that the basis element e selects.
+/// The first `depth` mode indices of e are ignored: they selected this profile within a larger one.
 ZELLIGE_ALGEBRA constexpr void widen(Value& profile, Path e, int depth) {
   if (depth == path_length(e)) return;
   int const i = path_index(e, depth);
@@ -163,7 +165,7 @@ ZELLIGE_ALGEBRA constexpr View selected_by(Tape& t, View a, Path e) {
   return a;
 }
 /// Appends composition(a, b) for a layout b to `out`. The result has the profile of b, with a sub-layout in
-/// place of each leaf. Set round_up if a tile may be partial.
+/// place of each leaf. If round_up, strides of b that do not divide the extents of a are accepted.
 ZELLIGE_ALGEBRA constexpr void append_composed(Tape& t, View a, View b, bool round_up, List<ValueNode>& out) {
   bool is_simple = true;
   bool const alone = b.is_leaf();

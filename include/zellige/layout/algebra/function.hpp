@@ -8,8 +8,8 @@
 
 namespace zellige::algebra {
 
-/// Returns the offset of a composed layout, or 0 if `offset` is a flag, which stands for the address of a
-/// pointer that is not known yet.
+/// Returns the offset of a composed layout as a number: 0 if `offset` is a smem_ptr_flag, the placeholder for
+/// the address of a shared-memory tile that is not known yet.
 ZELLIGE_ALGEBRA constexpr Value start_of(View offset) {
   if (offset.is(ValueKind::flag)) return number(0);
   return offset;

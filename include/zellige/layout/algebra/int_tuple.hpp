@@ -88,8 +88,8 @@ ZELLIGE_ALGEBRA constexpr Value elem_scale(Tape& t, View a, View b) {
   for (int i = 0; i < a.rank(); ++i) r.add(elem_scale(t, a[i], b[i]));
   return r;
 }
-/// Returns the scan of a flat tuple by multiplication, which begins with `start` (s): (s*x0, s*x0*x1, ...) if
-/// inclusive, else (s, s*x0, ...), which leaves out the last product.
+/// Returns the prefix products of a flat tuple v = (x0, x1, ...), with s = start: (s*x0, s*x0*x1, ...) if
+/// inclusive, else (s, s*x0, ...). The result has as many elements as v.
 ZELLIGE_ALGEBRA constexpr Value scan(Tape& t, View v, Num start, bool inclusive) {
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < v.rank(); ++i) {

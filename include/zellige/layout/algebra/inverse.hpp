@@ -16,8 +16,8 @@ struct Counted {
   ValueNode n;
   Num before;
 };
-/// Returns the modes of l, with adjacent modes merged where possible. Each mode comes with the product of the
-/// extents of all modes before it.
+/// Returns a list of the modes of l, with adjacent modes merged where possible. A list entry has a mode and
+/// the product of the extents of all modes before it.
 ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   List<Counted> modes;
   Num before = fixed(1);
@@ -88,9 +88,9 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     t.require(t.eq(t.mod(c.n.d, below), fixed(0)), Rule::left_inverse_stride, c.n.d, below);
     if (t.failed()) return nothing();
     Num const gap = t.div(c.n.d, below);
-    // The inverse returns (index / below) % gap as the coordinate along the mode of stride `below`, which
-    // must be less than the extent of that mode. This holds if gap <= extent, or if the largest index of the
-    // modes so far, `last`, is less than extent * below.
+    // The inverse returns (index / below) % gap as the coordinate along the mode of stride `below`. This
+    // coordinate must be less than the extent of that mode. It is if gap <= extent, or if the largest index
+    // of the modes so far, `last`, is less than extent * below.
     Num const full = t.mul(extent, below);
     t.require(t.either(t.le(gap, extent), t.lt(last, full)), Rule::left_inverse_overlap, last, full);
     result.push_back(mode_node(gap, {before}));
@@ -100,8 +100,8 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     last = t.add(last, t.mul(t.sub(c.n.s, fixed(1)), c.n.d));
   }
   if (sorted.empty()) return mode(product_of(t, shape_of(coalesce(t, l))), {fixed(0)});
-  // The inverse returns index / below as the coordinate along the mode of largest stride, which must be less
-  // than the extent of that mode.
+  // The inverse returns index / below as the coordinate along the mode of largest stride. This coordinate
+  // must be less than the extent of that mode.
   Num const full = t.mul(extent, below);
   t.require(t.lt(last, full), Rule::left_inverse_overlap, last, full);
   result.push_back(mode_node(extent, {before}));

@@ -141,7 +141,7 @@ ZELLIGE_ALGEBRA constexpr Value divided_whole(Tape& t, View x, View y) {
   if (p.is_static() && q.is_static()) t.require(t.eq(t.mod(p, q), fixed(0)), Rule::not_divisible, p, q);
   return number(t.div(p, q), x.root().e);
 }
-/// Returns x / y, rounded up. If y is a layout, returns the shape of its complement in x.
+/// Returns x / y, rounded up. If y is a layout, returns the shape of the complement of y below the size of x.
 ZELLIGE_ALGEBRA constexpr Value divided_up(Tape& t, View x, View y) {
   if (!y.is_layout()) return ceil_div(t, x, y);
   Value const rest = complement(t, y, x);

@@ -19,18 +19,18 @@ struct Settled {
 
   /// Returns true if the swizzle changes any index, that is, if it has any bits.
   ZELLIGE_ALGEBRA constexpr bool swizzles() const { return bits_of(swizzle).bits > 0; }
-  /// Returns true if the composed layout is equal to the uncomposed layout `layout`: no swizzle, start 0.
+  /// Returns true if the normal form swizzle(start + layout(c)) is just layout(c): no swizzle, and start 0.
   ZELLIGE_ALGEBRA constexpr bool is_simple() const { return is && !waits && !swizzles() && start.is(0); }
-  /// Returns the normal form as a composed layout, or as an uncomposed layout if it has no swizzle and start
-  /// 0.
+  /// Returns the normal form c -> swizzle(start + layout(c)) as a composed layout, or as an uncomposed layout
+  /// if it has no swizzle and start 0.
   ZELLIGE_ALGEBRA constexpr Value value() const { return make_composed(swizzle, number(start), layout); }
 };
 /// Which checks of run-time numbers may be recorded on the tape: none, or the conditions of a composition.
 enum class Asks : signed char { nothing, composition };
 
-/// Returns the normal form of c -> f(start + l(c)), for layouts f and l. Its start is f(start), and its
-/// layout is c -> f(start + l(c)) - f(start). Its member `is` is false if c -> f(start + l(c)) - f(start) is
-/// not a layout, because adding start to an index l(c) may carry from one mode of f into the next.
+/// For layouts f and l, writes the function c -> f(start + l(c)) as c -> f(start) + r(c) with a layout r.
+/// Returns the pair (start f(start), layout r) as a Settled. Its member `is` is false if no layout r is
+/// known: adding start to an index l(c) may carry from one mode of f into the next.
 ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l) {
   Settled s;
   List<ValueNode> flat = leaves_of(f);
@@ -45,8 +45,9 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   for (ValueNode const& n : flat) {
     if (n.s.v < 1) return s;
   }
-  // Converts the start to a coordinate of f. Each nonzero number of this coordinate becomes an additional
-  // mode of two elements, so that the composition checks for carries.
+  // Converts the start to a coordinate of f. Each nonzero number n of this coordinate becomes an additional
+  // mode of two elements, with coordinates 0 and n, so that the following composition checks that start +
+  // l(c) does not carry.
   Value both = bundle(ValueKind::layout, l);
   long long rest = start.v, before = 1;
   for (int i = 0; i < flat.count && rest > 0; ++i) {
@@ -62,9 +63,9 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   s.is = of_integers(f);
   return s;
 }
-/// Returns the normal form of c -> f(offset + inner(c)), for a layout f and an `inner` in normal form. The
-/// member `is` of the result is false if there is no normal form. `asks` says which checks of run-time
-/// numbers may be recorded on the tape.
+/// Returns the normal form swizzle(start + layout(c)) of c -> f(offset + inner(c)), for a layout f and an
+/// `inner` in normal form. The member `is` of the result is false if no normal form is found. `asks` says
+/// which checks of run-time numbers may be recorded on the tape.
 ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Settled const& inner,
                                                 Asks asks) {
   Settled s;
@@ -100,9 +101,9 @@ ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Set
   if (s.is || (asks == Asks::composition && start.is(0))) t = trial;
   return s;
 }
-/// Returns the normal form of the layout c; the member `is` of the result is false if there is none. An
-/// uncomposed layout is its own normal form. `asks` says which checks of run-time numbers may be recorded on
-/// the tape.
+/// Returns the normal form x -> swizzle(start + layout(x)) of the layout c; the member `is` of the result is
+/// false if none is found. An uncomposed layout is its own normal form. `asks` says which checks of run-time
+/// numbers may be recorded on the tape.
 ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   Settled s;
   if (t.failed()) return s;

@@ -85,8 +85,8 @@ ZELLIGE_ALGEBRA constexpr Value make_swizzle(Tape& t, long long y, long long z) 
   if (b.y() != y || b.z() != z || (y & z) != 0) return t.refused(Rule::swizzle_mask, y, z);
   return swizzle_value(b);
 }
-/// Returns the swizzle that maps i to a(b(i)). Refused if the shifts differ, or if no swizzle has the
-/// combined masks.
+/// Returns the swizzle that maps i to a(b(i)). Refused if the shifts of a and b differ, or if no swizzle has
+/// the combined bit masks of a and b.
 ZELLIGE_ALGEBRA constexpr Value compose_swizzles(Tape& t, View a, View b) {
   Bits const p = bits_of(a), q = bits_of(b);
   if (p.shift != q.shift) return t.refused(Rule::swizzle_shift, p.shift, q.shift);
@@ -156,7 +156,7 @@ struct SomeBits {
     long long const b = 1LL << i;
     return (moves & b) != 0 ? t.bit_and(bits, fixed(b)) : fixed(known & b);
   }
-  /// Returns the index with all bits outside of `mask` cleared.
+  /// Returns the collected bits together: the index with all bits outside of `mask` cleared.
   ZELLIGE_ALGEBRA constexpr Num all(Tape& t) const { return t.add(bits, fixed(known)); }
 };
 /// The start index of a slice, split into the swizzle's source bits (`reads`), its target bits (`flips`) and
@@ -169,8 +169,8 @@ struct SplitStart {
   long long taken = 0;  // bits that the terms added so far may set
   bool disjoint = true;
 };
-/// Adds to `to` the bits of `index` that are under the mask of `to`. `hit` is the mask of the bits that may
-/// be set in `index`.
+/// Adds to `to`, which collects the bits of an index under a mask, the bits of `index` under that mask. `hit`
+/// is the mask of the bits that may be set in `index`.
 ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long long hit) {
   long long const here = hit & to.mask;
   if (here == 0) return;
@@ -179,8 +179,8 @@ ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long l
   else
     to.moves |= here, to.bits = t.add(to.bits, t.bit_and(index, fixed(here)));
 }
-/// Adds to `to` the term c * stride of one mode, whose coordinate is c. Clears to.disjoint if the term may
-/// share a bit with the terms added before.
+/// Adds the term c * stride of one mode (`leaf`, with coordinate c) to the start index of a slice, `to`.
+/// Clears to.disjoint if the term may share a bit with the terms added before.
 ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNode const& leaf) {
   if (c.is(0) || leaf.s.is(1) || leaf.d.is(0)) return;
   bool const numbers = leaf.s.is_static() && leaf.d.is_static() && leaf.e == 0 && leaf.d.v > 0;
@@ -197,7 +197,8 @@ ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNod
   add_bits(t, to.flips, index, hit);
   if (decide != hit) to.rest = t.add(to.rest, decide == 0 ? index : t.bit_and(index, fixed(~decide)));
 }
-/// Adds to `to` the terms of the index that layout l gives crd, one per mode; `_` counts as 0.
+/// Adds the index that layout l gives crd to the start index of a slice, `to`, term by term (coordinate times
+/// stride of each mode); `_` counts as 0.
 ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View l) {
   if (!to.disjoint || t.failed() || crd.is(ValueKind::underscore)) return;
   if (crd.is_tuple()) {
@@ -215,8 +216,8 @@ ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View
   }
 }
 /// Returns the pair (slice of the composed layout c at crd, index at which the slice starts). The slice is an
-/// uncomposed layout if no source bit of the swizzle varies in it together with its target bit; else it is
-/// composed.
+/// uncomposed layout unless some source bit of the swizzle and its target bit both vary within the slice; it
+/// is then a composed layout.
 ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   View const swizzle = c[0], layout = c[2];
   if (layout.is(ValueKind::composed)) {
@@ -267,8 +268,8 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   for (int i = 0; i < b.bits; ++i)
     unswizzled_left = unswizzled_left && !((used >> (y0 + i) & 1) && (used >> (z0 + i) & 1));
   if (unswizzled_left) {
-    // Applies the start's source bits to the strides, with one mode per bit that the swizzle reads or
-    // changes.
+    // The slice becomes an uncomposed layout with one mode per index bit that the swizzle reads or changes.
+    // The strides of these modes depend on the bits that the slice's start has at these positions.
     SplitStart split{{b.y()}, {b.z()}};
     split.disjoint = at_0;
     Tape terms = t;

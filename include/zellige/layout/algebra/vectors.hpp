@@ -13,9 +13,10 @@ ZELLIGE_ALGEBRA constexpr bool all_static(View l) {
   }
   return true;
 }
-/// Returns the first mode of composition(a, inverse), coalesced, if it is n:1 with a static n; else _1:_0. If
-/// `inverse` is the right inverse of a layout b, a and b have n consecutive elements in common. Conditions on
-/// run-time numbers are recorded on the tape only if the result depends on them.
+/// Given the right inverse of a layout b, returns the layout n:1 for the greatest n such that a maps the
+/// linear coordinates inverse(0), ..., inverse(n - 1) to 0, ..., n - 1, as b does: a copy can move these n
+/// elements as a vector. Returns _1:_0 if no static n is found. Conditions on run-time numbers are recorded
+/// on the tape only if the result depends on them.
 ZELLIGE_ALGEBRA constexpr Value common_run(Tape& t, View a, View inverse) {
   Tape trial = t;
   Value const common = coalesce(trial, composition(trial, a, inverse));
@@ -47,7 +48,7 @@ ZELLIGE_ALGEBRA constexpr Value max_common_vector(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
   return number(run.root().s);
 }
-/// Returns the largest n such that the layout consists of runs of n consecutive elements, each of which
+/// Returns the largest n such that the layout consists of vectors of n consecutive indices, and every vector
 /// starts at a multiple of n. Run-time strides are assumed to be multiples of n.
 ZELLIGE_ALGEBRA constexpr Value max_alignment(Tape& t, View l) {
   Value known = coalesce(t, l);
