@@ -170,8 +170,8 @@ ZELLIGE_STEP constexpr auto operand(Slots<n> const& s) {
     return s.narrow[id];
 }
 
-/// Copies the run-time leaves of argument t to the slots from `next` on, in the order in which encode.hpp
-/// numbers them. Advances `next` past them.
+/// Copies the run-time numbers of the argument t to the slots next, next + 1, ... of s, in the order in which
+/// encode.hpp numbers the inputs of an operation. Advances `next` past these slots.
 template <class T, int n>
 ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t);
 template <class T, int n, int... I>
@@ -508,9 +508,9 @@ ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const
                                      tuple_cat(user_strides(first), user_strides(rest)...), first, rest...);
   }
 }
-/// Returns the result of an operation on a composed layout whose left part has strides of a user's type:
-/// applies the operation to the layout on the right, and composes the left part with the result. Compile
-/// error if that is not possible.
+/// Returns the result of an operation on a composed layout c -> left(offset + right(c)) for which the strides
+/// of `left` have a user's type: applies the operation to `right`, and composes `left` with the result.
+/// Compile error if that is not possible.
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_before_user_module(First const& first, Rest const&... rest) {
   if constexpr (counts_elements_together(op)) {

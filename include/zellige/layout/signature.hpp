@@ -303,7 +303,8 @@ struct Misfit {
   std::size_t operand = 0;
 };
 /// Returns an explanation why none of the operations `rows` of the given name accepts the operands, and the
-/// index of the first operand that fits none.
+/// index of the first operand that no operation accepts at its position; the number of operands if each is
+/// accepted, but there are too few.
 inline Misfit misfit(std::string_view name, Rows const& rows, std::span<Operand const> operands) {
   std::size_t suited = 0;
   std::vector<std::string> wanted;

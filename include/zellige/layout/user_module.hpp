@@ -30,8 +30,8 @@ template <class Other>
 ZELLIGE_ALGEBRA constexpr bool keeps_strides(Other) {
   return false;
 }
-/// Returns true for operations that, on a composed layout, apply to its inner (right) layout or need only its
-/// shape.
+/// Returns true for operations that, on a composed layout c -> left(offset + right(c)), can be applied to
+/// `right` alone or need only its shape.
 ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(Op op) {
   return (keeps_strides(op) && composed_of(op) == Composed::inside) || family_of(op) == Family::query;
 }
@@ -184,9 +184,9 @@ template <class T>
 inline constexpr bool ends_in_user_module = false;
 template <class A, class O, class B>
 inline constexpr bool ends_in_user_module<ComposedLayout<A, O, B>> = of_user_module<A>;
-/// Converts r, the result of an operation on the inner (right) layout of the composed layout c, to the result
-/// of the operation on c: composes the left part of c with r. If r is a pair (layout, start), the start is
-/// added to the offset; if r has no layout, returns r unchanged.
+/// Converts r, the result of an operation on the layout `right` of a composed layout c = left o offset o
+/// right, to the result of the operation on c: left o offset o r. If r is a pair (layout, start), the start
+/// is added to the offset. If r is neither, for example a number, returns r unchanged.
 template <class C, class R>
 ZELLIGE_STEP constexpr auto before(C const& c, R const& r) {
   if constexpr (layout_like<R>)

@@ -25,8 +25,8 @@ struct without_swizzle<ComposedLayout<Swizzle<B, M, S>, O, L>> {
 /// The layout of tensor X without its swizzle.
 template <class X>
 using linear_layout = typename without_swizzle<remove_cvref_t<decltype(lvalue<X const>().layout())>>::type;
-/// Returns the number of elements that the right inverse of X's layout enumerates in memory order; 0 if there
-/// is no right inverse or the layout is not static.
+/// Returns how many elements of a tensor X can be enumerated in memory order, by the right inverse of its
+/// layout (without the swizzle); 0 if no right inverse is known at compile time.
 template <class X>
 ZELLIGE_ALGEBRA consteval long long walk_size() {
   using L = linear_layout<X>;
@@ -103,7 +103,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_together(unsigned tid, S const& src, D c
   }
 }
 /// Returns how many bits, at most max_bits, one thread copies per access, or 0 if it copies single elements.
-/// The width is reduced until every thread has something to copy.
+/// For a static layout, the width is halved until every thread has a vector to copy, but not below one
+/// element.
 template <int threads, int max_bits, class S, class D>
 ZELLIGE_ALGEBRA consteval int cooperative_bits() {
   int bits = vector_bits<max_bits, S, D>();

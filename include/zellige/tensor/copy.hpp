@@ -222,9 +222,9 @@ ZELLIGE_OWNING ZELLIGE_HOST_DEVICE inline void look_for_unwritten([[maybe_unused
 #endif
 }
 
-/// Copies src to dst in vectors of up to max_bits bits. If `sure`, the caller asserts the alignment, and a
-/// violation is an error. If not, misaligned tensors are copied element by element on the host; on the
-/// device, the misaligned access traps unless ZELLIGE_CHECK is 1.
+/// Copies src to dst in vectors of up to max_bits bits. If the tensors are misaligned, reports an error if
+/// `sure` (the caller asserts the alignment); otherwise copies element by element. Device code checks the
+/// alignment only if ZELLIGE_CHECK is 1; without the check, a misaligned access traps.
 template <int max_bits, bool sure, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
   constexpr int bits = vector_bits<max_bits, S, D>();

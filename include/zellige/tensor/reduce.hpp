@@ -59,8 +59,8 @@ ZELLIGE_HOST_DEVICE constexpr auto none_empty(L const& l) {
     return l;
 }
 }  // namespace detail
-/// Reduces src into dst with f, over those modes of src for which the profile does not have `_`. dst must
-/// have one element per coordinate of the modes for which the profile has `_`.
+/// Reduces src with f over the modes of src for which the profile has no `_`, and combines the results with
+/// dst. dst must have one element per coordinate of the remaining modes, for which the profile has `_`.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class P, class F = plus>
 ZELLIGE_HOST_DEVICE constexpr void logical_reduce(S const& src, D&& dst, P const& profile, F&& f = {}) {

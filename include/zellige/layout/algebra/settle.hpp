@@ -45,9 +45,9 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   for (ValueNode const& n : flat) {
     if (n.s.v < 1) return s;
   }
-  // Converts the start to a coordinate of f. Each nonzero number n of this coordinate becomes an additional
-  // mode of two elements, with coordinates 0 and n, so that the following composition checks that start +
-  // l(c) does not carry.
+  // Converts the start to a coordinate of f. Each nonzero number n of this coordinate is added to l as a mode
+  // of two elements, which are n apart. The following composition thereby checks that start + l(c) never
+  // carries.
   Value both = bundle(ValueKind::layout, l);
   long long rest = start.v, before = 1;
   for (int i = 0; i < flat.count && rest > 0; ++i) {
