@@ -130,8 +130,10 @@ int main() {
   cudaDeviceProp device;
   if (cudaGetDeviceProperties(&device, 0) != cudaSuccess) return std::fprintf(stderr, "no GPU\n"), 1;
   std::printf(
-      "// Lists measured latencies of instructions, in cycles from the issue of an instruction until another instruction may\n"
-      "// use its result. bench/latency.cu measured them on an idle %s and printed this file. Instructions that are\n"
+      "// Lists measured latencies of instructions, in cycles from the issue of an instruction until another "
+      "instruction may\n"
+      "// use its result. bench/latency.cu measured them on an idle %s and printed this file. Instructions "
+      "that are\n"
       "// not listed were not measured.\n"
       "#pragma once\n\n#include <array>\n\nnamespace zellige {\n\n"
       "struct MeasuredLatency {\n  const char* name;\n  int cycles;\n};\n\n"
