@@ -1,8 +1,8 @@
-"""Evaluates the operators of a part of an FX graph (the operators of one program), on 2-D activations where possible.
+"""Translates the operators of one part of an FX graph to Zellige's operators; keeps activations 2-D where possible.
 
-torch reshapes (batch, tokens, width) to (batch * tokens, width) before each matmul and back after it. Operators along
-rows give the same result in both shapes. On the two-dimensional tensor they can be fused into the matmul's kernel,
-which a view in between would prevent.
+torch reshapes (batch, tokens, width) to (batch * tokens, width) before each matmul and back after it. Operators that
+treat each row of `width` elements independently give the same result in both shapes. On the 2-D tensor they can be
+fused into the matmul's kernel; a view between matmul and operator would prevent that.
 """
 
 import math
@@ -30,7 +30,7 @@ def _shape(node) -> tuple:
 
 
 class Rows:
-    """Evaluates the operators of one part of an FX graph, node by node."""
+    """Translates the operators of one part of an FX graph, node by node: calls Zellige's operators on traced arrays."""
 
     def __init__(self, graph):
         # leading shapes, such as (batch, tokens), of activations that are an operand or result of a matmul

@@ -1,5 +1,6 @@
-// Records the increments of atomic counters in global memory, by which blocks synchronize. What a block did
-// before it incremented a counter happened before what other blocks do after later increments.
+// Records the increments of atomic counters in global memory, by which blocks synchronize, for the emulator's
+// race check. If a thread of block B increments a counter after a thread of block A did, the accesses that A's
+// thread had made or observed before its increment happened before those that B's thread makes after its own.
 #pragma once
 #include <cstddef>
 #include <cstdint>

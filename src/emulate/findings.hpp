@@ -1,5 +1,5 @@
-// Collects the findings of one worker thread, and turns them into messages with source lines at the end of a
-// launch.
+// Collects the faults in kernels (races, accesses out of bounds, ...) that the emulator's checks find on one
+// host worker thread. At the end of a launch, resolve() turns them into messages with source lines.
 #pragma once
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
-// Describes a call from a kernel into the engine: its return address, and its stack frame, from which the
-// callers are found as long as the call lasts.
+// Identifies the place in a kernel that calls an operation of the emulator (a memory access, a barrier, ...) by
+// the call's return address and the stack frame of the calling function. Findings report the source lines of
+// the call and of its callers. The callers are found from the stack frame, while the call has not returned.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -232,10 +232,12 @@ class Choosing {
     return way;
   }
 
-  /// For each two groups of cover `way` of which one reads a result of the other, adds their union as a
-  /// candidate, because growing by single operators may not reach the union. If equal operators read the same
-  /// result, the union takes the first of them in the graph's order, so that the remaining ones stay adjacent
-  /// in this order. Returns whether a union was added that may cost less than its two groups.
+  /// Adds unions of selected groups as candidates, because a search that adds one operator at a time may not
+  /// reach them. `way` is the current cover: the selected groups, as indices of candidates_. Considers each
+  /// two groups of which one reads a result of the other, and adds their union if its estimated cost is not
+  /// more than that of the two. If the reading group consists of interchangeable operators (Twins), the union
+  /// takes as many of them, but the first ones in the graph's order, so that the remaining ones stay adjacent.
+  /// Returns whether a union was added.
   bool add_unions(const std::vector<std::size_t>& way) {
     std::vector<Found> unions;
     std::vector<double> alone;

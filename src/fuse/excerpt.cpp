@@ -83,8 +83,11 @@ const std::string& Excerpts::key_of_branch(const Ops& ops) const {
   return known_.emplace(ops, std::move(text)).first->second;
 }
 
-/// Returns all operators of the excerpt: branches sorted by their keys, branches of equal keys in the graph's
-/// order, and views of an operand before the first branch that reads them.
+/// Returns the operators of the excerpt of group `ops` in canonical order, so that groups that differ only in
+/// the order of their branches get equal excerpts. A branch is a part of the group that does not depend on the
+/// rest of it; its key is the key() of its own excerpt. Branches are sorted by key, branches of equal keys are
+/// in the graph's order, and views of an operand come before the first branch that reads them. `taken`: the
+/// result of taken(ops), which adds to the group the views of its operands and results.
 Excerpts::Ops Excerpts::in_one_order(const Ops& ops, const Taken& taken) const {
   std::vector<Ops> lists = branches(ops, taken);
   if (lists.size() < 2) return {taken.all.begin(), taken.all.end()};

@@ -48,8 +48,8 @@ class Excerpts {
   };
   Taken taken(const Ops&) const;
   std::vector<Ops> branches(const Ops&, const Taken&) const;
-  /// Returns all operators of the excerpt: branches sorted by their keys, with views of operands in front of
-  /// them.
+  /// Returns the operators of the excerpt in canonical order: the group's branches sorted by key_of_branch(),
+  /// each after the views of its operands.
   Ops in_one_order(const Ops&, const Taken&) const;
   /// Returns the key (see key()) of the excerpt of one branch. It is computed once per branch.
   const std::string& key_of_branch(const Ops&) const;

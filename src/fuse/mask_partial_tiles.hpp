@@ -11,9 +11,10 @@
 
 namespace zellige::fuse {
 
-/// Returns the steps with the masks that partial tiles need. `extents` has, by axis with a partial tile, the
-/// extent that the axis's tiles cover together. Axes keep their numbers. Throws Error if a reduced tensor has
-/// only one dimension, because a mask needs two.
+/// Returns the steps with the masks that partial tiles need. The keys of `extents` are the axes with a partial
+/// tile, as indices of axes_of(steps).axes. Its values, the padded extents of these axes (Tiles::extents), are
+/// not used: a mask begins at the axis's own extent. An axis has the same index in axes_of() of the result.
+/// Throws Error if a tensor that needs a mask has only one dimension, because a mask needs two.
 Steps mask_partial_tiles(Steps, const std::map<int, std::int64_t>& extents);
 
 }  // namespace zellige::fuse

@@ -26,8 +26,8 @@ struct Viewed {
 std::optional<Viewed> viewed(OpKind, const Attributes&, const Shape& operand, const Strides&,
                              const Shape& result, const Shape& starts = {});
 
-/// Returns the strides of the operand of a permute or reshape with which the result has the given strides, or
-/// nullopt if there are no such strides.
+/// Returns the strides that the operand of a permute or reshape must have so that the result, a view of the
+/// operand, has the given strides. Returns nullopt if no strides of the operand have this effect.
 std::optional<Strides> operand_strides(const KernelOp&, const Shape& operand, const Shape& result,
                                        const Strides&);
 

@@ -26,9 +26,12 @@ struct WrittenAs {
 /// other outputs are copies.
 std::vector<WrittenAs> written_as(const graph::KernelGraph&);
 
-/// Makes the tensors of written_as(), and the values that in-place slice_scatter operators store, views of
-/// the memory in which they are needed. `order` is the execution order of the operators. Returns the
-/// operators that need no kernel because of this.
+/// Avoids copies: makes tensors views of their destination, so that the operators that compute them write
+/// there directly. A tensor of which an output of the graph is a reshape or permute (see written_as()) becomes
+/// a view of the output. A tensor that an in-place slice_scatter stores becomes a view of the part that
+/// slice_scatter overwrites, unless another operator depends on the tensor or on the old contents. `order` is
+/// the execution order of the operators. Returns the operators that need no kernel because of this: these
+/// slice_scatter operators, and reshapes and permutes of the values that they store.
 std::set<int> write_through(Program&, const graph::KernelGraph&, const std::vector<int>& order,
                             const target::Target&);
 

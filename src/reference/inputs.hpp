@@ -57,10 +57,11 @@ struct RandomInputs : InputChoice {
 /// scale of the inputs leaves finite values to compare, but not if the caller gives all inputs.
 RandomInputs random_inputs(const KernelGraph&, std::uint64_t seed, const GivenInputs& = {});
 
-/// Chooses scales of the inputs like random_inputs(), but runs only parts of the graph: one tile of each
-/// output, with everything on which the tile depends. If that costs too much, runs one tile per intermediate
-/// tensor and output, computed from tiles of the operands. Magnitude limits are halved, because a tensor's
-/// largest element may be outside of the tile.
+/// Chooses scales of the inputs at which no tensor exceeds its magnitude limit, like random_inputs(), but
+/// evaluates only parts of the graph: one tile of each output, with everything on which the tile depends. If
+/// that costs too much, evaluates one tile of each tensor that an operator computes; if such a tile is
+/// expensive, its operands are filled with values of the tiles that were evaluated for them. The limits are
+/// half of those of random_inputs(), because a tensor's largest element may be outside of its tile.
 InputChoice choose_inputs(const KernelGraph&, std::uint64_t seed, const GivenInputs& = {});
 
 /// Returns the values of a region of the graph's input number `input`.

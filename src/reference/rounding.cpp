@@ -45,7 +45,8 @@ double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* 
 template <int n, class Numbers, class Meaning>
 double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, const Attributes& a,
                          DType dtype, const double* x, const double* e, double y) {
-  // An infinite operand is a limit, which every kernel evaluates exactly: exp(-inf) is 0.
+  // If an operand is infinite, y is a limit of f. Every kernel computes a limit of 0, as of exp(-inf), or
+  // infinity exactly, and any other limit with a relative error of at most 2u.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
   const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
   const double own = is_integer(dtype) ? 0 : limit ? 2 * r : row.own(x, y, r, tiny);

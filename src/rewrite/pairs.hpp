@@ -18,7 +18,10 @@
 
 namespace zellige::fuse {
 
-/// Returns the rewritten graph, or nullopt if no rotary embedding reads heads that are columns of a matmul.
+/// Returns the graph in which the two numbers of a pair that a rotary embedding rotates are in a dimension of
+/// their own: the weights of each matmul whose columns are heads that a rotary embedding reads are viewed as
+/// (h, 2, K, d / 2), and the readers of the heads are rewritten accordingly. Returns nullopt if the graph has
+/// no such matmul.
 std::optional<graph::KernelGraph> separate_pairs(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -36,9 +36,9 @@ const Compiler& compiler(const std::string& who = "emulator") {
 }
 
 // Returns the compiler's options. -O1 inlines accessors and takes half of -O2's time. Frame pointers and line
-// tables let the emulator report source lines. Unwritten variables hold a pattern
-// (zellige/emulate/registers.hpp); -fno-lifetime-dse keeps g++ from removing the constructors that replace
-// it.
+// tables let the emulator report source lines. The compiler fills a local variable with a pattern before its
+// constructor runs. The emulator's constructors read the pattern to detect what nothing has written
+// (zellige/emulate/registers.hpp). Without -fno-lifetime-dse, g++ may remove the pattern as a dead store.
 const std::vector<std::string>& flags() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> f = {"-std=c++20",

@@ -44,11 +44,13 @@ struct Options {
   Say say = [](const std::string&) {};  // receives the current phase
 };
 
-/// Runs a graph, which must be validated, and returns its result. Does not throw: an invalid graph or missing
-/// hardware or software results in Status::refused with a reason, a fault of Zellige in Status::failed.
+/// Runs a graph and returns its result. Precondition: the graph is valid (graph::validate). Does not throw: a
+/// graph that cannot be planned, unsuitable input files, or missing hardware or software result in
+/// Status::refused with a reason, a fault of Zellige in Status::failed.
 ///
-/// If the result is borderline, runs the graph again with the next two seeds. The result is `wrong` if one of
-/// these runs is, because a wrong kernel is wrong for all inputs, and usually by much.
+/// If the result is Status::borderline (outside of the tolerance, but rounding alone can explain it), runs the
+/// graph again with the next two seeds. The result is Status::wrong if one of these runs is wrong, because a
+/// wrong kernel is wrong for all inputs, and usually by much.
 RunResult run(const graph::KernelGraph& graph, const Options&, const Cache&);
 
 /// A usable GPU with NVRTC, or the reason why there is none.

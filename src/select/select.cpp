@@ -25,13 +25,14 @@ struct Tiles {
         k(ceil_div(c.k, c.row->k)) {}
 };
 
-/// The work of one warp per pass over K: matrix instructions, and shared-memory cycles of the operands'
-/// loads.
+/// The work of one warp for one execution of a block-level matmul (in a loop: one iteration), over all of its
+/// K: the number of matrix instructions, and the shared-memory cycles of the operands' loads.
 struct Work {
   std::int64_t mma, loads;
 };
-/// Returns the work of one warp per pass over K if the block's warps are distributed as in `w`. With
-/// `a_in_registers`, the loads of A are not counted.
+/// Returns the matrix instructions and load cycles of one warp for one execution of the matmul `c`, over all
+/// of its K, if the block's warps are distributed over batch, M, N and K as in `w`. With `a_in_registers`, the
+/// loads of A are not counted.
 Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Tiles tiles(c);
   const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(tiles.m, w.m);
@@ -50,8 +51,8 @@ double crowded(const MatmulChoice& c, const WarpLayout& w) {
   return all > 200 ? 100 : sums > 64 ? 1.3 : 1;
 }
 
-/// Returns the cycles that a multiprocessor needs per pass over K. Its four quarters multiply in parallel,
-/// and shared memory serves all warps.
+/// Returns the cycles that a multiprocessor needs for one execution of the matmul `c`. Its four quarters
+/// multiply in parallel, and shared memory serves all warps.
 double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Work one = work(c, w, a_in_registers);
   const double multiplying =
@@ -152,8 +153,8 @@ class Selection {
     return n.carried || program_.loop == 1 || n.section == Section::after;
   }
 
-  /// Returns the estimated cycles of a matmul with warp layout `w`: its passes over K in all iterations, the
-  /// row reductions of its accumulators, and the combination of partial results. If `a_in_registers`, loads
+  /// Returns the estimated cycles of a matmul with warp layout `w`: its executions in all iterations, the row
+  /// reductions of its accumulators, and the combination of partial results. If `a_in_registers`, loads
   /// of A are not counted. Adds 1e6 if a thread would have more than `max_registers` accumulators.
   double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
     const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;

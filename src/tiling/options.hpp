@@ -1,7 +1,8 @@
 // Converts the value of the user's --tiling option to planner options.
 //
 //   PlanOptions w = tiling_options(tiling, target);   // tiling: "given", "chosen", a file's name, or ""
-//   if (w.tiles == Tiles::fixed) state(w, json, source);   // json: the text of the file, which the caller has read
+//   if (w.tiles == Tiles::fixed)   // `tiling` is a file's name; the caller has read its text, json
+//     state(w, json, source);      // stores the file's tilings in w; source: the text's name in error messages
 #pragma once
 #include <string_view>
 

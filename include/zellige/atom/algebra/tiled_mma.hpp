@@ -2,7 +2,7 @@
 // objects of class `Value`, not C++ types, so that the same functions run at compile time and at run time.
 //
 //   thrfrg          (M, N, ...)  ->  ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...)))
-//   mma_layout_tv   (thread index, value) -> element (M, N) of the operand's tile
+//   mma_layout_tv   (thread index, value) -> element of the tile of one operand (A, B or C)
 //   mma_partition   one thread's part of a tensor, (FrgV, RestM, RestN, ...), and the offset at which it starts
 //
 // ThrV are the threads of one instruction, (ThrM, ThrN) its repetitions over threads, FrgV the values of a
@@ -95,8 +95,9 @@ ZELLIGE_ALGEBRA constexpr Value thread_to_vmnk(Tape& t, Value const& vmnk) {
   return composition(t, bundle(ValueKind::layout, run_of(size_of(t, vmnk)), unit()), everyone);
 }
 
-/// Returns the layout (thread, value) -> element of the operand's tile. Threads that differ only along the mode
-/// that the operand does not have (N for A, M for B, K for C) own the same elements.
+/// Returns the layout (thread, value) -> element of the tile of the operand that `m.part` selects (A, B or C).
+/// Threads that differ only along the mode that this operand does not have (N for A, M for B, K for C) own the
+/// same elements.
 ZELLIGE_ALGEBRA constexpr Value mma_layout_tv(Tape& t, MmaTiling const& m) {
   Value extents = empty(ValueKind::tuple);
   for (int i = 0; i < 2; ++i) extents.add(number(size_of(t, permutation_mnk(t, m, m.mode_of(i)))));
