@@ -20,8 +20,8 @@
 //
 // With r = 16 (t / 32) + t % 32 / 4 and c = 8 i + 2 (t % 4), thread t holds these elements of the result:
 //
-//   d[4 i], d[4 i + 1]              row r, columns c and c + 1
-//   d[4 i + 2], d[4 i + 3]          row r + 8, columns c and c + 1
+// - d[4 i], d[4 i + 1]: row r, columns c and c + 1
+// - d[4 i + 2], d[4 i + 3]: row r + 8, columns c and c + 1
 //
 // Only sm_90a has these instructions. The header compiles for other GPUs, including sm_90; there a call traps.
 #pragma once

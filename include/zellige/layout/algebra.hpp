@@ -4,7 +4,7 @@
 //   auto a = make_layout(make_shape(_6{}, _2{}), make_stride(_8{}, _2{}));
 //   composition(a, make_layout(make_shape(_4{}, _3{}), make_stride(_3{}, _1{})))
 //     is  ((_2,_2),_3):((_24,_2),_8)
-//   zipped_divide(a, make_tile(_3{}, _2{}))   has rank 2: mode 0 indexes within a tile, mode 1 selects the tile
+//   zipped_divide(a, make_tile(_3{}, _2{}))   is  of rank 2: mode 0 indexes within a tile, mode 1 selects the tile
 //
 // An operation is refused if its result would not be a correct layout for all coordinates. If the numbers are
 // static, a refusal is a compile error; else it is a LayoutError on the host or a trap on the device (check.hpp).
