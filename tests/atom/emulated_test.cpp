@@ -213,6 +213,7 @@ void equals_reference(const Buffer& operands, const Buffer& out, int at,
   const Instruction& row = *find_instruction(Row::name);
   row.body(row, reference::WarpRegisters(in, expected));
   for (int t = 0; t < 32; ++t)
+    // The bits are compared, not the values. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
     EXPECT_EQ(std::memcmp(expected[t].d, elements<uint32_t>(out) + 10 * t + at, sizeof(expected[t].d)), 0)
         << t;
 }
