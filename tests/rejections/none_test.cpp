@@ -120,7 +120,7 @@ TEST(NoRejection, OfARandomGraph) {
   Tally t;
   const int count = max_files() > 0 ? 4 * max_files() : 2000;
   for (int i = 0; i < count; ++i) {
-    const auto seed = static_cast<std::uint64_t>(i + 1);
+    const std::uint64_t seed = static_cast<std::uint64_t>(i) + 1;
     const bool unfused = i % 2 == 0;
     const graph::KernelGraph g = unfused      ? random_graphs::random_unfused(seed)
                                  : i % 4 == 1 ? random_graphs::random_graph(seed)
