@@ -80,7 +80,7 @@ class Emission : graph::BlockWriter {
   /// This may happen because the running maximum starts at a finite number.
   void check_infinite_rows() const {
     std::map<std::pair<int, int>, int> numbers;  // of the maxima, by operand and dimension
-    require_nan_rows(steps_, [&](int v) -> std::optional<int> {
+    require_nan_rows(steps_, exact_maxima(), [&](int v) -> std::optional<int> {
       const Deferred& h = deferred_[v];
       if (h.kind != Kind::maximum || h.bounded_below()) return {};
       return numbers.try_emplace({h.of, h.dim}, static_cast<int>(numbers.size())).first->second;

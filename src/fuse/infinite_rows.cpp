@@ -18,6 +18,8 @@ struct Lost {
   } is = Is::nothing;
   int running = -1;  // which maximum
   int maximum = -1;  // its value in Steps
+  // Before a sum: where a later kernel computes such values again, from the exact maximum, they are NaN there.
+  bool early = true;
 
   bool operator==(const Lost& o) const { return is == o.is && running == o.running; }
 };
@@ -25,7 +27,7 @@ using Is = Lost::Is;
 
 class Rows {
  public:
-  explicit Rows(const Steps& steps) : steps_(steps), lost_(steps.values.size()) {}
+  Rows(const Steps& steps, bool again) : steps_(steps), again_(again), lost_(steps.values.size()) {}
 
   void check(const std::function<std::optional<int>(int)>& running) {
     for (const Step& s : steps_.steps) {
@@ -33,16 +35,29 @@ class Rows {
       if (const auto r = subtracts ? running(s.inputs[1]) : std::nullopt)
         lost_[s.output] = {Is::infinite, *r, s.inputs[1]};
       else if (std::ranges::any_of(s.inputs, [&](int v) { return lost_[v].is != Is::nothing; }))
-        lost_[s.output] = s.inputs.size() == 1 ? unary(s) : s.inputs.size() == 2 ? binary(s) : refused(s);
+        lost_[s.output] = result(s);
     }
     for (int v : steps_.outputs)
-      if (lost_[v].is != Is::nothing)
+      if (lost_[v].is != Is::nothing && !(again_ && lost_[v].early))
         fail("an output of the group would be a number where a row of -inf alone gives NaN");
   }
 
  private:
   [[noreturn]] static Lost refused(const Step& s) {
     fail("{} would read a number where a row of -inf alone gives NaN", graph::name(s.kind));
+  }
+
+  /// Returns how the result of a step differs, in a row of minus infinities, from what the operators compute. Throws
+  /// Error if the result would be a number that no later step turns into NaN.
+  Lost result(const Step& s) const {
+    if (again_ && s.inputs.size() == 2) {  // NaN, computed again, with what a sum lost
+      const Lost x = lost_[s.inputs[0]], y = lost_[s.inputs[1]];
+      const bool arithmetic =
+          s.kind == OpKind::add || s.kind == OpKind::sub || s.kind == OpKind::mul || s.kind == OpKind::div;
+      const bool both = x.is != Is::nothing && y.is != Is::nothing && x.running == y.running;
+      if (arithmetic && both && x.early != y.early) return {};
+    }
+    return s.inputs.size() == 1 ? unary(s) : s.inputs.size() == 2 ? binary(s) : refused(s);
   }
 
   /// Returns how the result of a step with one tensor operand differs, in a row of minus infinities, from what the
@@ -72,17 +87,17 @@ class Rows {
         return x;
       case OpKind::exp:
         if (x.is != Is::infinite) refused(s);
-        return {Is::zero, x.running, x.maximum};
+        return {Is::zero, x.running, x.maximum, x.early};
       case OpKind::log:
         if (x.is != Is::zero) refused(s);
-        return {Is::log, x.running, x.maximum};
+        return {Is::log, x.running, x.maximum, x.early};
       case OpKind::reduction:
       case OpKind::sum:
       case OpKind::mean: {
         const auto rank = steps_.values[s.inputs[0]].shape.size();
         if (x.is != Is::zero || !one_per_row(x, rank - 1 - static_cast<std::size_t>(s.attributes.dim)))
           refused(s);
-        return x;
+        return {x.is, x.running, x.maximum, false};
       }
       default:
         refused(s);
@@ -96,8 +111,10 @@ class Rows {
     const bool same = x.running == y.running;
     switch (s.kind) {
       case OpKind::matmul:
-        if (y.is == Is::nothing && x.is == Is::zero && one_per_row(x, 0)) return x;
-        if (x.is == Is::nothing && y.is == Is::zero && one_per_row(y, 1)) return y;
+        if (y.is == Is::nothing && x.is == Is::zero && one_per_row(x, 0))
+          return {x.is, x.running, x.maximum, false};
+        if (x.is == Is::nothing && y.is == Is::zero && one_per_row(y, 1))
+          return {y.is, y.running, y.maximum, false};
         refused(s);
       case OpKind::mul:
         if (y.is == Is::nothing && x.is == Is::zero) return x;
@@ -130,13 +147,15 @@ class Rows {
   }
 
   const Steps& steps_;
+  const bool again_;
   std::vector<Lost> lost_;
 };
 
 }  // namespace
 
-void require_nan_rows(const Steps& steps, const std::function<std::optional<int>(int value)>& running) {
-  Rows(steps).check(running);
+void require_nan_rows(const Steps& steps, bool again,
+                      const std::function<std::optional<int>(int value)>& running) {
+  Rows(steps, again).check(running);
 }
 
 }  // namespace zellige::fuse

@@ -130,6 +130,24 @@ TEST(Fuse, RowsOfMinusInfinityStayNaN) {
   }
 }
 
+// The same where the row is split over blocks: the sum of a later kernel's parts loses the NaN, what it computes again does not.
+TEST(Fuse, SplitRowsOfMinusInfinityStayNaN) {
+  const std::int64_t columns = 40000;
+  for (const bool summed : {false, true}) {
+    Builder b(summed ? "sum" : "distance");
+    const Tensor x = b.input("x", {2, columns}, graph::DType::f32), below = x - amax(x, 1, true);
+    b.output(summed ? sum(exp(below), 1, true) : below, "Y");
+    std::vector<graph::Array> inputs{graph::make_array({2, columns})};
+    for (std::size_t i = 0; i < inputs[0].values.size(); ++i)
+      inputs[0].values[i] = i < static_cast<std::size_t>(columns) ? -INFINITY : static_cast<double>(i % 7);
+    const Optimized o = optimize(b.build(), target::find("sm_90a"));
+    const graph::Array y = graph::run_reference(o.graph, inputs).at(0);
+    for (std::size_t i = 0; i < y.values.size(); ++i)
+      ASSERT_EQ(std::isnan(y.values[i]), i < y.values.size() / 2)
+          << (summed ? "sum" : "distance") << ", element " << i;
+  }
+}
+
 TEST(Fuse, WhatNobodyReads) {
   Builder b("dead");
   const Tensor x = b.input("x", {64, 64}), e = exp(x);

@@ -162,8 +162,8 @@ const std::vector<Rule>& rules() {
        2},
       {"columns",
        [](Builder& b) {
-         Tensor x = b.input("X", {512, 64});
-         return matmul(permute(b.input("A", {512, 16}), {1, 0}), exp(x - amax(x, 0, true)));
+         Tensor x = b.input("X", {512, 64}), e = exp(x - amax(x, 0, true));
+         return matmul(permute(b.input("A", {512, 16}), {1, 0}), e) / sum(e, 0, true);
        },
        {OpKind::reduction_max, OpKind::accum_rescale},
        2},
