@@ -1,6 +1,7 @@
 #include "number/exponents.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -36,6 +37,8 @@ class OnePrime {
       : system_(system), x_(std::move(minimum)), given_(given), orders_(orders), preference_(x_.size()) {
     for (const Products::Product& p : system.products)
       for (int f : p.factors) preference_[f] += 16;  // prefer values in few products
+    for (const Products::Order& o : orders)
+      if (!system.apart.empty()) preference_[o.less] += 256;  // and those that raise no others
     for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
   }
 
@@ -92,6 +95,72 @@ std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& pri
   return result;
 }
 
+/// Returns, for each value, the least index of a value that products connect with it.
+std::vector<int> connected(const Products& system) {
+  std::vector<int> least(system.values.size());
+  std::iota(least.begin(), least.end(), 0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Products::Product& p : system.products) {
+      int m = least[p.whole];
+      for (int f : p.factors) m = std::min(m, least[f]);
+      const auto lower = [&](int i) { changed |= least[i] != m, least[i] = m; };
+      lower(p.whole);
+      for (int f : p.factors) lower(f);
+    }
+  }
+  return least;
+}
+
+/// Returns the least prime above n.
+std::int64_t prime_after(std::int64_t n) {
+  do ++n;
+  while (factors(n) != Factors{{n, 1}});
+  return n;
+}
+
+/// Returns which primes replace those of the parts with values of system.apart: each prime of each part gets
+/// one of its own, the smaller the part's values are, the smaller. Indexed by part (an element of
+/// connected()) and given prime; primes that divide a fixed value of the part are omitted. `exponents`: of
+/// each prime in each value, after shrinking.
+std::map<std::pair<int, std::int64_t>, std::int64_t> own_primes(
+    const Products& system, const std::vector<int>& part, const std::set<std::int64_t>& kept_primes,
+    const std::map<std::int64_t, std::vector<int>>& exponents) {
+  std::vector<int> apart = system.apart;
+  std::ranges::stable_sort(apart, {}, [&](int i) { return system.values[i]; });
+  std::map<std::pair<int, std::int64_t>, std::int64_t> own;
+  std::int64_t next = 2;
+  for (int i : apart)
+    for (const auto& [prime, x] : exponents) {
+      bool occurs = false, kept = false;
+      for (std::size_t j = 0; j < part.size(); ++j) {
+        if (part[j] != part[i] || x[j] == 0) continue;
+        occurs = true, kept = kept || system.fixed[j];
+      }
+      if (!occurs || kept || own.count({part[i], prime})) continue;
+      while (kept_primes.count(next)) next = prime_after(next);
+      own[{part[i], prime}] = next;
+      next = prime_after(next);
+    }
+  return own;
+}
+
+/// Returns whether no value becomes larger than both 4096 and its given value if the primes of own_primes()
+/// replace its own. Values far larger could overflow.
+bool fits(const Products& system, const std::vector<int>& part,
+          const std::map<std::int64_t, std::vector<int>>& exponents,
+          const std::map<std::pair<int, std::int64_t>, std::int64_t>& own) {
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    double value = 1;
+    for (const auto& [prime, x] : exponents) {
+      const auto at = own.find({part[i], prime});
+      value *= std::pow(static_cast<double>(at == own.end() ? prime : at->second), x[i]);
+    }
+    if (value > std::max(4096.0, static_cast<double>(system.values[i]))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> shrink_values(const Products& system) {
@@ -105,8 +174,8 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
       if (system.fixed[i]) kept_primes.insert(prime);
     }
   }
-  std::vector<std::int64_t> result(n, 1);
-  const auto names = stand_ins(primes, kept_primes);
+  const std::vector<int> part = connected(system);
+  std::map<std::int64_t, std::vector<int>> exponents;  // by prime
   for (std::int64_t prime : primes) {
     std::vector<int> given(n), minimum(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -115,6 +184,7 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
     }
     std::vector<Products::Order> orders;
     for (const Products::Order& o : system.orders) {
+      if (!system.apart.empty() && part[o.less] != part[o.more]) continue;
       const auto differs = std::ranges::find_if(
           primes, [&](std::int64_t p) { return exponent(all[o.less], p) != exponent(all[o.more], p); });
       if (differs == primes.end() || *differs != prime) continue;
@@ -127,9 +197,17 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
       const int sum = std::accumulate(x.begin(), x.end(), 0);
       if (best.empty() || sum < min_sum) best = std::move(x), min_sum = sum;
     }
-    for (std::size_t i = 0; i < n; ++i)
-      for (int e = 0; e < best[i]; ++e) result[i] *= names.at(prime);
+    exponents[prime] = std::move(best);
   }
+  const auto usual = stand_ins(primes, kept_primes);
+  auto own = own_primes(system, part, kept_primes, exponents);
+  if (!fits(system, part, exponents, own)) own.clear();
+  std::vector<std::int64_t> result(n, 1);
+  for (const auto& [prime, x] : exponents)
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto at = own.find({part[i], prime});
+      for (int e = 0; e < x[i]; ++e) result[i] *= at == own.end() ? usual.at(prime) : at->second;
+    }
   return result;
 }
 

@@ -26,11 +26,14 @@ struct Products {
   std::vector<bool> fixed;           // by index: the value must not change
   std::vector<Product> products;
   std::vector<Order> orders;  // pairs of values that must stay different
+  // If not empty: values, by index, of which those that no products connect get primes of their own, so that
+  // neither they nor products of them are equal, unless values then become too large.
+  std::vector<int> apart;
 };
 
-/// Returns small values, by index, that solve all equations (products) of the system. Fixed values are
-/// unchanged, and pairs of values that the system lists as different (orders) stay different. A value of 1
-/// stays 1, and no other value becomes 1.
+/// Returns small values for which all products hold. Fixed values are unchanged, and values that an order
+/// lists as different stay different. A value of 1 stays 1, and no other value becomes 1. None becomes larger
+/// unless `apart` requires it.
 std::vector<std::int64_t> shrink_values(const Products&);
 
 }  // namespace zellige::search

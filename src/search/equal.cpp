@@ -57,6 +57,13 @@ class Decision {
       return equal("structure", "the same operators on the same operands, which proves it");
     }
     make_small();
+    return at_small_sizes();
+  }
+
+ private:
+  /// Returns the answer that follows from comparing the graphs small_, and from the given sizes if these can
+  /// be checked.
+  Equality at_small_sizes() {
     at_sizes(small_.a);
     try {
       if (work(small_.a) + work(small_.b) <= options_.real_work)
@@ -64,10 +71,11 @@ class Decision {
     } catch (const Error& error) {
       e_.notes.push_back(error.what());
     }
-    if (real_.loose && !real_.difference)
-      e_.notes.push_back(
-          "the two have different scalars, and are the same only if those are taken as rounded, known to 50 "
-          "bits");
+    const std::string loose =
+        "the two have different scalars, and are the same only if those are taken as rounded, known to 50 "
+        "bits";
+    if (real_.loose && !real_.difference && std::ranges::find(e_.notes, loose) == e_.notes.end())
+      e_.notes.push_back(loose);
     if (real_.difference) return small_difference();
     const FieldTrials fields = in_fields(small_.a, small_.b, options_.field_work, small_fields);
     if (fields.agrees && !real_.unseen) return small_agreement(fields);
@@ -75,7 +83,6 @@ class Decision {
                                      : fields.why_not);
   }
 
- private:
   /// Sets small_ to both graphs at small sizes, or to the given graphs if they cannot be shrunk.
   void make_small() {
     small_ = {a_, b_, false};
@@ -170,18 +177,38 @@ class Decision {
     return undecided("different at small sizes; at the given ones, no point tried shows it in float64");
   }
 
+  /// Returns the answer if the graphs are equal at small sizes and the given sizes are not checked. At small
+  /// sizes a mean over 2048 may look like one over 8192, so that sizes are tried that stay distinct.
+  Equality only_small_agreement(const FieldTrials& fields) {
+    std::string out_of_reach = "the given sizes are not to be checked";
+    if (options_.given_sizes) {
+      out_of_reach = fmt::format("the given sizes take {:.2g} products, more than {:.2g}", given_products_,
+                                 options_.given_work);
+      if (has_order(a_) || has_order(b_))
+        return undecided("the same at small sizes, but they compare numbers, and " + out_of_reach);
+    }
+    if (!distinct_) {
+      distinct_ = shrink_distinct(a_, b_, pairing_);
+      if (distinct_->empty() || work(distinct_->back()) > options_.field_work)
+        return undecided(
+            "the same at small sizes, but extents that differ became the same there, sizes that "
+            "keep them apart take too much work, and " +
+            out_of_reach);
+    }
+    if (!distinct_->empty()) {
+      small_ = std::move(distinct_->back());
+      distinct_->pop_back();
+      return at_small_sizes();
+    }
+    if (options_.given_sizes) e_.notes.push_back("not checked at the given sizes: " + out_of_reach);
+    return equal(fields);
+  }
+
   /// Returns the answer if the graphs are equal at small sizes. Checks the given sizes unless that takes too
   /// long.
   Equality small_agreement(const FieldTrials& fields) {
-    if (!small_.shrunk || !options_.given_sizes) return equal(fields);
-    if (!affordable()) {
-      const std::string out_of_reach = fmt::format("the given sizes take {:.2g} products, more than {:.2g}",
-                                                   given_products_, options_.given_work);
-      if (has_order(a_) || has_order(b_))
-        return undecided("the same at small sizes, but they compare numbers, and " + out_of_reach);
-      e_.notes.push_back("not checked at the given sizes: " + out_of_reach);
-      return equal(fields);
-    }
+    if (!small_.shrunk && !distinct_) return equal(fields);
+    if (!options_.given_sizes || !affordable()) return only_small_agreement(fields);
     const FieldTrials given = in_fields(a_, b_, options_.field_work, given_fields);
     if (given.agrees) {
       at_sizes(a_);
@@ -268,6 +295,7 @@ class Decision {
   Pairing pairing_;
   double given_products_;  // multiplications of both graphs at the given sizes
   SmallPair small_;
+  std::optional<std::vector<SmallPair>> distinct_;  // what shrink_distinct() found and is not yet compared
   RealTrials real_;
   Equality e_;
 };

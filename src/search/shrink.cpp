@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "graph/elementwise.hpp"
@@ -25,7 +26,11 @@ using graph::OpKind;
 /// points over the reals.
 constexpr double small_enough = 2e4;
 
-constexpr double still_small = 2.5e7;  // the same limit if sizes must be kept because scalars represent them
+/// The same limit if sizes must be kept because scalars represent them, or must stay different.
+constexpr double still_small = 2.5e7;
+
+/// The same limit if all sizes that must stay different do so in one pair of graphs, not in several.
+constexpr double all_distinct = 5e6;
 
 /// Returns the numbers n that may be extents because some scalar of a graph is n or 1 / n: 4096 if a scalar
 /// is 1/4096, as in a mean over 4096.
@@ -62,13 +67,20 @@ std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   return found;
 }
 
-/// Returns pairs of sizes (variables), one per graph, whose equality or difference may influence the results:
-/// sizes that divide the same extent, and all pairs of grid and loop sizes.
-std::set<std::pair<int, int>> related(const Sizes& sizes) {
+using Pairs = std::set<std::pair<int, int>>;
+
+/// Returns the sizes (variables) that other sizes divide.
+std::set<int> divided(const Sizes& sizes) {
   std::set<int> wholes;
   for (const Sizes::Product& p : sizes.products()) wholes.insert(sizes.find(p.whole));
-  std::set<std::pair<int, int>> pairs;
-  for (int whole : wholes) {
+  return wholes;
+}
+
+/// Returns pairs of sizes (variables), one per graph, whose equality or difference may influence the results:
+/// sizes that divide the same extent, and all pairs of grid and loop sizes.
+Pairs related(const Sizes& sizes) {
+  Pairs pairs;
+  for (int whole : divided(sizes)) {
     const std::set<int> in_a = pieces(sizes, whole, 0), in_b = pieces(sizes, whole, 1);
     for (int u : in_a)
       for (int v : in_b) pairs.insert({u, v});
@@ -79,15 +91,69 @@ std::set<std::pair<int, int>> related(const Sizes& sizes) {
   return pairs;
 }
 
-/// Makes two sizes of related() the same variable if they have the same value, because results may depend on
-/// their equality: a sum of squares of partial sums does.
-void tie(Sizes& sizes) {
+/// Returns pairs of sizes (variables) of any graph that divide the same extent, and all pairs of sizes that
+/// results may depend on as numbers.
+Pairs related_in_any(const Sizes& sizes) {
+  Pairs pairs;
+  const auto add = [&](const auto& group) {
+    for (int u : group)
+      for (int v : group) pairs.insert({sizes.find(u), sizes.find(v)});
+  };
+  for (int whole : divided(sizes)) {
+    std::set<int> both = pieces(sizes, whole, 0);
+    both.merge(pieces(sizes, whole, 1));
+    add(both);
+  }
+  add(sizes.counted());
+  return pairs;
+}
+
+/// Makes two sizes that `pairs` finds the same variable if they have the same value, because results may
+/// depend on their equality: a sum of squares of partial sums does.
+void tie(Sizes& sizes, Pairs (*pairs)(const Sizes&)) {
   for (bool changed = true; changed;) {
     changed = false;
-    for (const auto& [u, v] : related(sizes))
+    for (const auto& [u, v] : pairs(sizes))
       if (sizes.find(u) != sizes.find(v) && sizes.value(u) == sizes.value(v))
         sizes.same(u, v), changed = true;
   }
+}
+
+/// Returns pairs of sizes (variables) above 1 that results may depend on as numbers and that differ: the
+/// counts of summands of two means, for example.
+Pairs counted_apart(const Sizes& sizes) {
+  Pairs pairs;
+  for (int u : sizes.counted())
+    for (int v : sizes.counted())
+      if (1 < sizes.value(u) && sizes.value(u) < sizes.value(v)) pairs.insert({sizes.find(u), sizes.find(v)});
+  return pairs;
+}
+
+/// Returns the sizes (variables) of which size u is a factor, or u itself if there are none: of a tile's
+/// extent, those of the tensors.
+std::set<int> wholes(const Sizes& sizes, int u) {
+  std::set<int> found;
+  for (const Sizes::Product& p : sizes.products())
+    for (int f : p.factors)
+      if (sizes.find(f) == sizes.find(u)) found.insert(sizes.find(p.whole));
+  if (found.empty()) found.insert(sizes.find(u));
+  return found;
+}
+
+/// Returns the numbers of rows and columns (variables) of every matrix of which a triangle is masked.
+Pairs triangles(const Sizes& sizes) {
+  Pairs pairs;
+  for (const auto& [row, column] : sizes.triangles())
+    for (int u : wholes(sizes, row))
+      for (int v : wholes(sizes, column)) pairs.insert({u, v});
+  return pairs;
+}
+
+/// Returns whether masked triangles are wider than high, or higher than wide, as in the given graphs.
+bool keeps_triangles(const Sizes& sizes, const std::vector<std::int64_t>& values) {
+  return std::ranges::all_of(triangles(sizes), [&](const auto& t) {
+    return (sizes.value(t.first) <=> sizes.value(t.second)) == (values[t.first] <=> values[t.second]);
+  });
 }
 
 /// Which differences of sizes are preserved: all that related() finds, only those of sizes that reductions
@@ -98,7 +164,8 @@ enum class Keep { all, reductions, nothing };
 /// solution.
 class Shrinking {
  public:
-  Shrinking(const Sizes& sizes, const std::set<std::int64_t>& kept) : sizes_(sizes), kept_(kept) {
+  /// `kept`: the size variables that must not change.
+  Shrinking(const Sizes& sizes, const std::set<int>& kept) : sizes_(sizes), kept_(kept) {
     for (int u = 0; u < sizes.count(); ++u) at(sizes.find(u));
     for (const Sizes::Product& p : sizes.products()) product(at(p.whole), p.factors);
     for (const Sizes::Sum& s : sizes.sums()) {
@@ -131,13 +198,32 @@ class Shrinking {
       if (kept && sizes_.value(u) != sizes_.value(v) && sizes_.value(u) > 1 && sizes_.value(v) > 1)
         system_.orders.push_back({at(u), at(v)});
     }
+    return solve();
+  }
+
+  /// Returns small values of the size variables with which those of counted_apart() differ: all of them, or
+  /// all that products do not connect and those on different sides of `limit` in the given graphs.
+  std::vector<std::int64_t> distinct_values(std::optional<std::int64_t> limit) {
+    system_.orders.clear(), system_.apart.clear();
+    for (const auto& [u, v] : counted_apart(sizes_)) {
+      system_.apart.insert(system_.apart.end(), {at(u), at(v)});
+      if (!limit || (sizes_.value(u) < *limit && *limit <= sizes_.value(v)))
+        system_.orders.push_back({at(u), at(v)});
+    }
+    for (const auto& [u, v] : triangles(sizes_))
+      if (sizes_.value(u) > 1 && sizes_.value(v) > 1)
+        system_.apart.insert(system_.apart.end(), {at(u), at(v)});
+    return solve();
+  }
+
+ private:
+  /// Returns the small value of each size variable.
+  std::vector<std::int64_t> solve() {
     std::vector<std::int64_t> found = shrink_values(system_), result;
     std::set<int> summed;
     for (int u = 0; u < sizes_.count(); ++u) result.push_back(value(at(u), found, summed));
     return result;
   }
-
- private:
   /// Adds a value to the system and returns its index. `fixed`: the value must not change.
   int fresh(std::int64_t value, bool fixed) {
     system_.values.push_back(value);
@@ -148,8 +234,7 @@ class Shrinking {
   int at(int u) {
     const auto place = index_.find(sizes_.find(u));
     if (place != index_.end()) return place->second;
-    const std::int64_t value = sizes_.value(sizes_.find(u));
-    return index_[sizes_.find(u)] = fresh(value, kept_.count(value) > 0);
+    return index_[sizes_.find(u)] = fresh(sizes_.value(u), kept_.count(sizes_.find(u)) > 0);
   }
 
   /// Adds the equation whole = product of factors to the system. `whole` is an index in the system, `factors`
@@ -185,7 +270,7 @@ class Shrinking {
   }
 
   const Sizes& sizes_;
-  const std::set<std::int64_t>& kept_;
+  const std::set<int>& kept_;
   Products system_;
   std::map<int, int> index_;
   std::map<int, std::set<std::vector<int>>> sums_;  // by whole: the ways in which it is a sum
@@ -221,6 +306,46 @@ KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<st
   }
   return graph::infer(std::move(g));
 }
+
+/// Two graphs whose sizes are one system.
+class Joined {
+ public:
+  Joined(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing)
+      : a_(a), b_(b), in_a_(sizes.add(a)), in_b_(sizes.add(b)) {
+    const auto join = [&](int ta, int tb) {
+      for (std::size_t d = 0; d < in_a_.tensors[ta].size(); ++d)
+        sizes.same(in_a_.tensors[ta][d], in_b_.tensors[tb][d]);
+    };
+    for (std::size_t i = 0; i < a.inputs.size(); ++i) join(a.inputs[i], b.inputs[pairing.inputs[i]]);
+    for (std::size_t i = 0; i < a.outputs.size(); ++i) join(a.outputs[i], b.outputs[i]);
+  }
+
+  /// Returns those of the size variables `which` that a scalar may represent.
+  std::set<int> meant(const std::vector<int>& which) const {
+    const std::set<std::int64_t> numbers = numbers_meant(a_, b_);
+    std::set<int> found;
+    for (int u : which)
+      if (numbers.count(sizes.value(u))) found.insert(sizes.find(u));
+    return found;
+  }
+
+  /// Returns the graphs with the sizes `values`, by size variable. `kept`: as SmallPair::kept.
+  SmallPair pair(const std::vector<std::int64_t>& values, bool kept) const {
+    SmallPair pair{resized(a_, in_a_, values), resized(b_, in_b_, values)};
+    pair.kept = kept;
+    for (std::size_t t = 0; t < a_.tensors.size(); ++t)
+      pair.shrunk |= pair.a.tensors[t].shape != a_.tensors[t].shape;
+    for (std::size_t t = 0; t < b_.tensors.size(); ++t)
+      pair.shrunk |= pair.b.tensors[t].shape != b_.tensors[t].shape;
+    return pair;
+  }
+
+  Sizes sizes;
+
+ private:
+  const KernelGraph &a_, &b_;
+  GraphSizes in_a_, in_b_;
+};
 
 /// Returns the work of one operator, in multiplications. A function such as exp counts as twenty
 /// multiplications per element, because it takes about that long both in float64 and over the real numbers. x
@@ -259,40 +384,52 @@ double work(const KernelGraph& g) {
   return sum;
 }
 
+double work(const SmallPair& pair) { return work(pair.a) + work(pair.b); }
+
 SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing) {
-  Sizes sizes;
-  const GraphSizes in_a = sizes.add(a), in_b = sizes.add(b);
-  const auto join = [&](int ta, int tb) {
-    for (std::size_t d = 0; d < in_a.tensors[ta].size(); ++d)
-      sizes.same(in_a.tensors[ta][d], in_b.tensors[tb][d]);
-  };
-  for (std::size_t i = 0; i < a.inputs.size(); ++i) join(a.inputs[i], b.inputs[pairing.inputs[i]]);
-  for (std::size_t i = 0; i < a.outputs.size(); ++i) join(a.outputs[i], b.outputs[i]);
-  tie(sizes);
-  std::set<std::int64_t> meant = numbers_meant(a, b);
-  std::erase_if(meant, [&](std::int64_t n) {
-    for (int u = 0; u < sizes.count(); ++u)
-      if (sizes.value(u) == n) return false;
-    return true;
-  });
-  SmallPair pair;
-  const auto find = [&](const std::set<std::int64_t>& kept) {
-    Shrinking shrinking(sizes, kept);
+  Joined joined(a, b, pairing);
+  tie(joined.sizes, related);
+  const auto find = [&](const std::set<int>& kept) {
+    Shrinking shrinking(joined.sizes, kept);
+    SmallPair pair;
     for (const Keep keep : {Keep::all, Keep::reductions, Keep::nothing}) {
-      const std::vector<std::int64_t> values = shrinking.values(keep);
-      pair = {resized(a, in_a, values), resized(b, in_b, values)};
-      if (work(pair.a) + work(pair.b) <= small_enough) break;
+      pair = joined.pair(shrinking.values(keep), !kept.empty());
+      if (work(pair) <= small_enough) break;
     }
-    return work(pair.a) + work(pair.b);
+    return pair;
   };
-  const bool fits = !meant.empty() && find(meant) <= still_small;
-  if (!fits) find({});
-  pair.kept = fits;
-  for (std::size_t t = 0; t < a.tensors.size(); ++t)
-    pair.shrunk |= pair.a.tensors[t].shape != a.tensors[t].shape;
-  for (std::size_t t = 0; t < b.tensors.size(); ++t)
-    pair.shrunk |= pair.b.tensors[t].shape != b.tensors[t].shape;
-  return pair;
+  std::vector<int> all(static_cast<std::size_t>(joined.sizes.count()));
+  std::iota(all.begin(), all.end(), 0);
+  if (const std::set<int> meant = joined.meant(all); !meant.empty())
+    if (SmallPair pair = find(meant); work(pair) <= still_small) return pair;
+  return find({});
+}
+
+std::vector<SmallPair> shrink_distinct(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing) {
+  Joined joined(a, b, pairing);
+  const Sizes& sizes = joined.sizes;
+  tie(joined.sizes, related_in_any);
+  tie(joined.sizes, triangles);
+  const auto find = [&](const std::set<int>& kept) {
+    Shrinking shrinking(sizes, kept);
+    Pairs alike = counted_apart(sizes);
+    std::vector<SmallPair> pairs;
+    // Adds a pair of graphs and removes from `alike` what differs in it. Returns whether that was possible.
+    const auto add = [&](std::optional<std::int64_t> limit, double max_work) {
+      const std::vector<std::int64_t> values = shrinking.distinct_values(limit);
+      SmallPair pair = joined.pair(values, !kept.empty());
+      if (work(pair) > max_work || !keeps_triangles(sizes, values)) return false;
+      pairs.push_back(std::move(pair));
+      return std::erase_if(alike, [&](const auto& p) { return values[p.first] != values[p.second]; }) > 0;
+    };
+    add(std::nullopt, all_distinct);
+    while (!alike.empty())
+      if (!add(sizes.value(alike.begin()->second), still_small)) return std::vector<SmallPair>();
+    return pairs;
+  };
+  const std::set<int> meant = joined.meant(sizes.counted());
+  std::vector<SmallPair> pairs = find(meant);
+  return pairs.empty() && !meant.empty() ? find({}) : pairs;
 }
 
 }  // namespace zellige::search

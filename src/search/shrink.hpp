@@ -7,7 +7,12 @@
 // both graphs stay equal. If the graphs divide an extent differently, the larger size stays larger unless the
 // sizes would become too large. The parts of a concat or split keep their proportions if the whole is also
 // divided in another way.
+//
+// Equality at small sizes says little of the given ones if extents that differ became one: a mean over 2048 and
+// a mean over 8192 then look alike. shrink_distinct() returns graphs in which they differ, at larger sizes.
 #pragma once
+#include <vector>
+
 #include "graph/graph.hpp"
 #include "search/match.hpp"
 
@@ -24,7 +29,14 @@ struct SmallPair {
 /// sizes that cannot shrink.
 SmallPair shrink(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&);
 
+/// Returns both graphs once or several times, at small sizes. Any two sizes that results may depend on as
+/// numbers, such as those of a mean, are equal if the given ones are, and else differ in at least one of the
+/// returned pairs. Returns nothing if that would take too much work. Throws Error as shrink() does.
+std::vector<SmallPair> shrink_distinct(const graph::KernelGraph& a, const graph::KernelGraph& b,
+                                       const Pairing&);
+
 /// Returns approximately how many multiplications and additions the evaluation of a graph takes.
 double work(const graph::KernelGraph&);
+double work(const SmallPair&);
 
 }  // namespace zellige::search

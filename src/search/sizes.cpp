@@ -85,7 +85,8 @@ class SizesOfGraph {
     unify(x, y, dim);
     at.to = y[dim];
     s_.reductions_.push_back(y[dim]);
-    s_.product(x[dim], {y[dim], s_.variable(s_.value(x[dim]) / s_.value(y[dim]))});
+    s_.counted_.push_back(s_.variable(s_.value(x[dim]) / s_.value(y[dim])));
+    s_.product(x[dim], {y[dim], s_.counted_.back()});
   }
 
   /// Adds the equations of one stateless operator or accumulator with the operands `in` and results `out`.
@@ -102,6 +103,7 @@ class SizesOfGraph {
         };
         // A vector has no such dimension, and neither does the result.
         const bool row = x.size() > 1, column = in[1].size() > 1;
+        s_.counted_.push_back(x[last]);
         s_.same(x[last], in[1][column ? in[1].size() - 2 : 0]);
         if (row) s_.same(x[last - 1], y[y.size() - 1 - column]);
         if (column) s_.same(in[1].back(), y.back());
@@ -128,6 +130,7 @@ class SizesOfGraph {
           const auto& dims = attributes.sizes;
           const bool over = dims.empty() ? d == attributes.dim : std::ranges::count(dims, d) > 0;
           if (!over) s_.same(x[d], y[at]);
+          if (over) s_.counted_.push_back(x[d]);
           at += !over || attributes.keepdim;
         }
         return;
@@ -163,6 +166,7 @@ class SizesOfGraph {
         if (attributes.kept != graph::Kept{.tril = 0} && attributes.kept != graph::Kept{})
           fail("{} names sizes of its own", graph::name(kind));
         if (in.size() > 1) unify(in[1], y);
+        if (last > 0) s_.triangles_.push_back({x[last - 1], x[last]});
         return unify(x, y);
       case OpKind::concat:
       case OpKind::split: {
@@ -187,9 +191,12 @@ class SizesOfGraph {
       case OpFamily::composed:  // a norm's weight and bias
         for (std::size_t i = 1; i < in.size(); ++i) unify(in[i], x);
         at.parts.assign(x.end() - static_cast<std::ptrdiff_t>(attributes.sizes.size()), x.end());
+        s_.counted_.insert(s_.counted_.end(), at.parts.begin(), at.parts.end());
+        s_.counted_.push_back(x[attributes.dim >= 0 ? attributes.dim : last]);
         return unify(x, y);
       case OpFamily::accumulator:
         if (in.size() > 1) unify(x, in[1]);  // the factor of a rescale
+        if (s_.value(x[last]) != s_.value(y[last])) s_.counted_.push_back(x[last]);
         return unify(x, y, s_.value(x[last]) == s_.value(y[last]) ? -1 : last);
       default:
         fail("{}: `equal` does not know how its sizes hang together", graph::name(kind));
@@ -206,6 +213,7 @@ class SizesOfGraph {
     };
     for (int axis = 0; axis < 3; ++axis) at.grid[axis] = launch(b.grid[axis]);
     at.loop = launch(b.loop);
+    s_.counted_.push_back(at.loop);
     for (const graph::BlockTensor& t : b.tensors) at.tiles.push_back(extents(t.shape));
     for (const graph::BlockOp& inner : b.ops) {
       GraphSizes::Op body;

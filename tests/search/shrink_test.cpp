@@ -72,6 +72,18 @@ TEST(Shrink, PartsOfASumShrinkAloneOrKeepTheirProportions) {
   EXPECT_LE(shape(1), 2);
 }
 
+TEST(Shrink, WhatCountsRemainsDifferent) {
+  Builder b("means");
+  const Tensor x = b.input("X", {2048, 4096}), w = b.input("W", {4096, 8192});
+  b.output(mean(mean(matmul(x, w), 1, true), 0, true));
+  const KernelGraph g = b.build();
+  const std::vector<SmallPair> pairs = shrink_distinct(g, g, match(g, g));
+  ASSERT_EQ(pairs.size(), 1U);
+  const KernelGraph& small = pairs[0].a;
+  EXPECT_EQ(small.tensors[small.inputs[0]].shape, (Shape{2, 3}));
+  EXPECT_EQ(small.tensors[small.inputs[1]].shape, (Shape{3, 5}));
+}
+
 /// Whatever the graph, the small one is valid, no larger, and an extent is 1 exactly where it was.
 TEST(Shrink, RandomGraphsAreComplete) {
   int smaller = 0, views = 0, graphs = 300;
