@@ -42,7 +42,7 @@ class Emission : graph::BlockWriter {
   /// available.
   Body run() {
     for (const Step& s : steps_.steps) split_ ? step_before_split(s) : step(s);
-    check_infinite_rows();
+    require_nan_rows(steps_, deferred_, exact_maxima());
     if (!split_)
       for (int v : steps_.outputs) store(v);
     return std::move(body_);
@@ -76,17 +76,6 @@ class Emission : graph::BlockWriter {
     int exact = -1;       // of a block with one tile of rows: the maximum before its clamp
   };
 
-  /// Throws Error if the kernel would give a number for a row of minus infinities where the group's operators give NaN.
-  /// This may happen because the running maximum starts at a finite number.
-  void check_infinite_rows() const {
-    std::map<std::pair<int, int>, int> numbers;  // of the maxima, by operand and dimension
-    require_nan_rows(steps_, exact_maxima(), [&](int v) -> std::optional<int> {
-      const Deferred& h = deferred_[v];
-      if (h.kind != Kind::maximum || h.bounded_below()) return {};
-      return numbers.try_emplace({h.of, h.dim}, static_cast<int>(numbers.size())).first->second;
-    });
-  }
-
   /// Emits the loads of a step's operands, then the block operators of the step. Throws Error if the step
   /// needs a value that is not yet available.
   void step(const Step& s) {
@@ -113,11 +102,6 @@ class Emission : graph::BlockWriter {
   }
 
   const Shape& shape(int v) const { return steps_.values[v].shape; }
-  /// Returns the extent of the dimension `back` positions before the last, or 1 if there is no such
-  /// dimension.
-  static std::int64_t from_last(const Shape& s, std::size_t back) {
-    return back < s.size() ? s[s.size() - 1 - back] : 1;
-  }
   /// Returns the name of the value's tensor for messages, or a description if the value is no tensor of the
   /// graph.
   std::string called(int v) const {

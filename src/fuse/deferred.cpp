@@ -7,24 +7,6 @@ namespace {
 
 using Kind = Deferred::Kind;
 
-/// Returns whether the step is a linear function f up to rounding: f(a x) = a f(x) for a > 0, f(x + y) = f(x)
-/// + f(y).
-bool is_linear(const Step& s) {
-  switch (s.kind) {
-    case OpKind::mul_scalar:
-    case OpKind::neg:
-      return true;
-    case OpKind::div:
-      return s.inputs.size() == 1;
-    case OpKind::cast:
-      return !graph::is_integer(s.attributes.dtype) && !s.attributes.saturate;
-    case OpKind::mask:
-      return s.attributes.value == 0;
-    default:
-      return false;
-  }
-}
-
 /// Applies a step to the deferred value `h`, whose tile lacks an offset (Kind::offset): changes the offset's
 /// coefficient or, for exp, the kind to Kind::scaled. Returns false if the step does not commute with the
 /// offset.
@@ -65,6 +47,22 @@ bool join(Deferred& x, const Deferred& y, double sign) {
 }
 
 }  // namespace
+
+bool is_linear(const Step& s) {
+  switch (s.kind) {
+    case OpKind::mul_scalar:
+    case OpKind::neg:
+      return true;
+    case OpKind::div:
+      return s.inputs.size() == 1;
+    case OpKind::cast:
+      return !graph::is_integer(s.attributes.dtype) && !s.attributes.saturate;
+    case OpKind::mask:
+      return s.attributes.value == 0;
+    default:
+      return false;
+  }
+}
 
 bool is_monotone(const Step& s) {
   if (s.inputs.size() == 2) return s.kind == OpKind::maximum || s.kind == OpKind::minimum;

@@ -56,6 +56,10 @@ struct Deferred {
   }
 };
 
+/// Returns whether the step is a linear function f up to rounding: f(a x) = a f(x) for a > 0, f(x + y) = f(x)
+/// + f(y).
+bool is_linear(const Step&);
+
 /// Returns whether the step is a monotone function f, so that f(max x) = max f(x), where x is the operand
 /// that changes in the loop. If the step has another operand, the caller must check that the latter does not
 /// change in the loop.

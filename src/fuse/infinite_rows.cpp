@@ -1,8 +1,8 @@
 #include "fuse/infinite_rows.hpp"
 
 #include <algorithm>
+#include <utility>
 
-#include "graph/dtype.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::fuse {
@@ -16,24 +16,25 @@ struct Lost {
     zero,      // exp(x - maximum), and what is linear in it
     log        // the logarithm of a zero: minus infinity
   } is = Is::nothing;
-  int running = -1;  // which maximum
-  int maximum = -1;  // its value in Steps
+  std::pair<int, int> of{-1, -1};  // which maximum: the value and dimension that it is taken of
+  int maximum = -1;                // a value of Steps that is this maximum
   // Before a sum: where a later kernel computes such values again, from the exact maximum, they are NaN there.
   bool early = true;
 
-  bool operator==(const Lost& o) const { return is == o.is && running == o.running; }
+  bool operator==(const Lost& o) const { return is == o.is && of == o.of; }
 };
 using Is = Lost::Is;
 
 class Rows {
  public:
-  Rows(const Steps& steps, bool again) : steps_(steps), again_(again), lost_(steps.values.size()) {}
+  Rows(const Steps& steps, const std::vector<Deferred>& deferred, bool again)
+      : steps_(steps), deferred_(deferred), again_(again), lost_(steps.values.size()) {}
 
-  void check(const std::function<std::optional<int>(int)>& running) {
+  void check() {
     for (const Step& s : steps_.steps) {
-      const bool subtracts = s.kind == OpKind::sub && s.inputs.size() == 2;
-      if (const auto r = subtracts ? running(s.inputs[1]) : std::nullopt)
-        lost_[s.output] = {Is::infinite, *r, s.inputs[1]};
+      if (subtracts_running_maximum(s))
+        lost_[s.output] = {
+            Is::infinite, {deferred_[s.inputs[1]].of, deferred_[s.inputs[1]].dim}, s.inputs[1]};
       else if (std::ranges::any_of(s.inputs, [&](int v) { return lost_[v].is != Is::nothing; }))
         lost_[s.output] = result(s);
     }
@@ -47,6 +48,20 @@ class Rows {
     fail("{} would read a number where a row of -inf alone gives NaN", graph::name(s.kind));
   }
 
+  /// Returns whether the step subtracts a maximum that is replaced by a running maximum and has no finite bound of its
+  /// own.
+  bool subtracts_running_maximum(const Step& s) const {
+    if (s.kind != OpKind::sub || s.inputs.size() != 2) return false;
+    const Deferred& h = deferred_[s.inputs[1]];
+    return h.kind == Deferred::Kind::maximum && !h.bounded_below();
+  }
+
+  /// Returns what a sum of `x` is.
+  static Lost summed(Lost x) {
+    x.early = false;
+    return x;
+  }
+
   /// Returns how the result of a step differs, in a row of minus infinities, from what the operators compute. Throws
   /// Error if the result would be a number that no later step turns into NaN.
   Lost result(const Step& s) const {
@@ -54,67 +69,47 @@ class Rows {
       const Lost x = lost_[s.inputs[0]], y = lost_[s.inputs[1]];
       const bool arithmetic =
           s.kind == OpKind::add || s.kind == OpKind::sub || s.kind == OpKind::mul || s.kind == OpKind::div;
-      const bool both = x.is != Is::nothing && y.is != Is::nothing && x.running == y.running;
+      const bool both = x.is != Is::nothing && y.is != Is::nothing && x.of == y.of;
       if (arithmetic && both && x.early != y.early) return {};
     }
     return s.inputs.size() == 1 ? unary(s) : s.inputs.size() == 2 ? binary(s) : refused(s);
   }
 
-  /// Returns how the result of a step with one tensor operand differs, in a row of minus infinities, from what the
-  /// operators compute. Throws Error if the result would be a number that no later step turns into NaN.
+  /// Returns the same for a step with one tensor operand, and perhaps a scalar.
   Lost unary(const Step& s) const {
     const Lost x = lost_[s.inputs[0]];
-    switch (s.kind) {
-      case OpKind::permute:
-      case OpKind::reshape:
-      case OpKind::expand:
-      case OpKind::slice:
-        return x;
-      case OpKind::cast:
-        if (graph::is_integer(s.attributes.dtype) || s.attributes.saturate) refused(s);
-        return x;
-      case OpKind::mul_scalar:
-      case OpKind::div:
-      case OpKind::neg:
-        if (x.is == Is::log) refused(s);
-        return x;
-      case OpKind::add:
-      case OpKind::sub:
-        if (x.is != Is::infinite) refused(s);
-        return x;
-      case OpKind::mask:
-        if (x.is != Is::zero || s.attributes.value != 0) refused(s);
-        return x;
-      case OpKind::exp:
-        if (x.is != Is::infinite) refused(s);
-        return {Is::zero, x.running, x.maximum, x.early};
-      case OpKind::log:
-        if (x.is != Is::zero) refused(s);
-        return {Is::log, x.running, x.maximum, x.early};
-      case OpKind::reduction:
-      case OpKind::sum:
-      case OpKind::mean: {
-        const auto rank = steps_.values[s.inputs[0]].shape.size();
-        if (x.is != Is::zero || !one_per_row(x, rank - 1 - static_cast<std::size_t>(s.attributes.dim)))
-          refused(s);
-        return {x.is, x.running, x.maximum, false};
+    const bool linear = is_linear(s), mask = s.kind == OpKind::mask;
+    switch (x.is) {
+      case Is::infinite:
+        if (s.kind == OpKind::exp) return {Is::zero, x.of, x.maximum, x.early};
+        if ((linear && !mask) || s.kind == OpKind::add || s.kind == OpKind::sub) return x;
+        break;
+      case Is::zero: {
+        if (linear) return x;
+        if (s.kind == OpKind::log) return {Is::log, x.of, x.maximum, x.early};
+        const std::size_t rank = steps_.values[s.inputs[0]].shape.size();
+        if (s.kind == OpKind::reduction &&
+            one_per_row(x, rank - 1 - static_cast<std::size_t>(s.attributes.dim)))
+          return summed(x);
+        break;
       }
-      default:
-        refused(s);
+      case Is::log:
+        if (linear && s.kind == OpKind::cast) return x;
+        break;
+      case Is::nothing:
+        break;
     }
+    refused(s);
   }
 
-  /// Returns how the result of a step with two tensor operands differs, in a row of minus infinities, from what the
-  /// operators compute. Throws Error if the result would be a number that no later step turns into NaN.
+  /// Returns the same for a step with two tensor operands.
   Lost binary(const Step& s) const {
     const Lost x = lost_[s.inputs[0]], y = lost_[s.inputs[1]];
-    const bool same = x.running == y.running;
+    const bool same = x.of == y.of;
     switch (s.kind) {
       case OpKind::matmul:
-        if (y.is == Is::nothing && x.is == Is::zero && one_per_row(x, 0))
-          return {x.is, x.running, x.maximum, false};
-        if (x.is == Is::nothing && y.is == Is::zero && one_per_row(y, 1))
-          return {y.is, y.running, y.maximum, false};
+        if (y.is == Is::nothing && x.is == Is::zero && one_per_row(x, 0)) return summed(x);
+        if (x.is == Is::nothing && y.is == Is::zero && one_per_row(y, 1)) return summed(y);
         refused(s);
       case OpKind::mul:
         if (y.is == Is::nothing && x.is == Is::zero) return x;
@@ -142,20 +137,19 @@ class Rows {
   /// Returns whether the maximum that was subtracted in `x` has extent 1 along the dimension `back` positions before
   /// the last. A sum of `x` along this dimension is then within one row.
   bool one_per_row(const Lost& x, std::size_t back) const {
-    const Shape& s = steps_.values[x.maximum].shape;
-    return back >= s.size() || s[s.size() - 1 - back] == 1;
+    return from_last(steps_.values[x.maximum].shape, back) == 1;
   }
 
   const Steps& steps_;
+  const std::vector<Deferred>& deferred_;
   const bool again_;
   std::vector<Lost> lost_;
 };
 
 }  // namespace
 
-void require_nan_rows(const Steps& steps, bool again,
-                      const std::function<std::optional<int>(int value)>& running) {
-  Rows(steps, again).check(running);
+void require_nan_rows(const Steps& steps, const std::vector<Deferred>& deferred, bool again) {
+  Rows(steps, deferred, again).check();
 }
 
 }  // namespace zellige::fuse

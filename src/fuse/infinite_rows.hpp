@@ -7,17 +7,15 @@
 //
 // A maximum that is clamped from below by a finite number, as in safe_softmax, needs no check.
 #pragma once
-#include <functional>
-#include <optional>
+#include <vector>
 
-#include "fuse/steps.hpp"
+#include "fuse/deferred.hpp"
 
 namespace zellige::fuse {
 
 /// Throws Error if a step, or a reader outside the group, would use a value that is 0 instead of NaN for a row of
-/// minus infinities. `running` returns, for a value that is a maximum over the loop and is replaced by a running
-/// maximum, a number that is equal for equal maxima; otherwise nullopt. `again`: rows are split over
+/// minus infinities. `deferred` has, by value, what a block knows of it inside the loop. `again`: rows are split over
 /// blocks, and a later kernel computes the values before a sum again, from the exact maximum.
-void require_nan_rows(const Steps&, bool again, const std::function<std::optional<int>(int value)>& running);
+void require_nan_rows(const Steps&, const std::vector<Deferred>& deferred, bool again);
 
 }  // namespace zellige::fuse

@@ -208,6 +208,10 @@ bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
 
 }  // namespace
 
+std::int64_t from_last(const Shape& s, std::size_t back) {
+  return back < s.size() ? s[s.size() - 1 - back] : 1;
+}
+
 bool is_reduction(OpKind kind) { return kind == OpKind::reduction || kind == OpKind::amax; }
 
 bool fusable(const KernelGraph& g, int index) {

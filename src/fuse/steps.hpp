@@ -51,6 +51,9 @@ struct Steps {
   std::map<int, std::vector<Slice>> slices{};
 };
 
+/// Returns the extent of the dimension `back` positions before the last, or 1 if there is no such dimension.
+std::int64_t from_last(const Shape&, std::size_t back);
+
 /// Returns whether a step of this kind is a sum or maximum along one dimension (the attribute `dim`). The
 /// result of such a step keeps this dimension with extent 1.
 bool is_reduction(OpKind);
