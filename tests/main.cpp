@@ -8,6 +8,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "all_cases.hpp"
 #include "run/folder.hpp"
 #include "sampled.hpp"
 
@@ -24,7 +25,7 @@ void take_sample(const char* path) {
 
 int main(int count, char** arguments) {
   testing::InitGoogleTest(&count, arguments);
-  if (!std::getenv("ZELLIGE_ALL")) {
+  if (!zellige::test::all_cases()) {
     try {
       if (testing::GTEST_FLAG(filter) == "*" && !testing::GTEST_FLAG(list_tests)) take_sample(arguments[0]);
     } catch (const std::invalid_argument& e) {

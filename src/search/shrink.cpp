@@ -224,6 +224,7 @@ class Shrinking {
     for (int u = 0; u < sizes_.count(); ++u) result.push_back(value(at(u), found, summed));
     return result;
   }
+
   /// Adds a value to the system and returns its index. `fixed`: the value must not change.
   int fresh(std::int64_t value, bool fixed) {
     system_.values.push_back(value);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "../all_cases.hpp"
 #include "command.hpp"
 #include "run/files.hpp"
 
@@ -38,7 +39,7 @@ TEST_F(Standalone, CompilesAsTheDocsSay) {
     if (target == "sm_90a") all.push_back("layers/gpt_mlp");  // with warpgroups and tensor maps
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::string& example = all[i];
-      if (!std::getenv("ZELLIGE_ALL") && i % 2 == (target == "sm_80"))
+      if (!zellige::test::all_cases() && i % 2 == (target == "sm_80"))
         continue;  // nvcc takes seconds for each
       std::string words =
           std::regex_replace(command.substr(command.find(' ')), std::regex("_90a"), "_" + target.substr(3));

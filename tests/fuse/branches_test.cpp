@@ -4,6 +4,7 @@
 #include <map>
 #include <random>
 
+#include "../all_cases.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 
@@ -101,7 +102,7 @@ TEST_P(Branches, CostNTimesOne) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Branches, testing::Range(1, std::getenv("ZELLIGE_ALL") ? 41 : 7));
+INSTANTIATE_TEST_SUITE_P(Seeds, Branches, testing::Range(1, test::all_cases() ? 41 : 7));
 
 /// Readers of one result that nothing reads may swap places: what of them is in no union has no gaps.
 TEST(Readers, OfOneResultTakeAStateEach) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "../all_cases.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
@@ -259,7 +260,7 @@ TEST_P(SavedDecomposed, TheyAreEqual) {
   const std::string path = graph::test::mugraph_file(std::string(GetParam()) + ".json");
   if (path.empty())
     GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
-  const bool all = std::getenv("ZELLIGE_ALL") != nullptr;
+  const bool all = test::all_cases();
   const std::vector<KernelGraph> graphs = graph::load(path);
   int taken = 0, whole = 0, count = 0;
   for (const KernelGraph& g : graphs) {

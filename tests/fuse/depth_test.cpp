@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "../all_cases.hpp"
 #include "fuse/fuse.hpp"
 #include "fuse/stack.hpp"
 #include "json/load.hpp"
@@ -39,7 +40,7 @@ std::vector<graph::KernelGraph> graphs() {
       if (file.path().extension() == ".json")
         for (graph::KernelGraph& g : graph::load(file.path().string())) all.push_back(std::move(g));
   std::ranges::sort(all, {}, &graph::KernelGraph::name);
-  const std::size_t step = std::getenv("ZELLIGE_ALL") ? 1 : 9;
+  const std::size_t step = test::every(9);
   for (std::size_t i = 0; i < all.size(); i += step) some.push_back(std::move(all[i]));
   return some;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "../all_cases.hpp"
 #include "json/load.hpp"
 #include "mugraphs.hpp"
 #include "reference/reference.hpp"
@@ -132,7 +133,7 @@ TEST_P(ClosedFormula, HoldsForEveryCandidate) {
   ReferenceOptions exact;
   exact.round = false;
   double minimum = INFINITY, greatest = 0;
-  const std::size_t step = std::getenv("ZELLIGE_ALL") ? 1 : std::max<std::size_t>(1, graphs.size() / 12);
+  const std::size_t step = zellige::test::every(std::max<std::size_t>(1, graphs.size() / 12));
   for (std::size_t i = 0; i < graphs.size(); i += step) {
     const KernelGraph& g = graphs[i];
     const double error = distance(run_reference(g, inputs, exact).at(0), expected);

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "../all_cases.hpp"
 #include "json/load.hpp"
 #include "random_block.hpp"
 #include "retile/retile.hpp"
@@ -22,7 +23,7 @@ TEST_P(Saved, RetiledTheyAreEqual) {
     GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   int taken = 0, refused = 0, count = 0;
   const std::vector<graph::KernelGraph> graphs = graph::load(path);
-  const bool all = std::getenv("ZELLIGE_ALL") != nullptr;
+  const bool all = zellige::test::all_cases();
   for (const graph::KernelGraph& g : graphs) {
     if (!all && graphs.size() > 40 && count++ % 8 != 0) continue;  // of many similar ones
     random_graphs::Rng rng(static_cast<std::uint64_t>(taken) + 5);
