@@ -1,7 +1,8 @@
 // Applies layout operations to composed layouts c -> f(offset + g(c)). This file has the operations for which composed
-// layouts need a rule of their own (Composed::moves in op.hpp): inverses, complement, slices, vectors, recasts, cosize.
-// Most rules work on the normal form swizzle(start + layout(c)), which settle.hpp computes. If there is no normal form,
-// the operation returns a safe bound (alignment 1, a vector of one element) or is refused.
+// layouts need a rule of their own (Composed::moves in op.hpp): inverses, complement, slices, vector widths, recasts,
+// cosize. Most rules work on the normal form swizzle(start + layout(c)), which settle.hpp computes. If there is no
+// normal form, max_alignment and max_common_vector return 1, which is always correct; most other operations are
+// refused.
 #pragma once
 #include <zellige/layout/algebra/operands.hpp>
 #include <zellige/layout/algebra/settle.hpp>
@@ -9,8 +10,9 @@
 namespace zellige::algebra {
 
 /// Returns the right inverse (if `right`) or the left inverse of the composed layout c. Refused unless c is
-/// equal to x -> swizzle(l(x)) for a layout l. The inverse applies the swizzle first and then the inverse k
-/// of l. It is returned as an equal composed layout x -> swizzle'(k(x)); refused if there is none.
+/// equal to x -> swizzle(l(x)) for a layout l. If k is the inverse of l, the inverse of c is
+/// i -> k(swizzle(i)). The result has the swizzle last: i -> swizzle'(k(i)), with another swizzle. Refused if no
+/// such swizzle exists.
 ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();
@@ -22,8 +24,8 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   else
     inverse = left_inverse(t, s.layout);
   if (t.failed() || !s.swizzles()) return inverse;
-  // The swizzle is applied before the inverse: it maps an index to another index, which must also be in the
-  // domain of the inverse.
+  // The inverse of c is i -> k(swizzle(i)), where k is the inverse of the layout. Both i and swizzle(i) must
+  // be in the domain of k.
   Bits const b = bits_of(s.swizzle);
   if (right && inverse.is_leaf() && b.shift < 0) {
     Num const size = product_of(t, inverse);
@@ -33,10 +35,11 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   return swizzle_to_the_left(t, inverse, s.swizzle);
 }
 
-/// Returns the number of consecutive indices that the swizzle of s keeps consecutive: the largest power of
-/// two that divides both 2^base of the swizzle and the start of s; 2^40 if s has no swizzle. A start that is
-/// known only at run time is assumed to be a multiple of 2^base. A run-time check of this assumption is
-/// recorded, which tests only for a multiple of `wanted`, rounded up to a power of two, if `wanted` is less.
+/// Returns a number n such that the swizzle in s, which is swizzle(start + layout(c)), keeps n indices
+/// consecutive if they begin at a multiple of n in the layout. n is the greatest common divisor of `start`
+/// and 2^base, because the swizzle moves blocks of 2^base indices as a whole; it is 2^40 if s has no swizzle.
+/// If `start` is known only at run time, n is 2^base, and a run-time check is recorded: `start` must be a
+/// multiple of 2^base or, if `wanted` is static and less, of `wanted` rounded up to a power of two.
 ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s, Num wanted) {
   long long const run = s.swizzles() ? 1LL << bits_of(s.swizzle).base : 1LL << 40;
   if (!s.swizzles() || s.start.is(0)) return fixed(run);
@@ -130,7 +133,8 @@ ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool
     first = f;
   }
   if (offset.is(ValueKind::flag)) {
-    // The swizzle applies to byte addresses, not to element indices, so a recast does not change it.
+    // The offset is a smem_ptr_flag (the placeholder for a shared-memory address): the swizzle applies to
+    // byte addresses, not to element indices, so a recast does not change the swizzle.
     long long const bits = offset.root().s.v;
     if (!up && bits % n != 0) return t.refused(Rule::not_divisible, bits, n);
     offset.nodes[0].s = fixed(up ? bits * n : bits / n);
@@ -161,9 +165,8 @@ ZELLIGE_ALGEBRA constexpr Value recast_composed(Tape& t, View c, long long old_b
   return r;
 }
 
-/// Returns the cosize of c, one more than the greatest index. The result is exact if c has no swizzle, or if
-/// all numbers are known and c has at most 4096 elements; else it is the upper bound that the swizzle
-/// guarantees.
+/// Returns the cosize of the composed layout c: one more than its greatest index. The result may be an upper
+/// bound if c has a swizzle, and has unknown numbers or more than 4096 elements.
 ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
   constexpr long long limit = 4096;
   Settled s = settle(t, c, Asks::nothing);
@@ -234,8 +237,9 @@ ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, V
   if (!injective) t.refuse(Rule::composed_overlap, reach.v, size.v);
 }
 
-/// Returns the composition of layout a with the composed layout c: an uncomposed or swizzled layout if a
-/// normal form exists, else a composed layout.
+/// Returns the composition of layout a with the composed layout c. The result is x -> swizzle(start +
+/// layout(x)) or an uncomposed layout if the composition is known to have this form; else it is the composed
+/// layout x -> a(c(x)).
 ZELLIGE_ALGEBRA constexpr Value compose_with(Tape& t, View a, View c) {
   Value const both = composed(a, number(0), c);
   Settled const s = settle(t, both, Asks::nothing);
@@ -243,9 +247,9 @@ ZELLIGE_ALGEBRA constexpr Value compose_with(Tape& t, View a, View c) {
   return both;
 }
 
-/// Returns the result of the operation op on the operands a, at least one of which is a composed layout, for
-/// the operations whose row in the table of op.hpp has Composed::moves. Refused if the operation does not
-/// accept a composed layout for this operand.
+/// Returns the result of the operation op on the operands a, of which at least one is a composed layout. Only
+/// for operations with Composed::moves in the table of op.hpp: those with a rule of their own for composed
+/// layouts. Refused if the operation does not accept a composed layout at this position.
 ZELLIGE_ALGEBRA constexpr Value apply_composed(Op op, Tape& t, Values const& a) {
   int which = 0;
   while (which + 1 < a.size() && !a[which].is(ValueKind::composed)) ++which;

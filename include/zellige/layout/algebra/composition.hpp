@@ -38,9 +38,9 @@ struct Reached {
   List<Reach> digits;
   List<Steps> steps;
 };
-/// For the overlap check of composition(A, B), that the modes of B never carry from one mode of A into the
-/// next: records in r the stride of one more mode of B. This mode steps through A or, if the basis element e
-/// is not 0, through the mode of A that e selects.
+/// Records in r the stride of one more mode of B, for the overlap check of composition(A, B): the sum of the
+/// indices of B's modes must never carry from one mode of A into the next. If the basis element e is not 0,
+/// the mode of B steps through the mode of A that e selects, else through A.
 ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride) {
   for (Steps& s : r.steps) {
     if (s.e != e) continue;
@@ -51,9 +51,10 @@ ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride
   }
   r.steps.push_back({e, t.min(fixed(0), stride), t.max(fixed(0), stride), 1});
 }
-/// For the overlap check of composition(A, B), that the modes of B never carry from one mode of A into the
-/// next: records in r that one more mode of B steps up to `more` elements into mode number `place` of A. If
-/// the basis element e is not 0, `place` counts the modes within the mode of A that e selects.
+/// Records in r how far one more mode of B steps, for the overlap check of composition(A, B): the sum of the
+/// indices of B's modes must never carry from one mode of A into the next. The mode of B steps up to `more`
+/// elements into mode number `place` of A or, if the basis element e is not 0, into mode number `place`
+/// within the mode of A that e selects.
 ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place, Num more) {
   for (Reach& d : r.digits) {
     if (d.e != e || d.place != place) continue;
@@ -62,9 +63,10 @@ ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place
   }
   r.digits.push_back({e, place, more});
 }
-/// Refuses composition(A, B) if the modes of B, whose steps r records, could together carry from one mode of
-/// A into the next, or step in opposite directions. `a` lists the modes of A or, if the basis element e is
-/// not 0, the modes within the mode of A that e selects.
+/// Makes the overlap check of composition(A, B): refuses the operation if the sum of the indices of B's modes
+/// can carry from one mode of A into the next, or if the strides of B's modes differ in sign. r has the
+/// steps of these modes, recorded by note_step and note_digit. `a` lists the modes of A or, if the basis element e is not 0,
+/// the modes within the mode of A that e selects.
 ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& a, Reached const& r, Path e) {
   for (Steps const& s : r.steps) {
     if (s.e != e || s.modes < 2) continue;

@@ -1,5 +1,6 @@
-// Evaluates layouts, composed ones included, at a coordinate. apply_function computes on a tape (tape.hpp), whose
-// numbers may be unknown. Class Function is faster, but requires layouts whose numbers are known integers.
+// Evaluates layouts, composed ones included, at a coordinate. apply_function computes on a Tape (tape.hpp), which
+// accepts numbers that are known only at run time. Class Function is faster, but requires layouts whose numbers are
+// known integers.
 //
 //   apply_function(t, (_4,_8):(_8,_1) o _0 o (_10,_3):(_1,_10), 25)   is  14
 //   Function f(layout);  f(25)                                        is  14, for the same layout

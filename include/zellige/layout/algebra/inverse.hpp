@@ -88,9 +88,10 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     t.require(t.eq(t.mod(c.n.d, below), fixed(0)), Rule::left_inverse_stride, c.n.d, below);
     if (t.failed()) return nothing();
     Num const gap = t.div(c.n.d, below);
-    // The inverse returns (index / below) % gap as the coordinate along the mode of stride `below`. This
-    // coordinate must be less than the extent of that mode. It is if gap <= extent, or if the largest index
-    // of the modes so far, `last`, is less than extent * below.
+    // `below` and `extent` are the stride and the extent of the previous mode; `gap` is this mode's stride
+    // divided by `below`. The inverse computes the coordinate along the previous mode as (index / below) %
+    // gap, which must be less than `extent`. It is if gap <= extent, or if the largest index of the modes so
+    // far, `last`, is less than extent * below.
     Num const full = t.mul(extent, below);
     t.require(t.either(t.le(gap, extent), t.lt(last, full)), Rule::left_inverse_overlap, last, full);
     result.push_back(mode_node(gap, {before}));

@@ -74,7 +74,7 @@ ZELLIGE_ALGEBRA constexpr Value selected(Tape& t, Values const& a) {
   for (int i = 1; i < a.size() && !t.failed(); ++i) r.add(get(t, a[0], small(a[i])));
   return r;
 }
-/// Returns the pair (slice of layout l at crd, index at which the slice starts).
+/// Returns the pair (slice of the layout l at crd, index at which the slice starts).
 ZELLIGE_ALGEBRA constexpr Value sliced_from(Tape& t, View crd, View l) {
   Value const part = slice(t, crd, l);
   Value const start = offset_of(t, crd, l);
@@ -99,7 +99,7 @@ ZELLIGE_ALGEBRA constexpr Value called(Tape& t, View l, View crd) {
   }
   return index_of(t, crd, l);
 }
-/// Returns the coordinate at which the compact layout l has the given index, in the profile of l.
+/// Returns the coordinate at which the compact layout l has the given index, nested as the shape of l.
 ZELLIGE_ALGEBRA constexpr Value hier_coord(Tape& t, View index, View l) {
   return idx2crd(t, index, shape_of(l), stride_of(l));
 }

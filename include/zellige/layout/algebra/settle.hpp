@@ -46,8 +46,8 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
     if (n.s.v < 1) return s;
   }
   // Converts the start to a coordinate of f. Each nonzero number n of this coordinate is added to l as a mode
-  // of two elements, which are n apart. The following composition thereby checks that start + l(c) never
-  // carries.
+  // of two elements, which are n apart. The composition below then checks that start + l(c) never carries
+  // from one mode of f into the next.
   Value both = bundle(ValueKind::layout, l);
   long long rest = start.v, before = 1;
   for (int i = 0; i < flat.count && rest > 0; ++i) {
@@ -129,7 +129,8 @@ ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   s.start = t.add(begin, inner.start);
   if (!inner.swizzles()) {
     s.swizzle = f;
-    // Converts a swizzle of byte addresses to a swizzle of indices of elements of `bytes` bytes.
+    // If the address is not known yet (`waits`), the swizzle applies to byte addresses. Converts it to a
+    // swizzle of indices of elements of `bytes` bytes.
     long long const bytes = waits ? offset.root().s.v / 8 : 1;
     if (waits && bytes > 1 && count_bits(bytes) == 1) s.swizzle = recast_swizzle(t, f, bytes, true);
   } else if (begin.is(0)) {

@@ -129,8 +129,8 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, View l, View swizzl
   if (t.failed()) return nothing();
   return composed(moved, number(0), l);
 }
-/// Returns the mask of all bits that are set in some index of the layout; -1 if two modes share a bit or if
-/// numbers are unknown.
+/// Returns the mask of all bits that are set in some index of the layout. Returns -1 if two modes may set the
+/// same bit, or if the mask is not known.
 ZELLIGE_ALGEBRA constexpr long long bits_used(View l) {
   long long used = 0;
   for (ValueNode const& n : l) {
@@ -169,8 +169,8 @@ struct SplitStart {
   long long taken = 0;  // bits that the terms added so far may set
   bool disjoint = true;
 };
-/// Adds to `to`, which collects the bits of an index under a mask, the bits of `index` under that mask. `hit`
-/// is the mask of the bits that may be set in `index`.
+/// Adds the term `index` to a sum of which `to` collects only the bits under the mask to.mask. `hit` is the
+/// mask of the bits that may be set in `index`.
 ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long long hit) {
   long long const here = hit & to.mask;
   if (here == 0) return;
@@ -215,9 +215,9 @@ ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View
     }
   }
 }
-/// Returns the pair (slice of the composed layout c at crd, index at which the slice starts). The slice is an
-/// uncomposed layout unless some source bit of the swizzle and its target bit both vary within the slice; it
-/// is then a composed layout.
+/// Returns the pair (slice of the composed layout c at crd, offset to add to the slice's indices). The
+/// slice is an uncomposed layout where possible: no source bit of the swizzle may vary within the slice
+/// together with the target bit that it is xored into. Otherwise the slice is a composed layout.
 ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   View const swizzle = c[0], layout = c[2];
   if (layout.is(ValueKind::composed)) {

@@ -62,8 +62,8 @@ ZELLIGE_ALGEBRA constexpr Value max_alignment(Tape& t, View l) {
   for (ValueNode const& n : leaves_of(split[1])) g = t.gcd(g, n.d);
   return number(g);
 }
-/// Returns a layout that spreads `count` elements over the modes of a shape: each mode takes the greatest
-/// common divisor of its extent and the number of elements that are not yet placed.
+/// Returns a layout that spreads n = `count` elements over the modes of a shape. Mode by mode, g = gcd(extent,
+/// n) elements are placed in the mode, and n is divided by g.
 ZELLIGE_ALGEBRA constexpr Value domain_distribute(Tape& t, View shape, View count) {
   if (!count.is_leaf()) return t.refused(Rule::rank_mismatch, count.rank(), 1);
   List<ValueNode> result;
