@@ -243,8 +243,9 @@ ZELLIGE_HOST_DEVICE constexpr auto make_identity_layout(S const& shape) {
   return make_layout(shape, make_basis_like(shape));
 }
 
-// Returns the longest layout r of linear coordinates r(0), r(1), ... that a maps to consecutive indices, and
-// b too. A copy can move these elements as one vector.
+// Returns the longest layout r with a(r(i)) = b(r(i)) = i for all i below its size. The elements at the
+// linear coordinates r(0), r(1), ... are consecutive in both layouts, so that a copy can move them as one
+// vector.
 template <layout_like A, layout_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   return invoke<Op::max_common_layout>(a, b);
@@ -260,8 +261,8 @@ template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(L const& l) {
   return invoke<Op::max_alignment>(l);
 }
-/// Returns a layout that spreads n elements over the modes of a shape: each mode takes the greatest common
-/// divisor of its extent and the number of elements that are not yet placed.
+/// Returns a layout that spreads n elements over the modes of a shape. Mode by mode, g = gcd(extent, n)
+/// elements are placed in the mode, and n is divided by g.
 template <int_tuple S, int_tuple N>
 ZELLIGE_HOST_DEVICE constexpr auto domain_distribute(S const& shape, N const& n) {
   return invoke<Op::domain_distribute>(shape, n);
@@ -351,13 +352,14 @@ ZELLIGE_HOST_DEVICE constexpr auto get_nonswizzle_portion(L const& l) {
   }
 }
 
-// Returns the pair (slice of a composed layout at crd, index where the slice starts). If crd fixes all source
-// bits of the swizzle, the slice is an uncomposed layout, with strides that depend on crd.
+// Returns the pair (slice of the composed layout l at crd, offset to add to the slice's indices). If crd
+// fixes all bits that the swizzle xors into others, the slice can be an uncomposed layout; its strides then
+// depend on crd.
 template <class Crd, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ComposedLayout<A, O, B> const& l) {
   return invoke<Op::slice_and_offset>(crd, l);
 }
-/// Returns the slice of a composed layout at crd, but not the index where the slice starts.
+/// Returns the slice of the composed layout l at crd, without the offset that slice_and_offset also returns.
 template <class Crd, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, ComposedLayout<A, O, B> const& l) {
   return get<0>(slice_and_offset(crd, l));

@@ -128,7 +128,7 @@ ZELLIGE_HOST_DEVICE constexpr seq<(N - 1 - I)...> reversed(seq<I...>) {
 }
 
 /// Returns the pair (compact strides of the shape, stride that a following mode would have). The smallest
-/// stride is `current`.
+/// stride is `current`. Major is LayoutLeft (the first mode is the fastest) or LayoutRight (the last one).
 template <class Major, class S, class Cur>
 ZELLIGE_HOST_DEVICE constexpr auto compact(S const& shape, Cur const& current) {
   if constexpr (tuple_like<S>) {

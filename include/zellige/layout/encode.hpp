@@ -32,7 +32,8 @@ class Encoder {
   ZELLIGE_ALGEBRA constexpr void put(int n) { leaf(ValueKind::number, fixed(n)); }
   ZELLIGE_ALGEBRA constexpr void put(long long n) { leaf(ValueKind::number, fixed(n)); }
   ZELLIGE_ALGEBRA constexpr void put(auto n) { leaf(ValueKind::number, fixed(static_cast<long long>(n))); }
-  /// Writes a run-time number, as a reference to the next input of the tape.
+  /// Writes a run-time number: a reference to the next input of the tape, which computes at run time what
+  /// depends on such inputs. `is_wide`: the number needs 64 bits.
   ZELLIGE_ALGEBRA constexpr void input(bool is_wide) {
     if (is_wide) wide_ |= 1ULL << inputs_;
     leaf(ValueKind::number, expression(inputs_++));
@@ -59,12 +60,12 @@ class Encoder {
   ZELLIGE_ALGEBRA constexpr void stride() { part_ = Part::stride; }
   /// Ends a layout: numbers written next are no longer part of it.
   ZELLIGE_ALGEBRA constexpr void end() { part_ = Part::number; }
-  /// Appends the value written since the last take() or taken() to args, as the next argument.
+  /// Ends an argument of the operation: appends the value written since the last take() or taken() to `args`.
   ZELLIGE_ALGEBRA constexpr void take() {
     args.push_back(static_cast<Value&&>(v_));
     v_ = Value{};
   }
-  /// Returns the value written since the last call of take() or taken().
+  /// Returns the value written since the last call of take() or taken(), without appending it to `args`.
   ZELLIGE_ALGEBRA constexpr Value taken() {
     Value v = static_cast<Value&&>(v_);
     v_ = Value{};

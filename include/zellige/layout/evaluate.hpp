@@ -121,9 +121,9 @@ struct SelectedRow {
   Operation const* row = nullptr;
   bool inside = false;
 };
-/// Returns the first of the given operations that accepts the operands. If none accepts them and the first
-/// operand is a tensor, tries again with the tensor's layout in place of the tensor. `row` is null if no
-/// operation fits.
+/// Returns the first of the operations `rows` that accepts the operands. If none accepts them and the first
+/// operand is a tensor, tries again with the tensor's layout in place of the tensor. The member `row` of the
+/// result is null if no operation fits.
 inline SelectedRow choose_row(Rows const& rows, Operands const& operands) {
   if (Operation const* row = row_for(rows, operands)) return {row};
   if (operands.empty() || operands[0].is_word() || !operands[0].value.is(ValueKind::tensor)) return {};

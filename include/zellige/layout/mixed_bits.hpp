@@ -4,7 +4,7 @@
 //   to_mixed_bits(Layout<Shape<_8, _8>, Stride<_8, _1>>{}, make_coord(i, _3{}))
 //     is  i << 3 | 3: the low bits are known
 //
-// Applying a swizzle to such an offset shows which bits of the result are static.
+// The operators &, |, ^ and shifts by a static number keep track of which bits are known.
 #pragma once
 #include <zellige/layout/coordinate.hpp>
 

@@ -104,7 +104,7 @@ ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u) {
 
 // Returns a / b, rounded up. A tuple is divided by a tuple mode by mode. A tuple is divided by a number from
 // its first mode on, until no factor of the number remains: (4, 6) / 8 is (1, 3). If b is a layout, returns
-// the shape of the complement of b in a.
+// the shape of the complement of b below the size of a.
 template <class A, class B>
 requires(int_tuple<A> && (int_tuple<B> || layout_like<B>)) ZELLIGE_HOST_DEVICE
     constexpr auto ceil_div(A const& a, B const& b) {

@@ -47,7 +47,8 @@ ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Enco
     p.is_wide[i] = s.op == Arith::input ? e.is_wide(i) : (wide(s.a) || wide(s.b));
   }
 }
-/// Returns the plan of an operation on arguments of the types T.
+/// Returns the plan of operation op on arguments of the types T: the tree of the result, and the expressions
+/// that remain to be computed at run time. A refused operation gives a plan with the refusal.
 template <int nodes_max, int steps_max, auto op, class... T>
 ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
   Encoder e(sizeof...(T));
@@ -149,7 +150,8 @@ struct Slots {
   int narrow[n > 0 ? n : 1];
   long long wide[n > 0 ? n : 1];
 };
-/// Returns the run-time number in slot `id`: an input or the result of an expression.
+/// Returns the number in slot `id` of s, which holds the run-time numbers of plan P: its inputs and the
+/// results of its expressions.
 template <class P, int id, int n>
 ZELLIGE_STEP constexpr auto slot(Slots<n> const& s) {
   if constexpr (at<P>::is_wide(id))
@@ -157,7 +159,8 @@ ZELLIGE_STEP constexpr auto slot(Slots<n> const& s) {
   else
     return s.narrow[id];
 }
-/// Returns an operand of an expression: the number in slot `id`, or the static number v if id is negative.
+/// Returns an operand of an expression in plan P: the run-time number in slot `id` of s or, if `id` is
+/// negative, the static number v.
 template <class P, int id, long long v, int n>
 ZELLIGE_STEP constexpr auto operand(Slots<n> const& s) {
   if constexpr (id < 0 && fits_int(v))
@@ -247,9 +250,9 @@ ZELLIGE_STEP constexpr auto arithmetic_on(A a, B b) {
   else
     return y < 0 ? T(x << -y) : T(x >> y);
 }
-/// Executes step i of plan P: computes an expression and stores the result in slot i or, if the step is a
-/// check, reports its rule as broken if the check fails. A zero divisor has been reported by an earlier
-/// check.
+/// Executes step i of plan P. If the step is an expression, computes it and stores the result in slot i of s.
+/// If the step is a check that fails, reports its rule as broken. Does not test for a zero divisor: an
+/// earlier check has reported it.
 template <class P, int i, int n>
 ZELLIGE_STEP constexpr void step(Slots<n>& s) {
   using A = at<P>;
@@ -276,7 +279,8 @@ ZELLIGE_STEP constexpr void run_steps(Slots<n>& s, seq<I...>) {
   (step<P, I>(s), ...);
 }
 
-// Returns a number of the result: the number in slot `id`, or the static number v if id is negative.
+// Returns a number of an operation's result: the run-time number in slot `id` of s or, if `id` is negative, v
+// as a static integer.
 template <class P, int id, long long v, int n>
 ZELLIGE_STEP constexpr auto make_number(Slots<n> const& s) {
   if constexpr (id >= 0)
@@ -343,7 +347,8 @@ template <class P, int node>
 struct static_part<P, node, true, false> : static_element<P::value.nodes[node].d.v, P::value.nodes[node].e> {
 };
 
-/// Returns the shape (or, if `stride`, the strides) of a node of the result's tree.
+/// Returns the shape (or, if `stride`, the strides) of node number `node` in the result's tree, which plan P
+/// describes. s holds the run-time numbers.
 template <class P, int node, bool stride, int n>
 ZELLIGE_STEP constexpr auto make_part(Slots<n> const& s);
 template <class P, int node, bool stride, int n, int... I>
@@ -372,8 +377,8 @@ ZELLIGE_STEP constexpr auto make_part(Slots<n> const& s) {
       return s.narrow[id];
   }
 }
-/// Returns the object that the subtree of `node` in the result's tree describes: a layout, number, tuple,
-/// swizzle or composed layout.
+/// Returns the object that the subtree of node number `node` describes in the result's tree of plan P: a
+/// layout, number, tuple, swizzle or composed layout. s holds the run-time numbers.
 template <class P, int node, int n>
 ZELLIGE_STEP constexpr auto make_result(Slots<n> const& s);
 template <class P, int node, int n, int... I>
@@ -409,7 +414,8 @@ ZELLIGE_STEP constexpr auto make_result(Slots<n> const& s) {
   }
 }
 
-/// Computes the run-time expressions of plan P from the arguments, and returns the operation's result.
+/// Returns the result of the operation that plan P was made for. Computes the plan's run-time expressions
+/// from the arguments.
 template <class P, class... T>
 ZELLIGE_STEP constexpr auto execute(T const&... args) {
   Slots<at<P>::step_count()> slots{};
@@ -424,8 +430,8 @@ ZELLIGE_STEP constexpr auto execute(T const&... args) {
 }  // namespace detail
 
 namespace detail {
-/// Returns the result of an operation, computed with the smallest plan that has enough capacity. A refused
-/// operation is a compile error.
+/// Returns the result of operation op: makes a plan (the tree of the result and the expressions to compute at
+/// run time) with enough capacity, and executes it. A refused operation is a compile error.
 template <auto op, class... T>
 ZELLIGE_STEP constexpr auto invoke_general([[maybe_unused]] T const&... args) {
   using P = plan<op, T...>;

@@ -93,7 +93,8 @@ inline bool is_count(Value const& v, long long min, long long max) {
   return v.is_number() && v.root().e == 0 && v.root().s.v >= min && v.root().s.v <= max;
 }
 
-/// Returns true if an operand is of the kind that the parameter letter stands for.
+/// Returns true if the operand is of the kind that the parameter letter stands for, such as 'c' for a layout
+/// and 'n' for a number (see algebra/op.hpp).
 inline bool fits(char parameter, Operand const& o) {
   if (parameter == 'w') return !o.text.empty();
   if (parameter == 'e' && o.is_word()) return true;
@@ -135,7 +136,8 @@ inline bool fits(char parameter, Operand const& o) {
       return false;
   }
 }
-/// Returns the kind of operand that a parameter letter stands for, for error messages.
+/// Returns in words, for error messages, the kind of operand that a parameter letter stands for: "layout" for
+/// 'c', "number" for 'n'.
 constexpr char const* meaning(char parameter) {
   switch (parameter) {
     case 'c':
@@ -193,8 +195,8 @@ struct Match {
   std::size_t suited = 0;
   bool whole = false;
 };
-/// Returns how many of the operands match a list of parameter letters, and whether they match the complete
-/// list.
+/// Returns how many of the operands, from the first on, are of the kinds that a list of parameter letters
+/// asks for (such as "c n": a layout and a number), and whether the complete lists match.
 inline Match match(std::string_view letters, std::span<Operand const> operands) {
   Match m;
   for (std::size_t p = 0; p < letters.size();) {
@@ -302,9 +304,9 @@ struct Misfit {
   std::string why;
   std::size_t operand = 0;
 };
-/// Returns an explanation why none of the operations `rows` of the given name accepts the operands, and the
-/// index of the first operand that no operation accepts at its position; the number of operands if each is
-/// accepted, but there are too few.
+/// Explains why none of the operations `rows` accepts the operands; `name` is the name of these operations.
+/// Also returns the index of the first operand that no operation accepts at its position, or the number of
+/// operands if all are accepted but more are needed.
 inline Misfit misfit(std::string_view name, Rows const& rows, std::span<Operand const> operands) {
   std::size_t suited = 0;
   std::vector<std::string> wanted;

@@ -1,6 +1,6 @@
 // Converts the result of a layout operation on static arguments to a type. Most layout expressions need only this
-// conversion, which therefore dominates compile time. To keep it fast, the constant that the compiler keeps per
-// expression is small, and the type is built from this constant with few class templates and no functions.
+// conversion, so it dominates compile time. To keep it fast, the result is stored in a small constant (StaticResult),
+// from which the type is built with few class templates and no function calls.
 #pragma once
 #include <zellige/layout/encode.hpp>
 
@@ -30,8 +30,9 @@ struct StaticResult {
   int n[2 * leaves_max];  // shape and stride of each leaf
 };
 
-/// Returns the result v of an operation in compact form, or the refusal that the tape t recorded. The member
-/// `outcome` is Outcome::other if v does not fit the compact form.
+/// Converts the result v of an operation to a StaticResult, which can hold a number, a truth value or a small
+/// layout. If the tape t has recorded a refusal, returns this refusal. The result's `outcome` is
+/// Outcome::other if v does not fit.
 ZELLIGE_ALGEBRA constexpr StaticResult static_result(Value const& v, Tape const& t) {
   StaticResult r{};
   r.refusal = t.refusal();
@@ -67,7 +68,8 @@ ZELLIGE_ALGEBRA constexpr StaticResult static_result(Value const& v, Tape const&
   return r;
 }
 
-/// Returns the result of the operation on static arguments of the types T, in compact form.
+/// Returns the result of operation op on static arguments of the types T as a StaticResult, which can hold a
+/// number, a truth value, a small layout or a refusal.
 template <auto op, class... T>
 ZELLIGE_ALGEBRA constexpr StaticResult static_result() {
   Encoder e(sizeof...(T));
