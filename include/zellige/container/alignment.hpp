@@ -11,7 +11,8 @@ ZELLIGE_HOST_DEVICE inline bool is_byte_aligned(void const* p) {
   return (reinterpret_cast<size_t>(p) & (N - 1)) == 0;
 }
 
-/// An empty base class that gives derived classes an alignment of `Alignment` bytes.
+/// An empty base class that gives derived classes an alignment of `Alignment` bytes. `Child` has no effect on
+/// it; it makes the bases of different classes different types.
 template <size_t Alignment, class Child = void>
 struct alignas(Alignment) aligned_struct {};
 
