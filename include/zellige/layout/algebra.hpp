@@ -268,7 +268,7 @@ ZELLIGE_HOST_DEVICE constexpr auto domain_distribute(S const& shape, N const& n)
   return invoke<Op::domain_distribute>(shape, n);
 }
 /// Returns the layout or swizzle of the same memory in elements N times as large. Refused if a static stride
-/// and N do not divide one another.
+/// neither divides N nor is a multiple of N.
 template <int N, class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto upcast(L const& l) {
   return invoke<Op::upcast>(l, Int<N>{});

@@ -101,7 +101,7 @@ ZELLIGE_HOST_DEVICE constexpr auto wrap(T const& t) {
   else
     return make_tuple(t);
 }
-/// Returns the element of t if t is a tuple of one element, repeatedly; other values are returned unchanged.
+/// Returns t without enclosing tuples of one element: ((3)) becomes 3. Other values are returned unchanged.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto unwrap(T const& t) {
   if constexpr (detail::rank_or_1<T> == 1 && tuple_like<T>)

@@ -64,9 +64,9 @@ ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place
   r.digits.push_back({e, place, more});
 }
 /// Makes the overlap check of composition(A, B): refuses the operation if the sum of the indices of B's modes
-/// can carry from one mode of A into the next, or if the strides of B's modes differ in sign. r has the
-/// steps of these modes, recorded by note_step and note_digit. `a` lists the modes of A or, if the basis element e is not 0,
-/// the modes within the mode of A that e selects.
+/// can carry from one mode of A into the next, or if the strides of B's modes differ in sign. r has the steps
+/// of these modes, recorded by note_step and note_digit. `a` lists the modes of A or, if the basis element e
+/// is not 0, the modes within the mode of A that e selects.
 ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& a, Reached const& r, Path e) {
   for (Steps const& s : r.steps) {
     if (s.e != e || s.modes < 2) continue;

@@ -116,7 +116,7 @@ ZELLIGE_ALGEBRA constexpr Value flat_coord(Tape& t, View index, View l) {
 ZELLIGE_ALGEBRA constexpr Value wrapped(View v) {
   return choose(v.is_tuple(), v, bundle(ValueKind::tuple, v));
 }
-/// Returns the element of v if v is a tuple of one element, repeatedly; other values are returned unchanged.
+/// Returns v without enclosing tuples of one element: ((3)) becomes 3. Other values are returned unchanged.
 ZELLIGE_ALGEBRA constexpr Value unwrapped(Value v) {
   while (v.is_tuple() && v.rank() == 1) {
     Value const inner = v[0];

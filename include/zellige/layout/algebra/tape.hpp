@@ -190,8 +190,8 @@ class Tape {
   }
   ZELLIGE_ALGEBRA constexpr ScaledStride mul(ScaledStride a, Num b) { return {mul(a.n, b), a.e}; }
 
-  /// Refuses the operation with this rule, and x and y for its message, unless cond is nonzero. If cond is
-  /// unknown at compile time, records a check for run time.
+  /// Refuses the operation unless cond is nonzero: records `rule` as broken, with the numbers x and y for its
+  /// message. If cond is unknown at compile time, records a check for run time.
   ZELLIGE_ALGEBRA constexpr void require(Num cond, Rule rule, Num x, Num y) {
     if (cond.is_static() || !symbolic_) {
       if (cond.v == 0) refuse(rule, x.v, y.v);
