@@ -22,8 +22,8 @@ struct Arrangement {
   long bytes = 0;     // from the first byte of the first element to the last byte of the last element
   bool known = true;  // false: the layout cannot be described, and the tile is not checked
 
-  /// Adds a stride (positive, in bytes) to `strides` unless it is present. Sets `known` to false if `strides`
-  /// is full.
+  /// Adds a stride (positive, in bytes) to `strides` unless it is present. If `strides` is full, sets `known`
+  /// to false, which means that the layout cannot be described.
   constexpr void add(long stride) {
     int i = 0;
     while (i < count && strides[i] < stride) ++i;
@@ -50,9 +50,9 @@ struct Arrangement {
 };
 
 namespace detail {
-/// Adds a layout's modes to the description `a`: their strides, in bytes, to the strides of `a`, and the
-/// bytes that they span to a.bytes. `element`: size of an element in bytes. A negative stride sets a.known to
-/// false.
+/// Adds the layout shape:stride to the description `a`: the strides of its modes, in bytes, to a.strides, and
+/// the bytes that the modes span to a.bytes. `element`: size of an element in bytes. If a stride is negative,
+/// sets a.known to false, which means that the layout cannot be described.
 template <int I = 0, class S, class D>
 constexpr void add_modes(Arrangement& a, long element, S const& shape, D const& stride) {
   if constexpr (is_tuple_v<S>) {
@@ -79,8 +79,9 @@ constexpr void add_swizzle(Arrangement& a, int element_bits, Swizzle<B, M, S>) {
 }
 }  // namespace detail
 
-/// Returns the description of `layout`, whose elements have `element` bytes, a power of two. `known` is false
-/// in the result if the layout has no strides.
+/// Returns the description (swizzle and strides, in bytes) of `layout`, whose elements have `element` bytes, a
+/// power of two. The result's member `known` is false if the layout cannot be described, for example because
+/// it has no strides.
 template <class L>
 constexpr Arrangement arrangement(L const& layout, int element) {
   Arrangement a;

@@ -69,17 +69,17 @@ struct AsyncEngine {
 
 ZELLIGE_INLINE void fence_proxy_async() { ZELLIGE_ASYNC(fence_proxy, false); }
 ZELLIGE_INLINE void fence_mbarrier_init() { ZELLIGE_ASYNC(fence_proxy, true); }
-/// Returns the offset in bytes of `p` in this block's shared memory, as wgmma descriptors store it. Reports a
-/// finding if `p` is not in the block's own shared memory or not at a multiple of 16.
+/// Returns the offset in bytes of `p` in this block's shared memory, as wgmma descriptors store it. Reports an
+/// error of the kernel if `p` is not in the block's own shared memory or not at a multiple of 16.
 ZELLIGE_INLINE unsigned smem_address(Place p) { ZELLIGE_ASYNC(smem_address, p); }
-/// Reports a finding unless `bytes`, the value of the field `field` of a wgmma descriptor, is a multiple of
-/// 16 below 2^18.
+/// Reports an error of the kernel unless `bytes`, the value of the wgmma descriptor's field `field`, is a
+/// multiple of 16 below 2^18.
 ZELLIGE_INLINE void check_descriptor(const char* field, unsigned bytes) {
   if (bytes % 16 == 0 && bytes < 1u << 18) return;
   ZELLIGE_ASYNC(check_descriptor, field, bytes);
 }
-/// Returns the bits 52 to 61 of a wgmma descriptor, which the hardware ignores; the emulator stores the id of
-/// the tile's tensor there. With it the emulator finds a wgmma that reads beyond the tile.
+/// Returns the id of the tensor that contains `tile`, shifted to bits 52 to 61 of a wgmma descriptor. By this
+/// id, the emulator detects a wgmma that reads beyond the tensor. The hardware ignores these bits.
 ZELLIGE_INLINE unsigned long tensor_bits(Place tile) {
   return static_cast<unsigned long>(tile.region->id & 0x3ff) << 52;
 }
@@ -161,8 +161,9 @@ ZELLIGE_INLINE void bulk_commit() { ZELLIGE_ASYNC(bulk_commit); }
 /// Waits until at most the newest `pending` bulk groups of the thread are incomplete. With `read`, waits only
 /// until all older groups have read shared memory (PTX cp.async.bulk.wait_group.read).
 ZELLIGE_INLINE void bulk_wait(unsigned pending, bool read) { ZELLIGE_ASYNC(bulk_wait, pending, read); }
-/// Prefetches `bytes` bytes at `p` to L2. The emulator only reports a finding unless `p` is in global memory,
-/// and `p` and `bytes` are multiples of `alignment`. With `alignment` 1 nothing is checked.
+/// Stands for a prefetch of `bytes` bytes at `p` to L2, which has no effect on the emulator. Reports an error
+/// of the kernel unless `p` is in global memory, and `p` and `bytes` are multiples of `alignment`. If
+/// `alignment` is 1, checks nothing.
 ZELLIGE_INLINE void prefetch(Place p, unsigned bytes, unsigned alignment) {
   ZELLIGE_ASYNC(prefetch, p, bytes, alignment);
 }

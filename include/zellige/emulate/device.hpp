@@ -18,8 +18,8 @@ namespace zellige::emulate {
 
 /// Executes a warp collective: once all 32 lanes have called it, runs compute(const In in[32], Out out[32])
 /// once, and returns each lane's own Out. `mine`: this lane's operand; `what`: name of the collective.
-/// Reports a finding if some lanes call another collective, wait elsewhere or have returned. It does not
-/// order memory accesses: __syncwarp() and barriers do.
+/// Reports an error of the kernel if some lanes call another collective, wait elsewhere or have returned. A
+/// collective does not order memory accesses: __syncwarp() and barriers do.
 template <class In, class Out, class F>
 ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   Out out;
@@ -86,7 +86,8 @@ ZELLIGE_INLINE void cp_async_wait_all() {
 }
 
 /// Increments the counter atomically, wraps from `last` to 0, and returns the previous value (PTX atom.inc).
-/// What a block did before its increment happens before what another block does after a later increment.
+/// If block B increments the counter after block A, everything that A did before its increment happens before
+/// everything that B does after its own.
 ZELLIGE_INLINE unsigned atomic_increment(Place counter, unsigned last) {
   Thread& t = self();
   return t.engine->atomic_increment(t, counter, last);
@@ -143,8 +144,8 @@ ZELLIGE_INLINE P argument(const Argument*& next) {
   return parameter<P>::of(*next++);
 }
 
-/// Passes `kernel` and its parameter sizes to the engine, which runs it over the launch's grid. Call it in
-/// the library's entry function.
+/// Passes `kernel` and the sizes of its parameters to the emulator, which runs the kernel over the launch's
+/// grid. To be called in the entry function (extern "C") of the shared library that contains the kernel.
 template <class... P>
 void call(Launch& launch, void (*kernel)(P...)) {
   static constexpr std::size_t sizes[] = {parameter<P>::bytes..., 0};

@@ -5,7 +5,8 @@
 #define __global__
 #define __device__
 #define __host__
-// A host thread runs a block at a time, and the fibers of the block share its thread_local variables.
+// __shared__ variables become thread_local: a host thread runs one block at a time, and the CUDA threads of the
+// block, which are fibers of this host thread, share its thread_local variables.
 #define __shared__ thread_local
 #define __constant__
 #define __grid_constant__

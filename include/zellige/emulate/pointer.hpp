@@ -1,5 +1,5 @@
 // Checked pointers to global and shared memory, for kernels on the emulator. A checked pointer knows its
-// tensor: it has the arithmetic of a raw pointer, and the engine checks every access through it.
+// tensor: it has the arithmetic of a raw pointer, and the emulator checks every access through it.
 //
 //   pointer<half> tile = shared_pointer<half>("X", 0, 4096);
 //   tile[i] = half(1.0f);                                     // out of bounds, races: findings that name X
@@ -24,8 +24,8 @@ struct unqualified<const T> {
 template <class T>
 struct pointer;
 
-/// Reports a finding if the value contains poison: the NaN that the registers of a wgmma hold until its wait.
-/// Checks 16-bit elements, and 4-byte words, each as a float and as a pair of 16-bit floats.
+/// Reports an error of the kernel if the value contains poison: the NaN that the accumulators of a wgmma hold
+/// until wgmma_wait. Checks 16-bit elements, and 4-byte words, each as a float and as a pair of 16-bit floats.
 template <class T>
 ZELLIGE_INLINE void look_for_poison(Thread& t, const T& value) {
   if (!t.watch_poison) [[likely]]
@@ -164,8 +164,8 @@ ZELLIGE_INLINE constexpr pointer<U> recast(pointer<T> from) {
 }
 
 /// Returns a pointer to `count` elements of the block's dynamic shared memory, from byte_offset on, as the
-/// tensor `name`. Tensors may overlap: bytes last written under another name count as uninitialised. Ends the
-/// block with a finding if the range exceeds the launch's shared memory.
+/// tensor `name`. Tensors may overlap: bytes last written under another name count as uninitialised. If the
+/// range exceeds the launch's shared memory, reports an error of the kernel and ends the block.
 template <class T>
 ZELLIGE_INLINE pointer<T> shared_pointer(const char* name, unsigned byte_offset, unsigned count) {
   Thread& t = self();
@@ -173,8 +173,9 @@ ZELLIGE_INLINE pointer<T> shared_pointer(const char* name, unsigned byte_offset,
   return {reinterpret_cast<T*>(region->begin), region};
 }
 
-/// Converts a raw pointer to a checked one. Its tensor is the launch's tensor that contains `p`, or the
-/// block's whole dynamic shared memory. Ends the block with a finding if `p` is in neither.
+/// Converts a raw pointer to a checked one. The checked pointer's tensor is the launch's tensor that contains
+/// `p`, or the block's whole dynamic shared memory. If `p` is in neither, reports an error of the kernel and
+/// ends the block.
 template <class T>
 ZELLIGE_INLINE pointer<T> known(T* p) {
   Thread& t = self();
@@ -182,13 +183,13 @@ ZELLIGE_INLINE pointer<T> known(T* p) {
 }
 
 /// Checks a read of 1, 2, 4, 8 or 16 bytes at `p` by this thread, and returns the address to read from: `p`
-/// itself, or an array of NaNs after a finding.
+/// itself, or the address of an array of NaNs if the read is an error.
 ZELLIGE_INLINE const void* read_address(Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->read(t, p, bytes);
 }
 /// Checks a write of 1, 2, 4, 8 or 16 bytes at `p` by this thread, and returns the address to write to: `p`
-/// itself, or a scratch buffer after a finding.
+/// itself, or the address of a scratch buffer if the write is an error.
 ZELLIGE_INLINE void* write_address(Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->write(t, p, bytes);

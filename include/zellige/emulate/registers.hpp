@@ -1,8 +1,9 @@
-// Detects uses of uninitialised registers. Kernels for the emulator are compiled so that unwritten variables
-// hold a pattern (-ftrivial-auto-var-init=pattern). Fragments, vectors and register tensors replace the
-// pattern by NaNs that encode the declaration and the index of the value. Results computed from them stay
-// NaN, and a thread that stores, rounds, multiplies by or accumulates on such a NaN is reported. Here a
-// matmul accumulates on a fragment (a thread's registers) that nothing has cleared:
+// Detects uses of uninitialised registers in kernels on the emulator. Kernels are compiled so that unwritten
+// variables hold a bit pattern (-ftrivial-auto-var-init=pattern). The constructors of fragments, vectors and
+// register tensors replace the pattern by NaNs that encode the source position of the declaration and the
+// index of the value. Results computed from such NaNs are NaNs, too. A thread that stores, rounds, multiplies
+// by or accumulates on such a NaN is reported. In this example, a matmul accumulates on a fragment (a thread's
+// registers) that was not cleared:
 //
 //   Fragment<1, 16, 64> acc4;                       // no acc4.clear()
 //   multiply<half_t, 64, true, false>(acc4, a, b, warp, lane);
@@ -61,8 +62,9 @@ __attribute__((noinline, visibility("hidden"))) inline unsigned declaration(std:
   return 0;
 }
 
-/// Returns the index in `declarations` of the source position into which this function is inlined. Returns 0,
-/// for an unknown position, on processors other than x86-64 and AArch64.
+/// Enters the source position into which this function is inlined in the table `declarations`, unless it is
+/// there, and returns its index. Returns 0, for an unknown position, if the table has no room, or on
+/// processors other than x86-64 and AArch64.
 inline __attribute__((always_inline)) unsigned declared_here() {
 #if defined(__x86_64__)
   std::uintptr_t place;
@@ -77,8 +79,9 @@ inline __attribute__((always_inline)) unsigned declared_here() {
 #endif
 }
 
-/// Fills `count` values with NaNs that mark them as unwritten. The NaNs encode the caller's source position,
-/// as the position of the values' declaration. Does nothing for types that are not checked.
+/// Fills `count` values with NaNs that mark them as unwritten. Four-byte NaNs also encode the index of the
+/// value and the caller's source position, which counts as the position of the values' declaration. Does
+/// nothing for types that are not checked.
 template <class T>
 inline __attribute__((always_inline)) void leave_unwritten(T* values, int count) {
   if constexpr (number_bytes<T> == 4) {
@@ -111,16 +114,17 @@ struct Registers {
 /// How an unwritten value is used; it selects the words of the engine's message.
 enum class Use : unsigned char { stores, rounds, multiplies, accumulates };
 
-/// Reports the use of an unwritten register whose content is `word`. `value`: index of the register's value
-/// in the declared object, used if the NaN in `word` does not encode it.
+/// Reports the use of an unwritten register as an error of the kernel. `use`: what the thread does with the
+/// value; `word`: the register's content; `value`: index of the value in the declared object, for the case
+/// that the NaN in `word` does not encode it.
 inline __attribute__((always_inline)) void report_unwritten(Use use, std::uint32_t word, unsigned value) {
   Thread& t = self();
   const bool named = (word & unwritten_mask) == unwritten_word && (word >> 8 & 0x3ff) != 0;
   t.engine->unwritten(t, use, named ? declarations[word >> 8 & 0x3ff] : 0, named ? word & 0xff : value);
 }
 
-/// Reports a finding if one of the numbers in the `bytes` bytes at `registers` is unwritten. Template
-/// argument Bytes: size of a number, 4 or 2.
+/// Reports an error of the kernel if one of the numbers in the `bytes` bytes at `registers` is unwritten.
+/// `use`: what the thread does with them. Template argument Bytes: size of a number, 4 or 2.
 template <int Bytes>
 inline __attribute__((always_inline)) void look_for_unwritten(const void* registers, unsigned bytes,
                                                               Use use) {
@@ -141,9 +145,10 @@ inline __attribute__((always_inline)) void look_for_unwritten(const void* regist
   }
 }
 
-/// Marks registers that hold two 16-bit numbers each as unwritten, if they hold the compiler's pattern.
-/// Returns the index of their declaration in `declarations`, for look_for_unwritten_pair (a 16-bit NaN has no
-/// space for it), or 0 if the registers have been written.
+/// Fills `count` registers, which hold two 16-bit numbers each, with NaNs that mark them as unwritten, if the
+/// first one holds the compiler's pattern for uninitialised variables. Returns the index of the caller's
+/// source position in the table `declarations`, or 0 if the registers have been written. The caller passes
+/// this index to look_for_unwritten_pair, because a 16-bit NaN has no space for it.
 inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32_t* registers, int count) {
   std::uint32_t word = registers[0];
   asm volatile("" : "+r"(word));
@@ -151,17 +156,17 @@ inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32
   for (int i = 0; i < count; ++i) registers[i] = unwritten_half * 0x10001u;
   return declared_here();
 }
-/// Reports a finding if `pair`, an operand of a multiplication, is a pair of unwritten 16-bit numbers.
-/// `declared`: index of the declaration, as leave_unwritten_pairs returned it. `value`: index of the register
-/// in the declared object.
+/// Reports an error of the kernel if `pair`, an operand of a multiplication, is a pair of unwritten 16-bit
+/// numbers. `declared`: index of the declaration, as leave_unwritten_pairs returned it. `value`: index of the
+/// register in the declared object.
 inline __attribute__((always_inline)) void look_for_unwritten_pair(std::uint32_t pair, unsigned declared,
                                                                    unsigned value) {
   if (pair == unwritten_half * 0x10001u) [[unlikely]]
     report_unwritten(Use::multiplies, unwritten_word | declared << 8 | (value < 255 ? value : 255), value);
 }
 
-/// Reports a finding if `value` is an unwritten number, or has one in its array member `values`; other types
-/// are not checked.
+/// Reports an error of the kernel if `value` is an unwritten number, or a struct whose array member `values`
+/// contains one. `use`: what the thread does with the value. Other types are not checked.
 template <class T>
 inline __attribute__((always_inline)) void look_for_unwritten(const T& value, Use use) {
   if constexpr (number_bytes<T> != 0) {

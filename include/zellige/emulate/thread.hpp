@@ -1,6 +1,7 @@
-// Connects a kernel compiled for the emulator to the emulator's engine: the running thread, and the table of
-// the engine's functions. The kernel is in a shared library of its own. It finds its thread by the address of
-// its stack and the engine through the thread, so the library needs no symbol of the program that loads it.
+// Connects a kernel compiled for the emulator to the emulator's engine (src/emulate). Defines Thread, the state
+// of an emulated CUDA thread, and Engine, the table of the engine's functions that kernels call. The kernel is
+// in a shared library of its own. It finds its Thread from the address of its stack, and the Engine through a
+// pointer in the Thread, so the library needs no symbol of the program that loads it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -124,8 +125,8 @@ inline __attribute__((always_inline)) void count(Counter c, std::uint64_t n = 1)
   (*self().counters)[c] += n;
 }
 
-/// Reports a finding with the text `message`, at the caller's source line: for checks that an instruction's
-/// own function makes. `tensor`: name of the tensor involved, or "".
+/// Reports an error of the kernel with the text `message`, at the source line of the call. Used by functions
+/// that check their arguments themselves, such as load_once. `tensor`: name of the tensor involved, or "".
 inline __attribute__((always_inline)) void fail_at(const char* tensor, const char* message) {
   Thread& t = self();
   t.engine->fail(t, tensor, message);
@@ -142,8 +143,8 @@ struct Argument {
 struct Launch {
   const Argument* arguments = nullptr;
   unsigned argument_count = 0;
-  /// Called by `call`: passes the engine the kernel's body and the size in bytes of each parameter (0: a
-  /// pointer).
+  /// Gives the emulator the function `body`, which each thread of the grid will execute, and the number and
+  /// sizes of the kernel's parameters. sizes[i] is in bytes; 0: a pointer. Called by `call`.
   void (*run)(Launch&, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) = nullptr;
   void (*kernel)() = nullptr;  // set by `call`: the __global__ function
 };

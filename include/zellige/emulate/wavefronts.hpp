@@ -17,14 +17,15 @@
 
 namespace zellige::emulate {
 
-/// Returns the number of lanes whose accesses to shared memory, of `bytes` bytes each, are served in one
-/// phase.
+/// Returns the number of lanes whose accesses to shared memory, of `bytes` bytes each, the hardware serves
+/// together: 32 for up to 4 bytes, 16 for 8 bytes, 8 for 16 bytes.
 constexpr int lanes_per_phase(int bytes) { return bytes <= 4 ? 32 : 128 / bytes; }
 
 namespace detail {
 
-// Returns the number of passes that the active lanes in [first, last) take together: the largest number of
-// different words that they access in the same banks. A word is `unit` aligned bytes, at least 4.
+// Returns the number of passes (in which each bank delivers 4 bytes) for the accesses of the active lanes in
+// [first, last): the largest number of different words that they access in one bank. A word is `unit` aligned
+// bytes; one of 8 or 16 bytes occupies 2 or 4 adjacent banks.
 constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const bool* active, int first,
                                      int last, unsigned unit) {
   const unsigned columns = 128 / unit;
@@ -41,8 +42,9 @@ constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const 
   return worst;
 }
 
-// Returns true if the active lanes in [first, last) read equal addresses in pairs, so that two phases are
-// merged.
+// Returns true if the active lanes in [first, last) read equal addresses in pairs: all lanes i and i ^ 1, or
+// all lanes i and i ^ 2. The hardware then serves two groups of lanes, which it otherwise serves one after the
+// other, together.
 constexpr bool agree_in_pairs(const std::uint32_t* byte_addresses, const bool* active, int first, int last) {
   for (int mask = 1; mask <= 2; ++mask) {
     bool agree = true;
@@ -57,9 +59,10 @@ constexpr bool agree_in_pairs(const std::uint32_t* byte_addresses, const bool* a
 
 }  // namespace detail
 
-/// Returns the number of passes of an access by `lanes` lanes of `bytes` (1, 2, 4, 8 or 16) bytes each.
-/// byte_addresses[lane] must be a multiple of `bytes`; null `active` means that all lanes are active. `load`
-/// is true for ld.shared, and false for stores, ldmatrix and stmatrix, whose phases are not merged.
+/// Returns the number of passes (wavefronts, in which each bank delivers 4 bytes) of a shared-memory access by
+/// `lanes` lanes of `bytes` (1, 2, 4, 8 or 16) bytes each. byte_addresses[lane] must be a multiple of `bytes`;
+/// null `active` means that all lanes are active. `load` is true for ld.shared, which takes fewer passes if
+/// pairs of lanes read equal addresses, and false for stores, ldmatrix and stmatrix.
 constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* active, int lanes, int bytes,
                               bool load = false) {
   const unsigned unit =
@@ -89,8 +92,8 @@ constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* a
   return total;
 }
 
-/// Returns the fewest passes that an access of `bytes` bytes per lane by the active lanes could take without
-/// bank conflicts: one per phase with an active lane.
+/// Returns the number of passes that a shared-memory access of `bytes` bytes per lane takes without bank
+/// conflicts: one for each group of lanes_per_phase(bytes) lanes in which a lane is active.
 constexpr unsigned ideal_wavefronts(const bool* active, int lanes, int bytes) {
   const int phase = lanes_per_phase(bytes);
   unsigned total = 0;
