@@ -61,9 +61,9 @@ inline std::string whole(const std::string& path) {
 }
 }  // namespace detail
 
-/// Returns the manifest with hashes added, by which Program::load checks that manifest and cubin belong
-/// together. Must be called after a manifest (docs/reference/manifest.md) was edited by hand. `name` appears
-/// in error messages.
+/// Returns the text `manifest` (docs/reference/manifest.md) with hashes of itself and of `cubin`, the contents
+/// of the cubin file. By these hashes, Program::load checks that the two belong together. Must be called after
+/// a manifest was edited by hand. `name` appears in error messages.
 inline std::string sealed(const std::string& manifest, const std::string& cubin, const std::string& name) {
   char* text = nullptr;
   detail::check(zellige_manifest_seal(manifest.c_str(), name.c_str(), cubin.data(), cubin.size(), &text));

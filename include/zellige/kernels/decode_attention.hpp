@@ -50,10 +50,11 @@ struct DecodePlan {
   static_assert(rows == 8 || rows == 16);
 };
 
-/// Adds up `parts` partial results over different keys; part(w) points to the w-th. In each row, a partial result has
-/// the weight 2^(its maximum - the largest maximum of all). The block's threads share the chunks of 4 columns with
-/// numbers `from` to `to` - 1. For each chunk, calls take(row, column, x, maximum, total): x has the four weighted
-/// sums, maximum is the row's largest score, and total is the row's sum of exponentials.
+/// Adds up `parts` partial results of attention over different keys; part(w) points to the w-th. In each row, a partial
+/// result has the weight 2^(its maximum - the largest maximum of all). A chunk is 4 adjacent columns of a row; each
+/// thread of the block computes some of the chunks with numbers `from` to `to` - 1. For each chunk, it calls take(row,
+/// column, x, maximum, total): x has the four weighted sums, maximum is the row's largest score, and total is the row's
+/// sum of exponentials.
 template <class Plan, class Part, class Take>
 ZELLIGE_CALL void combine(int parts, Part part, int from, int to, Take take) {
   for (int i = from + static_cast<int>(threadIdx.x); i < to; i += Plan::threads) {

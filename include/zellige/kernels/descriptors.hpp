@@ -39,7 +39,8 @@ TmaTensor tma_matrix(const char* name, int64_t rows, int64_t columns, int64_t bo
 }
 
 /// Returns the TMA description of a contiguous row-major rows x k matrix as a rank-3 tensor [k / 64][rows][64]. A box
-/// has box_rows rows and 64 * chunks columns; a rank-2 box with the 128-byte swizzle could have only 64 columns.
+/// has box_rows rows and 64 * chunks columns of the matrix. A rank-2 box with the 128-byte swizzle could have only 64
+/// columns, because T has 2 bytes.
 template <class T>
 TmaTensor tma_chunks(const char* name, int64_t rows, int64_t k, int64_t box_rows, int64_t chunks,
                      TmaPromotion promotion) {

@@ -7,10 +7,12 @@
 //   layer   y = (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * weight + bias
 //   plain_rms, plain_layer: without weight and bias, which are then not read
 //
-// V, Threads, Chunks, Long and the grid are as in softmax.hpp. Shared memory: 8 * Threads / 32 floats.
+// A block of Threads threads reads a row; each thread keeps Chunks chunks of V elements in registers. With Long, rows
+// may have more than V * Threads * Chunks columns. softmax.hpp says what V = 8 requires, and which grid is fastest.
+// Shared memory: 8 * Threads / 32 floats.
 //
-// LayerNorm needs only one barrier per row. A warp sums the squared deviations of its n elements from their own mean;
-// adding n (warp's mean - row's mean)^2 gives their squared deviations from the row's mean.
+// LayerNorm needs only one barrier per row. A warp sums the squared deviations of its n elements from the mean of
+// these n elements; adding n (warp's mean - row's mean)^2 gives their squared deviations from the row's mean.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/row.hpp>

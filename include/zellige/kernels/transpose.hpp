@@ -9,8 +9,9 @@
 // that rows, columns and pitches are multiples of 8, and that both matrices start at multiples of 16 bytes. Without
 // Aligned, elements are loaded and stored one by one.
 //
-// A thread's four registers of one ldmatrix.x4 are 8 adjacent elements of a row of y if 8x8 matrix number i (0 to 3)
-// consists of the rows 8 a + 2 i + b of x, with a = 0..3 and b = 0, 1. The shared-memory layout makes these eight rows
+// To store 16 bytes, a thread needs 8 adjacent elements of a row of y, which are in 8 adjacent rows of x. One
+// transposing ldmatrix.x4 loads them into the thread's four registers if 8x8 matrix number i (0 to 3) consists of the
+// rows 8 a + 2 i + b of x, with a = 0..3 and b = 0, 1. The shared-memory layout makes the eight rows of a matrix
 // consecutive, and the swizzle places them in different banks.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
