@@ -216,9 +216,9 @@ template <class SV, class... S, class AV, class... A, class DV, class... D, clas
 requires congruent_types<tuple<S...>, tuple<D...>>::value inline constexpr bool repeats_instructions_v<
     Layout<tuple<SV, S...>, tuple<AV, A...>>, Layout<tuple<DV, D...>, tuple<BV, B...>>> =
     repeats_v<tuple<S...>, tuple<A...>, tuple<B...>>;
-/// Returns layout `l`, (V, Rest...), with the extents of repeating modes set to 1, so that the copy is issued
-/// once. A mode of Rest repeats if its stride is 0 both in `a`, the strides of the source, and in `b`, those
-/// of the destination. I... are the indices of Rest.
+/// Returns layout `l`, (V, Rest...), without repetitions of the same instruction: the extent of a mode of Rest
+/// is set to 1 if the mode's stride is 0 both in `a`, the strides of the source, and in `b`, the strides of the
+/// destination. I... are the indices of the modes in Rest.
 template <class L, class A, class B, int... I>
 ZELLIGE_STEP constexpr auto instructions_once(L const& l, A const& a, B const& b, seq<I...>) {
   return make_layout(

@@ -46,7 +46,7 @@ ZELLIGE_CALL void cp_async_hint(emulate::pointer<T> to, emulate::pointer<U> from
 /// Closes a group, which contains all copies that this thread has issued and not yet committed.
 ZELLIGE_CALL void cp_async_commit() { emulate::cp_async_commit(); }
 /// Waits until at most the `Groups` newest committed groups of this thread are in flight. Other threads see the
-/// data after a barrier.
+/// data after a barrier. If `All`, cp_async_wait<0> also waits for copies that are not committed.
 template <int Groups, bool All = zero_waits_for_all>
 ZELLIGE_CALL void cp_async_wait() {
   if constexpr (Groups == 0 && All)
@@ -91,8 +91,8 @@ ZELLIGE_CALL void cp_async(void* to, const void* from, unsigned valid_bytes) {
 /// Returns the shared-memory address of `to` for a cp.async with a cache policy, in a form that ptxas cannot split
 /// into a per-thread and a warp-uniform part. For a split address, ptxas of CUDA 12.0 to 13.3 encodes the wrong
 /// register, and the GPU ends the kernel with an illegal instruction (docs/reference/hardware.md). The function ANDs
-/// the address with 0xffffffff in odd threads and with 0x7fffffff in even ones. This does not change it, because bit
-/// 31 of a shared-memory address is 0.
+/// the address with 0xffffffff in odd threads and with 0x7fffffff in even ones. The AND does not change the address,
+/// because bit 31 of a shared-memory address is 0.
 ZELLIGE_CALL uint32_t unsplit_smem_address(const void* to) {
   uint32_t keep;
   asm("{\n.reg .b32 thread;\nmov.u32 thread, %%tid.x;\nshl.b32 thread, thread, 31;\nor.b32 %0, thread, "

@@ -1,6 +1,6 @@
 // Evaluates operations on instructions, tiled MMAs, tiled copies and TMA copies. Operations are selected by
-// name; operands and results are strings in CuTe's notation. Serves `zellige layout` and tests, in addition
-// to layout/evaluate.hpp, which has the operations on layouts.
+// name; operands and results are strings in CuTe's notation. Used by the command `zellige layout` and by tests.
+// layout/evaluate.hpp has the operations on layouts alone.
 //
 //   evaluate_atom("tiled_mma_layout_tv", {"SM80_16x8x16_F32F16F16F32_TN", "(_2,_2,_1):(_1,_2,_0)",
 //                                         "(_,_,_)", "A"})
@@ -106,10 +106,10 @@ inline CopyAtomValue copy_atom(Tape& t, std::string const& name, std::string con
           part(CopyPart::reference), bits};
 }
 
-/// Returns the TiledMMA that three strings describe, seen from its operand `part` ('A', 'B' or 'C'). a[from]
-/// is the instruction, a[from + 1] the layout of its repetitions over M, N and K, a[from + 2] the permutation
-/// of M, N and K. Modes omitted in a layout have one repetition, those omitted in a permutation are not
-/// permuted.
+/// Returns how a TiledMMA partitions its operand `part` ('A', 'B' or 'C'). Three strings describe the TiledMMA:
+/// a[from] is the instruction, a[from + 1] the layout of its repetitions over M, N and K, a[from + 2] the
+/// permutation of M, N and K. Modes that the layout omits have one repetition; modes that the permutation
+/// omits are not permuted.
 inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, char part) {
   NamedMma const m = named_mma(a.at(from));
   MmaPart const p = part == 'A' ? MmaPart::a : part == 'B' ? MmaPart::b : MmaPart::c;
@@ -125,8 +125,8 @@ inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, c
                             : m.atom.c,
           m.atom.shape, vmnk, permutation};
 }
-/// Returns the TiledCopy that consists of `atom` and the pair (layout_tv, tiler), seen from its source (side
-/// 'S') or its destination ('D').
+/// Returns how a TiledCopy partitions its source (`side` is 'S') or its destination ('D'). The TiledCopy
+/// consists of the instruction `atom` and of `tv_and_tiler`, the pair (layout_tv, tiler).
 inline algebra::CopyTiling copy_tiling(CopyAtomValue const& atom, Value const& tv_and_tiler, char side) {
   return {tv_and_tiler[0], tv_and_tiler[1], atom.reference, side == 'S' ? atom.source : atom.destination};
 }

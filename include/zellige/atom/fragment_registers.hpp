@@ -74,7 +74,7 @@ ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
   }
 }
 
-/// Returns the address at which tensor iterator p points, as instructions need it: a raw pointer on the
+/// Returns the address to which tensor iterator p points, for an instruction's operand: a raw pointer on the
 /// device, a checked pointer on the emulator. If p has a swizzle, the swizzle is applied to the address.
 #if defined(ZELLIGE_EMULATE)
 template <class T>
@@ -106,8 +106,8 @@ ZELLIGE_HOST_DEVICE constexpr auto instruction_address(swizzle_ptr<Sw, It> const
   return instruction_address(swizzle_ptr<Sw, It>::apply_swizzle(p.ptr_));
 }
 
-/// Returns the address of element 0 of tensor x, as instructions need it. Includes the offset of x's layout
-/// and the swizzle of its iterator.
+/// Returns the address of element 0 of tensor x: a raw pointer on the device, a checked pointer on the
+/// emulator. Includes the offset of x's layout and the swizzle of its iterator.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto first_address(X const& x) {
   return instruction_address(x.data() + x.layout()(Int<0>{}));

@@ -46,8 +46,8 @@ struct LaunchShape {
 };
 
 /// Returns one sentence on the first limit of SM90 that the launch exceeds, or "" if it exceeds none. Tiles
-/// must be aligned, disjoint, and within shared memory. The registers of all roles after setmaxnreg must not
-/// exceed those of the block.
+/// must be aligned, disjoint, and within shared memory. If warpgroups change their register counts by
+/// setmaxnreg, all of them together must not have more registers than the block.
 inline std::string launch_error(const LaunchShape& l) {
   const std::string who = std::string("launch of ") + l.name + ": ";
   const auto s = [](long long x) { return std::to_string(x); };

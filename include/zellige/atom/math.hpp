@@ -62,9 +62,9 @@ ZELLIGE_ANYWHERE float exp(float x) {
 }
 
 /// Returns e^(scale * x - top), as online softmax needs it, where `top` is the row's maximum of scale * x. If several
-/// x have the same `scale` and `top`, each call compiles to two instructions. scale * x and top are rounded
-/// separately, so the exponent's error is a few ulp of each. `top` may be the lowest finite float, the initial value
-/// of a maximum.
+/// x have the same `scale` and `top`, each call compiles to two instructions. The exponent's error is a few ulp of
+/// scale * x plus a few ulp of top, even if their difference is small. `top` may be the lowest finite float, the
+/// initial value of a maximum.
 ZELLIGE_ANYWHERE float exp_below(float x, float scale, float top) {
   constexpr float log2e = 1.4426950409f, lowest = -3.4028234664e38f;
   const float shift = top * log2e;
@@ -144,7 +144,7 @@ ZELLIGE_ANYWHERE float gelu(float x) {
 #endif
 }
 /// Returns the tanh approximation of GELU, x (1 + tanh z) / 2 with z = sqrt(2 / pi) (x + 0.044715 x^3). Computes
-/// (1 + tanh z) / 2 as sigmoid(2 z), which does not cancel.
+/// (1 + tanh z) / 2 as sigmoid(2 z), because 1 + tanh z loses precision by cancellation for negative z.
 ZELLIGE_ANYWHERE float gelu_tanh(float x) {
   constexpr float a = 1.5957691216f, b = 1.5957691216f * 0.044715f;
   return x * sigmoid(x * fma(x * x, b, a));

@@ -24,8 +24,8 @@ namespace zellige {
 namespace detail {
 
 /// Returns the descriptor (shape, types, issuing threads) of instruction type Op. This is Op::row() if that exists,
-/// otherwise the descriptor that find_mma parses from Op::name. Converts to false if Op has neither or the name is
-/// unknown.
+/// otherwise the descriptor that find_mma parses from Op::name. The result converts to false if Op has neither member,
+/// or if the name is unknown.
 template <class Op>
 ZELLIGE_ALGEBRA constexpr MmaRow row_of() {
   if constexpr (requires { Op::row(); })

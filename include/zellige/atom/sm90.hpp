@@ -21,9 +21,9 @@ using Space = Instruction::Space;
 using Completion = Instruction::Completion;
 
 /// Returns the descriptor of an instruction that moves data or synchronises. `issuers` is the number of threads that
-/// execute it together, `alignment` the required alignment of its memory addresses in bytes. The compute capability is
-/// taken from the digits in `name`. If `name` contains SETMAXNREG or WGMMA, the instruction is marked as one of sm_90a
-/// only.
+/// execute it together, `from` and `to` are the memory spaces of source and destination, `alignment` is the required
+/// alignment of its memory addresses in bytes, and `call` shows how a kernel calls it. The compute capability is taken
+/// from the digits in `name`. If `name` contains SETMAXNREG or WGMMA, the instruction is marked as one of sm_90a only.
 constexpr Instruction row(const char* name, const char* ptx, Kind kind, int issuers, Space from, Space to,
                           int alignment, Completion completion, const char* call) {
   Instruction i{};

@@ -55,8 +55,9 @@ struct TiledCopy : Atom_ {
     return tidfrg<AtomLayoutDst>(x);
   }
   /// Returns the view ((ThrV, ThrX), FrgV, (RestM, RestN, ...)) of a tensor that is already divided into tiles,
-  /// ((TileM, TileN, ...), (RestM, RestN, ...)). `order` maps (thread, value) of the instruction to (thread, value) in
-  /// its reference layout.
+  /// ((TileM, TileN, ...), (RestM, RestN, ...)). ThrV are the threads of one instruction, ThrX its repetitions over
+  /// threads, FrgV a thread's values. `order` maps (thread, value) at the instruction's source or destination to
+  /// (thread, value) in its reference layout.
   template <class X, class Order>
   ZELLIGE_HOST_DEVICE static constexpr auto tile2thrfrg(X&& x, Order const& order) {
     if constexpr (tensor_like<X>) {
@@ -242,7 +243,8 @@ struct TV_Tiler {
   using Tiler_MN = Tiler;
   using TiledLayout_TV = LayoutTV;
 
-  /// Returns the view ((threads, values), (RestM, RestN, ...)) of tensor x, (M, N, ...).
+  /// Divides tensor x, (M, N, ...), into tiles, and each tile among threads. Returns the view ((threads, values),
+  /// (RestM, RestN, ...)): `threads` indexes the threads, `values` a thread's values in one tile.
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto apply(X&& x) {
     return composition(zipped_divide(x, Tiler_MN{}), make_tile(TiledLayout_TV{}, _));

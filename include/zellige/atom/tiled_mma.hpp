@@ -101,9 +101,9 @@ struct TiledMMA : Atom_ {
   }
 
   /// get_layoutC_MN, get_layoutA_MK and get_layoutB_NK return a pair of layouts. The first maps an element of the
-  /// tile of C (M, N), A (M, K) or B (N, K) to (operand thread, value). Operand threads are the threads that hold
-  /// different elements, one for each set of threads with the same elements, numbered from 0. The second layout maps
-  /// the number of an operand thread to its thread index.
+  /// tile of C (M, N), A (M, K) or B (N, K) to (operand thread, value). Threads that hold the same elements count as
+  /// one operand thread; operand threads are numbered from 0. The second layout maps the number of an operand thread
+  /// to the index of the first of its threads.
   ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_MN() const {
     return inverse_of(thrfrg_C(tile<0, 1>()), tile<0, 1>(), thr_layout_vmnk_(make_coord(_, _, _, Int<0>{})));
   }
@@ -138,7 +138,7 @@ struct TiledMMA : Atom_ {
         [&] { return thr_layout_vmnk_(at); });
   }
   /// Returns the shape (V, RestM, RestN, ...) of a thread's part of operand `part` (A, B or C), a tensor of shape
-  /// `shape`.
+  /// `shape`. LayoutTV is the instruction's layout of this operand.
   template <MmaPart part, class LayoutTV, class S>
   ZELLIGE_HOST_DEVICE constexpr auto partition_shape(S const& shape) const {
     return invoke<TiledOp::mma_partition_shape>(shape, Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{},
@@ -218,9 +218,9 @@ ZELLIGE_HOST_DEVICE constexpr auto three_permutations(Permutations const& p) {
 }
 }  // namespace detail
 
-/// Returns a TiledMMA that repeats the instruction over groups of threads along M, N and K, each of which issues it
-/// on other elements. The layout `threads` maps (m, n, k) to the index of a group. Each mode of `permutations`
-/// permutes M, N or K before tiling, or is the extent of the tile along it, or is `_` (none).
+/// Returns a TiledMMA that repeats the instruction `atom` along M, N and K: each repetition is issued by a different
+/// group of threads. The layout `threads` maps (m, n, k) to the index of a group. A mode of `permutations` is a
+/// permutation of M, N or K that is applied before tiling, or the extent of the tile along this mode, or `_` (none).
 template <class... Args, class Threads = Layout<Shape<_1, _1, _1>>,
           class Permutations = Tile<Underscore, Underscore, Underscore>>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_mma(MMA_Atom<Args...> const& atom, Threads const& threads = {},

@@ -1,7 +1,7 @@
-// Lets TiledCopy, TiledMMA and TMA copies, whose layouts are C++ types, call the functions of atom/algebra, which
-// compute on layouts as constexpr objects of class `Value`. For example, TiledMMA calls
-// invoke<TiledOp::thrfrg>(layout, ...). This converts the type of each argument to a Value, calls thrfrg at compile
-// time, and converts the result to a layout type.
+// Lets classes whose layouts are C++ types (TiledCopy, TiledMMA, TMA copies) call the functions of atom/algebra. These
+// functions compute on layouts that are constexpr objects of class `Value`. For example, TiledMMA calls
+// invoke<TiledOp::thrfrg>(layout, ...). This call converts the type of each argument to a Value, calls thrfrg at
+// compile time, and converts the result to a layout type.
 #pragma once
 
 #include <zellige/atom/algebra/tma.hpp>
@@ -34,9 +34,8 @@ enum class TiledOp : short {
   gmma_descriptor,
 };
 
-/// Returns true if operation `op` can be applied to a composed layout A o B by applying it to B alone. A may then be
-/// any function, such as a table lookup. Called for layouts whose A has strides of a user's type
-/// (ends_in_user_module).
+/// Returns true if `op` of a composed layout A o B is A composed with `op` of B, for any function A, even one that is
+/// not linear, such as a table lookup. Called for layouts whose A has strides of a type that the user defines.
 ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(TiledOp op) {
   return op == TiledOp::thrfrg || op == TiledOp::mma_partition || op == TiledOp::tidfrg ||
          op == TiledOp::copy_partition || op == TiledOp::tile_to_threads || op == TiledOp::retile;
@@ -124,8 +123,9 @@ ZELLIGE_ALGEBRA constexpr Value apply(TiledOp op, Tape& t, Values const& a) {
 
 namespace detail {
 
-/// The result of a TiledOp, encoded as a constant with at most 40 nodes (modes of a layout or tuple). Smaller buffers
-/// are not tried first, because the results of these operations are rarely small.
+/// The result of the TiledOp `op` on arguments of types T..., encoded as a constant with at most 40 nodes (modes of a
+/// layout or tuple). The primary template, for operations of other enums, has only 12 nodes, which is rarely enough for
+/// the results of these operations.
 template <auto op, class... T>
 requires is_same_v<remove_cvref_t<decltype(op)>, TiledOp>
 struct plan<op, T...> {

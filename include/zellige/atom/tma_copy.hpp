@@ -162,8 +162,8 @@ struct TmaTile {
     return invoke<op>(global, shared, tiler, Int<bits>{}, Int<box_bits>{}, more...);
   }
 };
-/// Returns the parameters of a TMA copy as a TmaTile: the layouts of `global` and `shared`, without the swizzle of
-/// `shared`, and the tile `tiler`. Box is the type of a box element.
+/// Returns the parameters of a TMA copy as a TmaTile: the layout of `global`, the layout `shared` without its swizzle,
+/// the tile `tiler`, and the sizes of T and Box, the types of a tensor element and of a box element.
 template <class T, class Box, class X, class S, class Tiler>
 ZELLIGE_HOST_DEVICE constexpr auto tma_tile(X const& global, S const& shared, Tiler const& tiler) {
   auto const unswizzled = get_nonswizzle_portion(shared);

@@ -9,6 +9,9 @@
 //                                   make_shape(0, 0), make_shape(1, 1));         // first tap, dilation
 //   Tensor a = tma.get_tma_tensor(shape(x));    // ((Q * P * N), (C, S, R)), of coordinates (c, whd, n, srt)
 //
+// In the shape of `a`, P and Q are the height and width of the output image, R and S those of the filter. A coordinate
+// consists of the channel c, the pixel (w, h, d), the image n and the filter tap (s, r, t).
+//
 // The corners define the pixels that a filter's first tap visits: in dimension i, from lower_corner to extent - 1 +
 // upper_corner in steps of the convolution's stride. The other taps are at offsets from these pixels. A filter of S
 // taps with padding p has lower_corner = lower_padding = -p, upper_corner = p - (S - 1) * dilation, and upper_padding
@@ -78,8 +81,8 @@ namespace detail {
                            std::to_string(value) + "; " + needed);
 }
 
-/// Returns the number of filter taps along dimension I, computed from the corners, the paddings and the dilation of g.
-/// If the dilation is 0, throws or, if it is static, fails to compile.
+/// Returns the number of filter taps along dimension I of the convolution `g`, computed from its corners, paddings and
+/// dilation. If the dilation is 0, throws or, if it is static, fails to compile.
 template <class G, int I>
 constexpr auto taps_of(G const& g, Int<I>) {
   auto const step = get<I>(g.dilation);
@@ -99,9 +102,9 @@ constexpr auto taps_of(G const& g, Int<I>) {
   }
 }
 
-/// Returns the tensor of TMA coordinates (c, (w, h, d), n, (s, r, t)) of the im2col matrix. Its modes are (pixels,
-/// (channels, taps)) if pixels_first, else ((channels, taps), pixels). `whdn` is the shape (W, H, D, N) of the images,
-/// g the convolution.
+/// Returns the tensor of TMA coordinates (c, (w, h, d), n, (s, r, t)) of the im2col matrix: channel, pixel, image and
+/// filter tap. The tensor's modes are (pixels, (channels, taps)) if pixels_first, else ((channels, taps), pixels).
+/// `channels` is the number of channels, `whdn` the shape (W, H, D, N) of the images, `g` the convolution.
 template <bool pixels_first, class Channels, class Pixels, class G, int... I>
 constexpr auto im2col_tensor(Channels const& channels, Pixels const& whdn, G const& g, seq<I...>) {
   constexpr int dims = int(sizeof...(I));
@@ -147,9 +150,9 @@ TmaTensor im2col_descriptor(Global const& cwhdn, G const& g, seq<I...>, int byte
   return t;
 }
 
-/// Throws if the filter has no taps along a dimension, or if an offset of a tap does not fit the instruction. The
-/// instruction has 16 bits for the offsets along all dimensions: with one dimension an offset is at most 65535, with
-/// two 255, with three 31.
+/// Throws if the filter of convolution `g` has no taps along a dimension, or if the offset of a tap does not fit the
+/// instruction. The instruction has 16 bits for the offsets along all dimensions: with one dimension an offset is at
+/// most 65535, with two 255, with three 31.
 template <class G, int... I>
 void check_taps(G const& g, seq<I...>) {
   constexpr int dims = int(sizeof...(I)), max_tap = dims == 1 ? 65535 : dims == 2 ? 255 : 31;

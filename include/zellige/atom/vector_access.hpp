@@ -228,8 +228,8 @@ ZELLIGE_ALGEBRA consteval Misaccess misaccess() {
   }
 }
 
-/// Returns true if the elements of one access `a` (its numbers of bits at the source and at the destination) are in
-/// the same order in source S as in destination D.
+/// Returns true if the elements of one access have the same order in source S as in destination D. `a` has the numbers
+/// of bits that one access moves at S and at D; 0 means registers, whose elements are in order.
 template <class S, class D, Access a>
 ZELLIGE_ALGEBRA consteval bool same_order() {
   if constexpr (lie_for<S, a.source> != Lie::in_another_order &&
@@ -353,7 +353,8 @@ ZELLIGE_ALGEBRA consteval long long step_out_of_line() {
   return 0;
 }
 /// Returns true if the swizzle of layout L, with modes (V, Rest...), keeps the n elements of every access V
-/// contiguous. L is the complete layout, because a slice of it could be an unswizzled layout with run-time strides.
+/// contiguous. L must be the complete layout: a slice of a swizzled layout may be a layout without swizzle, whose
+/// strides are known only at run time.
 template <class L, int n>
 ZELLIGE_ALGEBRA consteval bool swizzle_keeps() {
   return true;

@@ -75,7 +75,7 @@ ZELLIGE_CALL void wgmma_fence_operand([[maybe_unused]] D (&d)[R]) {
 
 /// Issues d = a b + (accumulate ? d : 0) asynchronously. a and b are the shared-memory descriptors of tiles with
 /// element types T and U and major orders A and B. The instruction's N is twice the number of accumulators per thread.
-/// All 128 threads must call it.
+/// SignA and SignB (1 or -1) multiply a and b; Saturate clamps integer results to int32. All 128 threads must call it.
 template <class T, Major A = Major::K, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1,
           bool Saturate = false, class D, int R>
 ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a, [[maybe_unused]] uint64_t b,
@@ -98,7 +98,8 @@ ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a,
 }
 
 /// Issues d = a b + (accumulate ? d : 0) asynchronously, with A in registers. Each warp holds 16 of A's 64 rows, as
-/// ldmatrix loads them. b is a shared-memory descriptor. All 128 threads must call it.
+/// ldmatrix loads them. b is the shared-memory descriptor of a tile with element type U and major order B. SignA and
+/// SignB (1 or -1) multiply a and b; Saturate clamps integer results to int32. All 128 threads must call it.
 template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1, bool Saturate = false,
           class D, int R>
 ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] const uint32_t (&a)[4],

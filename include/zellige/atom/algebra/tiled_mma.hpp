@@ -86,7 +86,8 @@ ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling c
 }
 
 /// Returns the inverse of `vmnk`, a layout (v, m, n, k) -> thread index: the layout that maps a thread index to an
-/// index in (v, m, n, k). A thread index to which `vmnk` maps nothing gets the same result as another thread.
+/// index in (v, m, n, k). The index of a thread that does not take part, so that `vmnk` maps no coordinate to it, gets
+/// the same result as that of another thread.
 ZELLIGE_ALGEBRA constexpr Value thread_to_vmnk(Tape& t, Value const& vmnk) {
   Value const others = complement(t, vmnk);
   if (t.failed()) return nothing();

@@ -125,7 +125,7 @@ struct TmaDimension {
   Num stride = fixed(0);
 };
 /// Returns the extent and stride of the descriptor dimension that corresponds to `box_mode`, a mode of the box. The
-/// strides of `box_mode` name the modes of the global tensor that it covers.
+/// strides of `box_mode` are basis elements, one for each mode of the layout `global` that it covers.
 ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& global, Value const& box_mode) {
   TmaDimension r;
   List<ValueNode> const names = leaves_of(box_mode);

@@ -1,6 +1,6 @@
-// CopyRow: the descriptor of a copy instruction, and the thread-value layouts computed from it: the bits that
-// each thread holds at the source, at the destination, and in the reference order, in which TiledCopy numbers
-// values.
+// CopyRow: the descriptor of a copy instruction. copy_layout computes the instruction's thread-value layouts
+// from it: which bits each thread holds at the source, at the destination, and in the reference order (by
+// which TiledCopy numbers values).
 //
 //   CopyRow row = find_copy("SM75_U32x4_LDSM_N");
 //   copy_layout(row, CopyPart::source)         (_32,_128):(_128,_1)       one 16-byte row per thread
@@ -77,8 +77,8 @@ ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
   return {};
 }
 /// Returns the descriptor of a copy in which one thread moves `bits` contiguous bits, such as UniversalCopy or
-/// cp.async. wrong_for is 0 if the copy exists. If it is a cp.async and PTX has none of this width, wrong_for is a
-/// valid width in bits, for the error message.
+/// cp.async. `arch` is the first compute capability that has the copy (80 for SM80); 0 means all. `wrong_for` is 0,
+/// or, for a cp.async whose width PTX does not have, a valid width in bits, for the error message.
 ZELLIGE_ALGEBRA constexpr CopyRow vector_copy(int bits, short arch = 0, int wrong_for = 0) {
   return {CopyRow::Kind::vector, arch, bits, 0, wrong_for};
 }

@@ -6,9 +6,9 @@
 //
 // A layout maps (thread, value) to the colexicographic index in A (M,K), B (N,K) or C (M,N). From Turing on, the
 // fragment figures of the PTX ISA follow one rule: a 32-bit register holds elements that are adjacent along K (in C
-// along N), four threads lie along this dimension and eight along the rows. A thread's further values are first 8 rows
-// apart, then at distances along K or N. algebra/mma.hpp returns the same layouts as objects of the layout library,
-// which this header does not include.
+// along N), four threads lie along this dimension and eight along the rows. A thread's values are numbered first within
+// a register, then down the rows in steps of 8, then along K (in C along N). algebra/mma.hpp returns the same layouts
+// as objects of the layout library, which this header does not include.
 #pragma once
 
 #include <zellige/atom/number.hpp>

@@ -81,7 +81,8 @@ ZELLIGE_ALGEBRA constexpr bool warpgroup_n(Number d, int n) {
   return d != Number::s32 || n == 8 || n == 24 || n % 16 == 0;
 }
 
-/// Returns true if instruction r belongs to family f.
+/// Returns true if instruction `r` belongs to family `f`, a line of the table: issuing threads and types are those of
+/// `f`, and shape and suffix are among those that `f` lists.
 ZELLIGE_ALGEBRA constexpr bool admits(MmaFamily const& f, MmaRow const& r) {
   auto among = [](Number n, Number const(&of)[2]) { return n != Number::none && (n == of[0] || n == of[1]); };
   if (f.arch != r.arch || f.issuer != r.issuer || f.d != r.d || !among(r.a, f.a) || !among(r.b, f.b))
@@ -213,8 +214,9 @@ ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
 }
 
 #if !defined(__CUDACC_RTC__)
-/// Calls f(row) for every instruction of the table. Quad pairs are included in all four major orders, wgmma with A in
-/// shared memory and with A in registers. DP4A and DP2A are not included.
+/// Calls f(row) for every instruction of the table. Instructions of SM70 (issued by quad pairs) are included in all
+/// four combinations of major orders of A and B; wgmma is included both with A in shared memory and with A in
+/// registers. DP4A and DP2A are not included.
 template <class F>
 constexpr void each_mma_row(F&& f) {
   for (MmaFamily const& family : mma_families) {
