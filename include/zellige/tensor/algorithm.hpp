@@ -60,8 +60,8 @@ ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& be
   if constexpr (detail::same_counts<S, remove_cvref_t<D>>)
     detail::axpby_each(alpha, x, beta, y, detail::everywhere{});
 }
-/// Computes y(i) = alpha * x(i) + beta * y(i) for every i for which pred(i) is true. A predicate tensor must
-/// have at least as many elements as x.
+/// Computes y(i) = alpha * x(i) + beta * y(i) for every i for which pred(i) is true. `pred` is a function or a
+/// tensor; a tensor must have at least as many elements as x.
 ZELLIGE_CALLS_BACK
 template <class A, tensor_like S, class B, tensor_like D, class P>
 ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& beta, D&& y, P const& pred) {

@@ -40,8 +40,8 @@ ZELLIGE_ALGEBRA consteval long long walk_size() {
     return p.node_count <= 12 ? n : 0;
   }
 }
-/// Returns how much a tensor loses by scattered accesses, as a score for walk_leader: 4 if it is swizzled,
-/// plus 2 if it is in shared memory.
+/// Returns a score of how much accesses to a tensor X slow down if they do not follow its memory order: 4 if
+/// it is swizzled, plus 2 if it is in shared memory.
 template <class X>
 ZELLIGE_ALGEBRA consteval int walk_score() {
   return 4 * (get_swizzle_t<typename X::iterator>::num_bits != 0 ||
@@ -86,8 +86,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_walk(unsigned tid, S const& src, D const
   copy_strided<threads>(tid, view(src.data(), composition(src.layout(), order), NoOverhang{}),
                         view(dst.data(), composition(dst.layout(), order), NoOverhang{}));
 }
-/// Copies this thread's share of src to dst, in the memory order of one of the tensors if walk_leader finds a
-/// suitable one.
+/// Copies the share of thread `tid` from src to dst: every `threads`-th element. The elements are counted in the
+/// memory order of the tensor that walk_leader selects if possible, otherwise by linear coordinates.
 template <int threads, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_together(unsigned tid, S const& src, D const& dst) {
   constexpr int leader = walk_leader<S, D>();
@@ -102,9 +102,9 @@ ZELLIGE_HOST_DEVICE constexpr void copy_together(unsigned tid, S const& src, D c
       copy_strided<threads>(tid, src, dst);
   }
 }
-/// Returns how many bits, at most max_bits, one thread copies per access, or 0 if it copies single elements.
-/// For a static layout, the width is halved until every thread has a vector to copy, but not below one
-/// element.
+/// Returns how many bits, at most max_bits, one thread copies per access from S to D, or 0 if it copies single
+/// elements. If S has a static layout, the width is halved until there is a vector for every thread, but not
+/// below one element.
 template <int threads, int max_bits, class S, class D>
 ZELLIGE_ALGEBRA consteval int cooperative_bits() {
   int bits = vector_bits<max_bits, S, D>();
@@ -157,8 +157,8 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
                                         detail::view_of(dst, dst.data(), dst.layout()));
   }
 }
-/// Copies src to dst with threads 0 to NumThreads - 1. The copy policy is ignored: all copies are complete on
-/// return, even with AutoCopyAsync, for which a later wait returns immediately.
+/// Copies src to dst with threads 0 to NumThreads - 1. The copy policy is ignored: even with AutoCopyAsync a
+/// thread's copies are complete on return, so that a later wait returns immediately.
 template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D, class Policy>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
   cooperative_copy<NumThreads, MaxVecBits>(tid, src, dst);

@@ -92,8 +92,8 @@ template <int B, int M, int S, class It>
 struct max_elements<swizzle_ptr<Swizzle<B, M, S>, It>> {
   static constexpr int value = (8 << M) / sizeof_bits_v<iter_value_t<It>>;
 };
-/// Returns true if layout L can be recast to vectors of n elements without a remainder and without a run-time
-/// check.
+/// Returns true if the static numbers of layout L allow a recast to vectors of n elements without a remainder.
+/// copy_vectors checks run-time strides. Returns false if the recast itself would need a run-time check.
 template <class L, int n>
 ZELLIGE_ALGEBRA consteval bool splits() {
   constexpr auto const& p = plan<Op::upcast, L, Int<n>>::value;

@@ -5,9 +5,9 @@
 #include <zellige/tensor/overhang.hpp>
 #include <zellige/tensor/pointer.hpp>
 
-// ZELLIGE_OWNING annotates functions that mark a register array as unwritten on the emulator. These functions
-// are always inlined, because a mark can contain its position in the code, which must be a position in the
-// kernel.
+// ZELLIGE_OWNING annotates functions that mark a register array as unwritten on the emulator. A mark contains
+// the code address at which it was made, for error messages. The functions are always inlined, so that this is
+// an address in the kernel.
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/emulate/registers.hpp>
 #define ZELLIGE_OWNING __attribute__((always_inline))

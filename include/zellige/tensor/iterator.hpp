@@ -141,8 +141,8 @@ struct ArithmeticTupleIterator : private tuple<T> {
 template <class T>
 ArithmeticTupleIterator(T) -> ArithmeticTupleIterator<T>;
 
-/// Returns an iterator over coordinates that starts at the coordinate t, or at the coordinate of several
-/// numbers.
+/// Returns an iterator over coordinates that starts at the coordinate t. The coordinate can also be passed as
+/// several numbers.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto make_inttuple_iter(T const& t) {
   auto const at = as_arithmetic_tuple(t);

@@ -12,7 +12,7 @@
 // compiler. They have none with ZELLIGE_CHECK 0, and by default in CUDA code.
 //
 // Only views that are provably out of bounds are refused. In the last tile of the example only the first 2 elements
-// are in bounds (`room` is 2), so the sub-tile with coordinates 0 and 1 may be copied. A view of all tiles records
+// are in bounds, and its record says so. A view of these 2 elements may therefore be copied. A view of all tiles records
 // only that some of them are partial; a single tile that is sliced from this view is not refused.
 //
 // Comparing addresses in `copy` would not suffice: the out-of-bounds elements of a row-major matrix are
@@ -38,12 +38,12 @@ struct Overhang {
 struct NoOverhang {};
 
 namespace detail {
-/// Returns the out-of-bounds record a, or the record b if a is empty.
+/// Returns the out-of-bounds record a, or the record b if a is empty (all elements are in bounds).
 ZELLIGE_HOST_DEVICE constexpr Overhang either(Overhang const& a, Overhang const& b) {
   return a.tile != 0 ? a : b;
 }
 /// Returns the out-of-bounds record of a view that has the same elements as a view with record o, but other
-/// modes.
+/// modes: it does not say in which mode the out-of-bounds elements are.
 ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
   o.mode = Overhang::anywhere;
   o.room = Overhang::unknown;
@@ -88,9 +88,9 @@ struct Picked<tuple<C...>> {
 /// coordinate of every tile (a thread's elements).
 enum class Part : signed char { every, tile, thread };
 
-/// Returns the out-of-bounds record for a view of mode number `mode` divided into tiles of `tile` elements.
-/// The mode has `extent` elements, of which the first `room` are in bounds. crd selects a tile or, if part is
-/// Part::thread, an element of every tile.
+/// Divides mode number `mode` of a view into tiles of `tile` elements, and returns the out-of-bounds record of
+/// what `part` selects: all tiles, the tile number crd, or element number crd of every tile. The mode has
+/// `extent` elements, of which the first `room` are in bounds.
 template <Part part, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut(long long tile, long long extent, long long room, int mode,
                                            [[maybe_unused]] Crd const& crd) {
@@ -124,7 +124,8 @@ inline constexpr bool flat_numbers = false;
 template <class... T>
 inline constexpr bool flat_numbers<tuple<T...>> = (integral<T> && ...);
 
-/// Returns how many of the `size` elements of mode number `mode` are in bounds according to the record `had`.
+/// Returns how many of the `size` elements of mode number `mode` are in bounds according to the view's
+/// out-of-bounds record `had`.
 ZELLIGE_HOST_DEVICE constexpr long long room_of(Overhang const& had, int mode, long long size) {
   return had.tile != 0 && had.mode == mode && had.room >= 0 && had.room < size ? had.room : size;
 }
@@ -163,8 +164,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
     return {};
   }
 }
-/// Returns the out-of-bounds record that cut_shape computes for one mode of a view, of the given shape and
-/// number. If the tiler is a tuple, it divides sub-modes of this mode; the record then names the mode itself.
+/// Divides mode number `mode` of a view by a tiler, and returns the out-of-bounds record of what `part` selects:
+/// all tiles, the tile at crd, or the element at crd of every tile. `had` is the view's record before the
+/// division, `shape` the mode's shape. If the tiler is a tuple, it divides the mode's sub-modes.
 template <Part part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler,
                                                 Crd const& crd, int mode) {
@@ -197,10 +199,10 @@ inline constexpr bool tiles_of_numbers = integral<T> || is_underscore_v<T>;
 template <class... T>
 inline constexpr bool tiles_of_numbers<tuple<T...>> = (tiles_of_numbers<T> && ...);
 
-/// Returns the out-of-bounds record of what `part` and crd select (all tiles, a tile, or an element of every
-/// tile) from `divided`, which is a view's `layout` divided by a tiler. `had` is the record of the view
-/// before the division. If the tiler contains a layout, the result is empty unless all tiles are selected and
-/// `divided` has more elements than `layout`.
+/// Divides a view by a tiler and returns the out-of-bounds record of what `part` selects: all tiles, the tile
+/// at crd, or the element at crd of every tile. `layout` is the view's layout, `divided` the divided layout,
+/// `had` the record before the division. If the tiler contains a layout, only the record of all tiles is
+/// computed, from the number of elements that the division adds; other records are empty.
 template <Part part, class L, class D, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& layout, D const& divided,
                                                   T const& tiler, Crd const& crd) {
@@ -212,8 +214,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& 
   }
 }
 
-/// Returns how many elements a mode must have for its composition with the tiler to be in bounds: the cosize
-/// of a layout, or the number itself; 0 for any other tiler.
+/// Returns how many elements a mode must have so that its composition with the tiler is in bounds: the cosize
+/// if the tiler is a layout, the tiler itself if it is a number, and 0 for any other tiler.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr long long reach(T const& tiler) {
   if constexpr (layout_like<T>) {
@@ -261,9 +263,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const
   }
 }
 
-/// Returns the out-of-bounds record of the elements that thread number `thread` owns in all tiles of a shape.
-/// tv maps (thread, value) to an element of a tile; `had` is the record of the view before its division into
-/// tiles. The record is exact: a loop goes over all values of the thread.
+/// Divides a view into tiles, and returns the out-of-bounds record of the elements that thread number `thread`
+/// owns in all tiles. `shape` and `had` are the view's shape and record before the division; tv maps (thread,
+/// value) to an element of a tile. The record is exact: a loop goes over all values of the thread.
 template <class S, class T, class TV, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread(Overhang const& had, S const& shape, T const& tile,
                                                   TV const& tv, int thread, seq<I...>) {

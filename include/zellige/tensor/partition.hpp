@@ -95,9 +95,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S cons
   else
     return Overhang{};  // a tile whose elements are not contiguous
 }
-/// Returns a view of the elements of x that one thread owns in all tiles of size `tile`, which begins at `it`
-/// and has the layout `part`. The functions tv, which returns the thread-value layout, and thread, which
-/// returns the thread's index, are called only if some tiles are partial.
+/// Returns a view of the elements that one thread owns in all tiles of x. The view begins at `it` and has the
+/// layout `part`; `tile` is the tile's shape. The functions tv() and thread() return the thread-value layout and
+/// the thread's index; they are called only if some tiles are partial.
 template <class X, class It, class L, class T, class TV, class I>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_thread(X const& x, It const& it, L const& part, T const& tile,
                                                   [[maybe_unused]] TV const& tv,

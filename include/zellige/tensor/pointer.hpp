@@ -285,8 +285,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(void const* p) {
   return make_rmem_ptr(recast_ptr<T const>(p));
 }
 
-/// Returns the alignment, in elements, to which the type of a pointer limits vector accesses; 0 for a plain
-/// pointer, which has no such limit.
+/// Returns the largest number of elements that a vector access through the pointer may have, as far as the
+/// pointer's type limits it; 0: no limit, as for a plain pointer.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr Int<0> max_alignment(T* const&) {
   return {};

@@ -84,7 +84,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_sparse_ptr(It const& it) {
   else
     return sparse_ptr<N, It>{it};
 }
-/// Returns a pointer to the stored elements with elements of type U.
+/// Returns a plain pointer of element type U to the same address; it counts in elements U, not in logical
+/// elements. U must not be a sparse_elem.
 template <class U, int N, class It>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(sparse_ptr<N, It> const& p) {
   static_assert(!is_sparse_v<U>, "recast_ptr: from one sparse element to another has no one meaning");

@@ -164,8 +164,8 @@ ZELLIGE_HOST_DEVICE constexpr subbyte_iterator<T> subbyte_reference<T>::operator
 }
 
 namespace detail {
-/// Returns an element as a value for arithmetic: the value of a packed element, or any other element
-/// unchanged.
+/// Returns the element x for arithmetic: its value if x is a reference to a packed element (smaller than a
+/// byte), otherwise x itself.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T const& loaded(T const& x) {
   return x;

@@ -40,7 +40,7 @@ struct Tensor {
   ZELLIGE_HOST_DEVICE constexpr EngineT const& engine() const { return engine_; }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() { return engine_.begin(); }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() const { return engine_.begin(); }
-  /// Returns the layout; a static layout by value, so that it is a constant for any tensor.
+  /// Returns the layout: by value if it is static (an empty class), else by reference.
   ZELLIGE_STEP constexpr decltype(auto) layout() const {
     if constexpr (__is_empty(LayoutT))
       return LayoutT{};
@@ -222,8 +222,9 @@ template <class T, size_t N, class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(T (&elements)[N], A const& a, B const&... b) {
   return make_tensor(&elements[0], a, b...);
 }
-/// Returns a view of shared memory under a layout whose swizzle applies to addresses (offset smem_ptr_flag).
-/// The swizzle is attached to the pointer and replaces any swizzle that it has.
+/// Returns a view of shared memory under a layout whose swizzle applies to addresses (its offset is
+/// smem_ptr_flag). The swizzle moves from the layout to the pointer, and replaces any swizzle that the pointer
+/// has.
 template <dereferenceable It, class Sw, int Bits, class L>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(
     It const& it, ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {

@@ -66,8 +66,9 @@ ZELLIGE_HOST_DEVICE constexpr auto max_alignment(X const& x) {
 
 namespace detail {
 /// Returns the offset, in elements, from a tensor's first element to the lowest address of the vector that
-/// contains this element. The offset is not 0 in modes of negative static stride, in which the first element
-/// of a vector has its highest address. `taken` has the number of vectors along each mode.
+/// contains this element. `shape` and `stride` are the tensor's; `taken` has the number of vectors along each
+/// mode. Only modes of negative static stride contribute: in them the first element of a vector has the highest
+/// address.
 template <class S, class N, class D>
 ZELLIGE_HOST_DEVICE constexpr auto back_to(S const& shape, N const& taken, D const& stride);
 template <class S, class N, class D, int... I>

@@ -137,7 +137,7 @@ template <class T>
 inline constexpr bool is_packed_reference = false;
 template <class T>
 inline constexpr bool is_packed_reference<subbyte_reference<T>> = true;
-/// Writes an element in print_tensor's format for its type, in a column of fixed width.
+/// Writes the element x in print_tensor's format for its type; numbers are padded to a fixed width.
 template <class Sink, class T>
 ZELLIGE_HOST_DEVICE void write_pretty(Sink const& s, T const& x) {
   if constexpr (is_packed_reference<T>) {

@@ -102,8 +102,8 @@ template <class... L>
 ZELLIGE_HOST_DEVICE constexpr ZipLayout<L...> zip_of(tuple<L...> const& layouts) {
   return {layouts};
 }
-// Defines name_by, a function object that applies the layout operation `name` with the argument t, for
-// on_each.
+// Defines the function object name_by{t}, which applies the layout operation `name` with the argument t to a
+// layout. on_each calls it for every layout of a zip.
 #define ZELLIGE_ON_EVERY_LAYOUT(name)                                 \
   template <class T>                                                  \
   struct name##_by {                                                  \
@@ -119,7 +119,7 @@ ZELLIGE_ON_EVERY_LAYOUT(zipped_divide)
 ZELLIGE_ON_EVERY_LAYOUT(tiled_divide)
 ZELLIGE_ON_EVERY_LAYOUT(flat_divide)
 #undef ZELLIGE_ON_EVERY_LAYOUT
-/// Returns the ZipLayout of the results of f on every layout of z.
+/// Applies f to every layout of z, and returns the ZipLayout of the results.
 template <class F, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto on_each(ZipLayout<L...> const& z, F const& f) {
   return zip_of(map_zip(z.layouts_, f, make_seq<int(sizeof...(L))>{}));
@@ -202,15 +202,15 @@ ZELLIGE_HOST_DEVICE constexpr Overhang overhang_of_all(X const&... x) {
   return found;
 }
 }  // namespace detail
-/// Returns the pair (ZipLayout of the slices of every layout of z at crd, tuple of the indices at which these
-/// slices start).
+/// Slices every layout of z at crd. Returns a pair: the ZipLayout of the slices, and the tuple of the indices
+/// at which the slices start.
 template <class Crd, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ZipLayout<L...> const& z) {
   return detail::slice_zip(crd, z, make_seq<int(sizeof...(L))>{});
 }
 
-/// Returns the tensor whose element at c is the tuple of the elements of all x at c. Refused if the ranks or
-/// sizes of the tensors x differ.
+/// Returns the tensor whose element at c is the tuple of the elements of all x at c. The tensors x must have
+/// the same rank and the same sizes; otherwise reports an error, at compile time if the sizes are static.
 template <tensor_like... X>
 ZELLIGE_HOST_DEVICE constexpr auto make_zip_tensor(X const&... x) {
   static_assert(sizeof...(X) > 0, "make_zip_tensor(a, b, ...): at least one tensor is needed");
