@@ -291,8 +291,8 @@ class Program:
         return [_info(library().zellige_program_output, self._handle, i) for i in range(count)]
 
     def objects(self):
-        """Returns the C function with which call_objects runs the program, and the program's handle. The function
-        returns a status."""
+        """Returns (the C function that runs a program on array objects, this program's handle). call_objects calls the
+        function with the handle; it returns a status, 0 for success."""
         return _locked().zellige_program_call_objects, self._handle.value
 
     def call_objects(self, exchange: int, inputs, outputs, stream=None) -> None:
@@ -312,8 +312,8 @@ class Program:
 
 
 def sealed(manifest: str, name: str, cubin: bytes) -> str:
-    """Returns the manifest with the hashes of `cubin` and of the manifest itself added, for a manifest that the library
-    did not write."""
+    """Returns the manifest (a program's JSON description) with the hashes of `cubin` and of the manifest itself added,
+    for a manifest that the library did not write. `name` denotes the manifest in messages."""
     return text_of(library().zellige_manifest_seal, manifest.encode(), _shown(name), cubin, len(cubin))
 
 
@@ -324,7 +324,7 @@ def _shown(name: str) -> bytes:
 
 def loaded(manifest: str, name: str, cubin: bytes) -> Program:
     """Loads a compiled program from its manifest and cubin. `name` denotes the manifest in messages. Raises Error
-    if the two do not belong together."""
+    if the manifest does not belong to the cubin."""
     handle = c_void_p()
     checked(library().zellige_program_load(manifest.encode(), _shown(name), cubin, len(cubin), byref(handle)))
     program = Program.__new__(Program)

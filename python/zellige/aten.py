@@ -300,14 +300,15 @@ def shape_of(value) -> tuple:
 
 
 def evaluate(node, arrays):
-    """Evaluates a node of an FX graph on arrays; `arrays` maps nodes to their results. Raises Left if Zellige does
-    not support the node."""
+    """Returns the traced result of a node of an FX graph. `arrays` maps the node's operands to their traced arrays.
+    Raises Left if Zellige does not support the node."""
     return as_declared(evaluate_on(node, node.args, arrays), node.meta["val"])
 
 
 def as_declared(result, value):
-    """Returns `result`, cast to the dtypes that torch declares in `value`: a wider result, such as the statistics
-    of a norm on the CPU, is rounded. Raises Left if the shapes differ."""
+    """Returns `result`, an array or a list of arrays, in the dtypes of `value`, which torch declares: float32 is
+    rounded to f16 or bf16 where torch declares that, as for the statistics of a norm on the CPU. Raises Left if a
+    shape or another dtype differs."""
     if isinstance(result, list):
         if len(result) != len(value):
             raise Left(f"expected {len(value)} results, found {len(result)}")
@@ -321,8 +322,8 @@ def as_declared(result, value):
 
 
 def evaluate_on(node, args, arrays):
-    """Calls the node's operator on `args`, with nodes replaced by their arrays. Raises Left if the operator or an
-    argument is not supported."""
+    """Returns the traced result of the FX node's operator for the arguments `args`, in which nodes are replaced by
+    their arrays in `arrays`. Raises Left if Zellige does not support the operator or an argument."""
     if node.target not in OPERATORS:
         raise Left("is not known")
 

@@ -1,8 +1,8 @@
 """Builds attention as a chain of Zellige's operators, from torch's attention operator or from its unfused form.
 
-Grouped-query attention: query heads that share keys become rows of one matmul, which reads the keys once, if no copy is
-needed for that. Otherwise an expand and a reshape repeat the keys for each head; kernels read the original keys through
-both, without a copy. If the graph itself repeats keys for each head, the unrepeated keys are used.
+Grouped-query attention: if the queries need no copy for it, query heads that share keys become rows of one matmul,
+which reads the keys once. Otherwise an expand and a reshape repeat the keys for each head. These are views: kernels
+read the original keys. If the graph itself repeats keys for each head, the unrepeated keys are used.
 """
 
 from . import numpy_api
@@ -112,7 +112,8 @@ def attended(p, v):
 
 
 def _by_heads(x):
-    """Returns the tensor (batch, heads, m, n) if x, (batch * heads, m, n), is a view of one; None if x is not."""
+    """Returns the tensor of shape (batch, heads, m, n) of which x, of shape (batch * heads, m, n), is a reshape; None
+    if x is no such reshape."""
     made = x._trace.producer(x)
     if not made or made["op"] != "reshape":
         return None

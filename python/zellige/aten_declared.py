@@ -37,9 +37,9 @@ def correct(graph) -> None:
 def follow(graph, changed, real=None, asked=()) -> None:
     """Recomputes the metadata (node.meta["val"]) of all nodes that depend on the nodes `changed`.
 
-    `real(node, value)`, if given, is called for each of them with torch's declared result, and returns it with the
-    strides that the node's kernel really returns. `asked`: nodes for which `real` is called even if they do not depend
-    on `changed`."""
+    `real(node, value)`, if given, is called for each recomputed node with the result `value` that torch declares, and
+    returns this result with the strides of the node's kernel. `asked`: nodes for which `real` is called even if they do
+    not depend on `changed`."""
     asked = set(asked)
     for node in graph.nodes if changed or asked else ():
         if node.op != "call_function" or node in changed:

@@ -1,5 +1,7 @@
 """Recognises the usual torch forms of rotary position embeddings, each of which is one operator in Zellige.
 
+On the left torch's form, on the right the operator. rotary(x, 0, 1) rotates x by 90 degrees: cos is 0 and sin is 1.
+
     cat((a cos - b sin, b cos + a sin), -1)           a, b the halves of x: rotary(x, cos, sin)
     cat((-b, a), -1)                                  x rotated by 90 degrees, used in x cos + rotated(x) sin: rotary(x, 0, 1)
     stack((a cos - b sin, b cos + a sin), -1)         a, b = x[..., ::2], x[..., 1::2]: rotary_interleaved(x, cos, sin)
@@ -41,9 +43,9 @@ def added(x, y):
 
 
 def _of_quarter(trace, name):
-    """Matches the tensor `name` if it is rotary(x, 0, 1), that is, x with its pairs rotated by 90 degrees, in the form
-    in which `_rotated` records it. Returns (the name of x in its original shape, op.rotary or op.rotary_interleaved);
-    None for other tensors."""
+    """Matches the tensor `name` if it is rotary(x, 0, 1), that is, x with its pairs rotated by 90 degrees, as recorded
+    by `_rotated`; reshapes of it match, too. Returns (the name of x, op.rotary or op.rotary_interleaved); None for
+    other tensors."""
     made = trace.producer(name)
     while made and made["op"] == "reshape":
         made = trace.producer(made["inputs"][0])
@@ -99,9 +101,10 @@ def _rotate(pairs, x, number, cos, sin):
 
 
 def _ends(parts, pairs):
-    """Returns (the trace, the names of the tensors to match). If `pairs` is _halves, these are the tensors `parts`. If
-    it is _side_by_side, they are the tensors before stack added a last dimension of extent 1 to each; the names are
-    None if a tensor has no such dimension."""
+    """Returns (the trace, the names of the tensors to match). `parts`: tensors that are concatenated; `pairs`: the
+    function that will match them. If `pairs` is _halves, the names are those of `parts`. If it is _side_by_side, they
+    are the names of the tensors before torch's stack added a last dimension of extent 1 to each; None if a tensor of
+    `parts` has no such dimension."""
     trace = parts[0]._trace
     if pairs is _halves:
         return trace, [p._name for p in parts]

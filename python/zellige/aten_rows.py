@@ -1,4 +1,5 @@
-"""Translates the operators of one part of an FX graph to Zellige's operators; keeps activations 2-D where possible.
+"""Translates the operators of a part of an FX graph (the operators of one program) to Zellige's operators; keeps
+activations 2-D where possible.
 
 torch reshapes (batch, tokens, width) to (batch * tokens, width) before each matmul and back after it. Operators that
 treat each row of `width` elements independently give the same result in both shapes. On the 2-D tensor they can be
@@ -45,8 +46,9 @@ class Rows:
                         self.leads.add(other[:-1])
 
     def matrix(self, x: Array):
-        """Returns x as a matrix of its rows, or x itself if it has one dimension. Returns None unless the leading
-        dimensions of x are those of an activation of a matmul, such as (batch, tokens), or all 1."""
+        """Returns x, of shape (..., width), as a matrix with rows of `width` elements; x itself if it has one dimension.
+        Returns None unless the other dimensions of x are all 1, or those of an operand or result of a matmul in the
+        graph, such as (batch, tokens)."""
         if x._name not in self.matrices and x.ndim > 1:
             if x.shape[:-1] not in self.leads and math.prod(x.shape[:-1]) > 1:
                 return None
@@ -54,8 +56,8 @@ class Rows:
         return self.matrices.get(x._name, x)
 
     def evaluate(self, node, arrays):
-        """Returns a node's result, as aten.evaluate does. Computes it on two-dimensional activations where that gives
-        the same result."""
+        """Returns the traced result of an FX node, as aten.evaluate does, but computed on two-dimensional activations
+        where that gives the same result. `arrays` maps the node's operands to their traced arrays."""
         shape = _shape(node)
         if node.target in _RESHAPED:
             x = arrays[node.args[0]]
@@ -76,8 +78,9 @@ class Rows:
         return y
 
     def _by_rows(self, node, arrays):
-        """Returns the node's results, computed on two-dimensional activations and viewed in their own shape; None if
-        the node does not operate along rows."""
+        """Computes the FX node on two-dimensional activations (batch * tokens, width), and returns its result, or a
+        list of results, as views in the node's own shape. Returns None if the node does not treat each row of `width`
+        elements independently, or if its operands have no such two-dimensional form."""
         operands = {n: arrays[n] for n in node.all_input_nodes}
         lead = next((x.shape[:-1] for x in operands.values() if isinstance(x, Array) and x.shape[:-1] in self.leads), None)
         if lead is None or len(lead) < 2 or not all(isinstance(x, Array) for x in operands.values()):

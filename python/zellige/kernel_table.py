@@ -76,9 +76,9 @@ def _expect(name, right, expected, found):
 
 
 def _row_blocking(columns):
-    """Returns (the template arguments V, Threads, Chunks and Long of a kernel along rows of `columns` elements, the
-    number of threads). A thread keeps Chunks chunks of V elements in registers; Long: rows may be longer than all
-    threads' chunks."""
+    """Returns (the template arguments "V, Threads, Chunks, Long" of a kernel along rows of `columns` elements, the
+    number of threads). A thread keeps Chunks chunks of V elements in registers. Long: a row may have more elements than
+    all threads of a block keep."""
     if columns % 8:
         return "1, 256, 4, true", 256
     if columns <= 2048:
@@ -183,8 +183,8 @@ def _matrix(name, rows, columns, box_rows, box_columns, swizzle=128):
 
 
 def _chunks(name, rows, k, box_rows, chunks):
-    """Returns the TMA map of a row-major (rows, k) matrix of 2-byte elements as chunks of 64 columns. A box has
-    `box_rows` rows of `chunks` chunks."""
+    """Returns the TMA map of a row-major (rows, k) matrix of 2-byte elements, divided into chunks of 64 columns. A box
+    (the tile of one copy) has `box_rows` rows and `chunks` chunks."""
     return Map(name, [64, rows, k // 64], [2, 2 * k, 128], [64, box_rows, chunks])
 
 

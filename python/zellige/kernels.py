@@ -8,7 +8,7 @@ The template instance for the shapes of a call is compiled by NVRTC at its first
 with the same shapes only launch it. Tensors are f16 or bf16, row-major (gemm's b may be the transpose of a row-major
 matrix), and aligned to 16 bytes; for other tensors a function raises Error with the expected and the found value.
 out: an array for the result. If torch is installed the kernels are also torch operators
-(torch.ops.zellige_kernels.NAME), with fake tensors, which torch.compile does not decompose.
+(torch.ops.zellige_kernels.NAME). torch.compile traces these operators with fake tensors and does not decompose them.
 """
 
 import functools

@@ -1,4 +1,5 @@
-"""Registers the hand-written kernels as torch operators torch.ops.zellige_kernels.NAME, with fake tensors."""
+"""Registers the hand-written kernels as torch operators torch.ops.zellige_kernels.NAME, each with a fake
+implementation (shapes and dtypes only) for torch.compile."""
 
 import torch
 
@@ -19,8 +20,8 @@ _SCHEMAS = {
 
 
 def _target(x) -> str:
-    """Returns the target of a tensor's GPU, for real and fake tensors. Without a GPU returns the newest target, so
-    that shapes can be checked."""
+    """Returns the target (an architecture, such as "sm_90a") of the GPU of the tensor x, which may be a fake tensor.
+    Without a GPU returns the newest target, so that shapes can be checked."""
     if x.is_cuda and torch.cuda.is_available():
         major, minor = torch.cuda.get_device_capability(x.device)
         return "sm_90a" if (major, minor) == (9, 0) else f"sm_{major}{minor}"
@@ -28,7 +29,8 @@ def _target(x) -> str:
 
 
 def _register(name):
-    """Registers one kernel, with a fake implementation that checks the arguments and returns an empty tensor."""
+    """Registers the kernel `name` as a torch operator. Its fake implementation, which torch.compile calls when it
+    traces, checks the arguments and returns an empty tensor of the result's shape."""
     function, names = getattr(kernels, name), KERNELS[name][1]
     operator = torch.library.custom_op(f"zellige_kernels::{name}", function, mutates_args=(), schema=_SCHEMAS[name])
 

@@ -183,15 +183,17 @@ class Program:
         return self._given_back(leaves, outs)
 
     def _given_back(self, leaves, outs):
-        """Returns the outputs `outs`, and arguments that the function returned unchanged, in the form in which the
-        function returned them. `leaves`: the arguments' arrays."""
+        """Returns the result of a call: the arrays `outs` in the nested tuples, lists and dicts that the traced function
+        returned. Where the function returned an argument unchanged, the result has the argument's array, from
+        `leaves`."""
         if self._results is None:
             return outs[0] if len(outs) == 1 else tuple(outs)
         form, which = self._results
         return _like(form, iter([leaves[~i] if i < 0 else outs[i] for i in which]))
 
     def _order(self):
-        """Returns for each input of the program the index of its array among the arguments' leaves."""
+        """Returns for each input of the program the index of its array among the leaves of the arguments (the arrays in
+        nested tuples, lists and dicts)."""
         return range(len(self.inputs)) if self._arguments is None else self._arguments
 
     def _bound(self, args, kwargs) -> list:
@@ -217,8 +219,8 @@ class Program:
         return [array for _, array in found]
 
     def _outs(self, out, given) -> list:
-        """Returns an array for each output: the array in `out`, a newly allocated one, or the input whose memory the
-        output shares."""
+        """Returns an array for each output. If the output shares an input's memory, this is the input's array, from
+        `given`; else it is the array in `out`, or a new one if `out` is None."""
         own = [o for o in self.outputs if o.memory is None]
         outs = [] if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
         if out is None:

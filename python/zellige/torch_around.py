@@ -1,6 +1,6 @@
-"""Generates the Python function of a torch graph in which some parts have become programs. The function calls the
-parts' functions and, for operators that are left to torch, torch's own Python bindings, without torch modules in
-between."""
+"""Generates the Python function of a torch graph in which some parts (sets of operators) have become programs. The
+function calls each part's program and, for all other operators, torch's own Python bindings. It calls them directly,
+not through submodules or ATen's operator lookup."""
 
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
@@ -9,7 +9,8 @@ from . import torch_own, torch_sdpa, torch_speculation
 
 
 def call(module, node, part) -> None:
-    """Replaces the call of a part's submodule by a call of the part's function."""
+    """Replaces `node`, which calls the submodule with the operators of `part`, by a call of the function part.call, which
+    runs these operators as a program. Deletes the submodule."""
     with module.graph.inserting_before(node):
         made = module.graph.call_function(part.call, node.args)
     made.meta = dict(node.meta)
@@ -19,8 +20,8 @@ def call(module, node, part) -> None:
 
 
 def straighten(module) -> None:
-    """Inlines the remaining submodules, replaces calls through ATen by torch's own bindings where possible, and
-    recompiles the module."""
+    """Prepares the module for calls: inlines its submodules, replaces calls through ATen by torch's own bindings where
+    possible, and regenerates its Python code."""
     for node in module.graph.find_nodes(op="call_module"):
         inline(module, node)
     torch_speculation.revert(module.graph)
@@ -52,8 +53,8 @@ def inline(module, node) -> list:
 
 
 def _binding_as_before(node, bindings):
-    """Returns the function to call for a node, as _binding does. Of several ATen calls with equal arguments, such as
-    those of a model's layers, only the first is examined; `bindings` keeps the results."""
+    """Returns the function to call for a node, as _binding does, but examines only the first of several ATen calls of
+    the same operator with like arguments. `bindings`: the cache of the results."""
     if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
         return _binding(node)
     of = lambda n: _declared(n.meta.get("val"))  # noqa: E731

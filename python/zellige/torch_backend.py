@@ -294,7 +294,8 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         return captured(module, lambda asked: _compiled(module, constants, report, options, saved, asked))
 
     def as_it_is(module, inputs):
-        """Returns the function of a graph that runs torch's kernels only, and is captured in CUDA graphs."""
+        """Compiles a graph without programs: returns a function that runs torch's kernels only, and whose calls are
+        replayed from CUDA graphs."""
         torch_constants.fold(module)
 
         def made(asked):
@@ -307,8 +308,8 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     compiled = []  # the latest function, with its graph and AOT's metadata
 
     def captured(module, made):
-        """Returns the function of a graph. If the option cudagraphs is set and the graph can be captured, this is
-        made(True), and its calls are replayed from CUDA graphs; otherwise it is made(False)."""
+        """Returns the function of a graph. `made(replay)` generates it; `replay`: its calls will be replayed from CUDA
+        graphs. This is the case if the option cudagraphs is set and the graph can be captured."""
         metadata = torch._guards.TracingContext.get().fw_metadata
         function = _captured(module, made, weights | set(metadata.static_input_indices)) if options.cudagraphs else made(False)
         compiled[:] = function, module, metadata

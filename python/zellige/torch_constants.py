@@ -97,8 +97,8 @@ def _is_view(n) -> bool:
 
 
 def _read(graph, constants) -> list:
-    """Returns the constant nodes whose values nodes that are not constant read. In place of a view, returns its base;
-    the view is then recreated where it is read."""
+    """Returns the constant nodes to store: those that are read by a node that is not constant. In place of a view
+    returns its base; the view is then computed at each call."""
     found, shown = [], set()  # shown: views that other nodes read
     for n in reversed(graph.nodes):
         if n.op != "call_function" or n not in constants or all(u in constants and u not in shown for u in n.users):
@@ -111,7 +111,8 @@ def _read(graph, constants) -> list:
 
 
 def _copy_outputs(graph, attribute) -> None:
-    """Inserts a copy for each output of the graph that is the constant `attribute` or a view of it."""
+    """Inserts a copy before each output of the graph that is the constant `attribute` or a view of it, because the
+    graph's caller may write to outputs."""
     output = next(iter(graph.find_nodes(op="output")))
     reached = [attribute]
     for n in reached:

@@ -52,10 +52,11 @@ def decompositions() -> dict:
 
 
 def _where_known(op, function, table, known):
-    """Returns a function that computes the operator `op` by its decomposition `function`. It returns NotImplemented for
-    arguments for which the decomposition would use operators that Zellige does not support, also after these are
-    decomposed by `table` (a function by operator). `known`: a cache of this answer, by the properties of the
-    arguments."""
+    """Wraps `function`, torch's decomposition of the operator `op`: the wrapper returns NotImplemented if, for its
+    arguments, the decomposition would use an operator that Zellige does not support.
+
+    `table`: decompositions by operator; an operator that it decomposes into supported ones counts as supported. `known`:
+    a cache of the decisions, by the operator and the properties of the arguments."""
     def decomposed(*args, **kwargs):
         key = (op, *_kinds(args), *_kinds(tuple(sorted(kwargs.items()))))
         if key not in known:
@@ -74,8 +75,9 @@ def _kinds(x):
 
 
 def _ends_in_known(function, table, args, kwargs) -> bool:
-    """Returns true if the decomposition `function` uses only operators and dtypes that Zellige supports, for the
-    arguments `args` and `kwargs`. `table`: functions that decompose further operators."""
+    """Returns true if the decomposition `function`, called with `args` and `kwargs`, uses only operators and dtypes that
+    Zellige supports. `table`: decompositions by operator; an operator that it decomposes into supported ones counts as
+    supported."""
     try:
         with disable_proxy_modes_tracing(), _OnlyKnown(table):
             made = function(*args, **kwargs)

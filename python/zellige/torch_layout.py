@@ -132,7 +132,7 @@ def _in_nchw(n) -> bool:
 
 
 def _needs_no_copy(n) -> bool:
-    """Returns true if the result of n is channels-last already, or both contiguous and channels-last."""
+    """Returns true if the result of n has channels-last strides already, so that no conversion is needed."""
     return _value(n).is_contiguous(memory_format=torch.channels_last)
 
 
@@ -175,9 +175,9 @@ def _copy(value, in_a_part=False) -> torch_costs.Cost:
 
 
 def _at_border(region) -> torch_costs.Cost:
-    """Returns the cost of the layout conversions at the border of a region, which is a set of connected nodes in
-    channels-last. Two kinds of tensors are converted: operands from outside of the region that a convolution reads, or
-    that have the shape of their reader's result; and results that an operator needs in NCHW."""
+    """Returns the cost of the layout conversions at the border of a region (a set of connected nodes that use
+    channels-last). Two kinds of tensors are converted. First, tensors from outside that a node of the region reads, if
+    the node is a convolution or its result has the tensor's shape. Second, results that an operator needs in NCHW."""
     inside, copied = set(region.nodes), {}
     for n in region.nodes:
         for m in _read(n):

@@ -25,15 +25,17 @@ LARGE = 256 << 20  # bytes
 
 
 def gpu_time(call, values, launches):
-    """Returns the microseconds of the GPU per call; None if the call fails, or uses more than half of the free
-    memory. `launches`: the approximate number of kernels per call."""
+    """Measures call(*inputs) with new tensors like `values`, and returns its microseconds on the GPU. Returns None if the
+    call fails, or if the inputs take more than half of the free memory. `launches`: the approximate number of kernels
+    per call."""
     found = cost(call, values, launches)
     return None if found is None else found.gpu
 
 
 def cost(call, values, launches):
-    """Returns the Cost of a call. The host's time ends when the last kernel has been launched. Returns None if the call
-    fails, or uses more than half of the free memory. `launches`: the approximate number of kernels per call."""
+    """Measures call(*inputs) with new tensors like `values`, and returns its Cost: microseconds of the GPU and of the
+    host. The host's time ends when the last kernel has been launched. Returns None if the call fails, or if the inputs
+    take more than half of the free memory. `launches`: the approximate number of kernels per call."""
     taken = sum(v.numel() * v.element_size() for v in values)
     if taken > torch.cuda.mem_get_info()[0] // 2:
         return None
@@ -57,8 +59,8 @@ def _gpu_lock():
 
 
 def like(v):
-    """Returns a tensor with the properties of `v` and random values; integers and 8-bit values are 0, so that
-    indices are valid."""
+    """Returns a new tensor with the shape, strides, dtype and device of `v`, and random values. Integers and 8-bit values
+    are 0 instead, so that indices are valid."""
     x = torch.empty_strided(v.shape, v.stride(), dtype=v.dtype, device=v.device)
     if not v.dtype.is_floating_point or v.element_size() == 1:
         return x.zero_()
@@ -67,7 +69,8 @@ def like(v):
 
 
 def _measured(call, inputs, launches):
-    """Returns the Cost of a call: the smallest of several samples, of the GPU's and of the host's time."""
+    """Returns the Cost of call(*inputs): the smallest of several samples, separately for the GPU's and the host's time.
+    `launches`: the approximate number of kernels per call."""
     call(*inputs)
     torch.cuda.synchronize()
     begun = time.perf_counter()

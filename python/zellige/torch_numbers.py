@@ -157,7 +157,8 @@ class Numbers:
 
 
 def _number(node):
-    """Returns the number that a node without dimensions has, if the graph gives it as a constant; else None."""
+    """Returns the value of a node whose result is one number (a tensor without dimensions), if the graph has it as a
+    constant; else None."""
     if not isinstance(node, torch.fx.Node) or _value(node) is None or _value(node).ndim > 0:
         return None
     if node.target is _ATEN.scalar_tensor.default:

@@ -64,7 +64,8 @@ def attention(
 
 
 def as_q(made, q, v):
-    """Returns `made`, the result of an attention kernel, in q's memory layout; copies it if it has another layout."""
+    """Returns `made`, the result of an attention kernel for queries q and values v, in q's memory layout; copies it if it
+    has another layout."""
     if made.stride() == q.stride() and q.shape == made.shape:
         return made
     expected = _as_q(q, v)
@@ -72,7 +73,8 @@ def as_q(made, q, v):
 
 
 def _as_q(q, v):
-    """Returns an empty tensor for the result of attention, in q's memory layout."""
+    """Returns an empty tensor for the result of attention with queries q and values v: in q's memory layout, or
+    contiguous if a head of v has another size than one of q."""
     return torch.empty_like(q) if q.shape[-1] == v.shape[-1] else q.new_empty((*q.shape[:-1], v.shape[-1]))
 
 

@@ -125,8 +125,9 @@ class Part:
         return made
 
     def direct(self, device):
-        """Returns a function that calls the program without checks of its own. If the program refuses the arguments,
-        `checked` handles the call; arguments that `checked` had to copy are copied in all later calls, too."""
+        """Returns a function that calls the program without checking the arguments. If the program refuses them, the
+        function calls `checked`, which copies arguments that have another layout. From then on the function copies
+        these arguments in every call."""
         table = exchange.exchange_table(torch.Tensor)
         if table is None or sys.implementation.name != "cpython":
             return self.checked
@@ -153,8 +154,9 @@ class Part:
         return function
 
     def _function(self, scope, copied):
-        """Compiles the Python source of the function that `direct` returns. `copied`: indices of the arguments to
-        copy."""
+        """Generates and compiles the Python source of the function that `direct` returns. `scope`: its global variables,
+        a dict, which this method completes. `copied`: indices of the arguments that the function copies to the layout
+        of the program's inputs."""
         names = [f"a{i}" for i in range(len(self.order))]
         given, lines = [], []
         changed = {o.memory for o in self.program.outputs if o.memory is not None}
@@ -207,7 +209,7 @@ def _copied(node, arrays):
 
 
 def _clone(x, strides):
-    """Returns a copy of x, an argument of the part that is also a result, with the result's strides."""
+    """Returns a copy of x with the strides `strides`, for a result of the part that is one of its arguments, x."""
     return x.clone() if x.stride() == strides else torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
 
 

@@ -46,9 +46,9 @@ def _is_view(n) -> bool:
 
 
 def _peel(graph, part_of) -> None:
-    """If a view is read outside of its part, creates it anew where it is read, so that the part returns the view's base
-    once in place of several views. This is done for a slice only if its part reads the base through views only;
-    otherwise the part would have to store the complete base."""
+    """Recreates views that are read outside of their part where they are read, so that the part returns the base of
+    several views once. Does so for a slice only if its part reads the base through views only; otherwise the part would
+    have to store the complete base. `part_of`: a dict from each node to the number of its part, which is updated."""
     for n in reversed(list(part_of)):  # readers before their operands
         if not _is_view(n) or n.target is _COPY:
             continue
@@ -88,9 +88,10 @@ def _numbers(nodes, known) -> dict:
 
 
 def _sink(nodes, known, number) -> None:
-    """Moves nodes that depend only on the graph's inputs, such as a transposed weight, to the part of their first user,
-    because they would otherwise be a part of their own. If that user is left to torch, the nodes move to the part with
-    the user's number, which runs before the user."""
+    """Increases the numbers, in `number`, of nodes that depend only on the graph's inputs, such as a transposed weight:
+    each gets the number of its first user. `known`: the supported nodes; those with the same number form a part. So such
+    a node is no part of its own: it joins the part of its user or, if the user is left to torch, a part that runs
+    before the user."""
     alone = set()
     for n in nodes:
         if n in known and all(m.op in _GIVEN or m in alone for m in n.all_input_nodes):

@@ -51,8 +51,7 @@ class Programs:
             program.compile()
 
     def compiled(self):
-        """Waits for the programs that are being compiled, one after the other, and yields how many are done after
-        each."""
+        """Waits for one compilation after the other, and yields after each the number of those that are done."""
         for done, future in enumerate(list(self._compiled.values())):
             future.result()
             yield done + 1

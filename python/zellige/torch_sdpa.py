@@ -5,10 +5,10 @@ choice.
     choice = of(node)          the choice for a node that calls zellige::attention
     choice.call(q, k, v, mask, causal, scale, grouped), choice.name, choice.costs
 
-torch tries its kernels in a fixed order and uses the first that accepts the inputs. Here all kernels are measured that
-accept the inputs and agree with torch's own choice. Another kernel is used if it takes at least 3% less time on the
-GPU, and also less time in total, with the host's time; its calls do not check the inputs again. captured: calls are
-replayed from a CUDA graph, so that the host's time does not count.
+torch tries its kernels in a fixed order and uses the first that accepts the inputs. This module measures all kernels
+that accept the inputs and agree with torch's own choice. It selects another kernel if this takes at least 3% less time
+on the GPU, and also less time in total, with the host's time. Calls of a selected kernel do not check the inputs again.
+captured: calls are replayed from a CUDA graph, so that the host's time does not count.
 """
 import copy
 from dataclasses import dataclass, field

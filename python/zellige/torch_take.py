@@ -93,8 +93,8 @@ class Taking:
             self.report.taken = 0
 
     def _round(self, parts) -> list:
-        """Plans parts, and replaces each part that is taken by its program. Returns the nodes of the parts that are not
-        taken, which torch runs."""
+        """Plans each part, and replaces the part by its program if that costs less. Returns the operators of the other
+        parts, which torch runs."""
         parts = [part for part in parts if not self.cheaper or self._may_win(part)]
         prefix = "fused_" if self.cuts == 0 else f"fused_{self.cuts}_"
         self.cuts += 1
@@ -117,8 +117,8 @@ class Taking:
         return lost
 
     def _may_win(self, part) -> bool:
-        """Returns false for a part that is a single elementwise operator, because a program cannot improve on
-        torch's kernel."""
+        """Returns false for a part that is a single operator and cheap, such as an elementwise one, because a program
+        cannot be faster than torch's kernel. The reason is then in the report."""
         kernels = [n for n in part if n.target not in aten.VIEWS]
         if len(kernels) > 1 or torch_costs.heavy(kernels[0]) or kernels[0].target in torch_costs.KINDS:
             return True
@@ -129,9 +129,9 @@ class Taking:
         return self.options.seconds is not None and time.monotonic() - self.options.start > self.options.seconds
 
     def _begin(self, at, node, programs) -> Planned:
-        """Traces the part that `node` calls, part number `at`, and starts planning its program in another thread.
-        Returns the record of the part. Starts nothing if an equal part has been begun before, or if the planning time
-        is over."""
+        """Traces the part (set of operators) that `node` calls, and starts planning its program in a thread of
+        `programs`. `at`: the part's number, for the progress line. Returns the record of the part. Starts nothing if an
+        equal part has been begun before, or if the planning time is over."""
         module = self.module.get_submodule(node.target)
         inside = [n for n in module.graph.nodes if n.op == "placeholder"]
         weights = {i.name for i, outer in zip(inside, node.args) if outer.name in self.constants}
@@ -169,8 +169,8 @@ class Taking:
         p.future = programs.begin(plan, lambda program: not (self.cheaper and _hopeless(program, torchs)))
 
     def _planned(self, p, programs) -> bool:
-        """Waits for the program of a part, and returns true if there is one. Otherwise writes the reason to the report
-        and returns false."""
+        """Waits until the part `p` has been planned, and returns true if it has a program. Otherwise writes the reason
+        to the report and returns false. `programs`: the threads, if planning is repeated without in-place updates."""
         first = p.like or p
         if first is p:
             self._result(p)
@@ -279,8 +279,8 @@ class _Progress:
         self.start, self.parts, self.operators, self.shown = time.monotonic(), 0, operators, False
 
     def show(self, part, done, inside=""):
-        """Writes the progress line: the part's number `part`, the number `done` of operators that are planned, and the
-        progress within the part, `inside`, in words."""
+        """Writes the progress line. `part`: the number of the current part; `done`: how many operators have been
+        planned; `inside`: the progress within the part, in words."""
         seconds = time.monotonic() - self.start
         if seconds < 2 or not sys.stderr.isatty():
             return
