@@ -126,8 +126,8 @@ def exchange_table(kind: type):
 
 
 def current_stream(like, device: int):
-    """Returns the address of the current CUDA stream of the array's framework. Returns None for the default stream and
-    for an unknown framework. Raises Error for JAX."""
+    """Returns the address of the current CUDA stream on GPU number `device`, as known to the framework of the array
+    `like`. Returns None for the default stream and for an unknown framework. Raises Error for JAX."""
     framework = type(like).__module__.partition(".")[0]
     if framework == "torch":
         import torch

@@ -45,7 +45,8 @@ class Report:
     uncaptured: str = ""  # why calls are not captured in CUDA graphs, although that was requested
 
     def leave(self, name, why: Error) -> None:
-        """Records why an operator or a part is left to torch. Warns if the reason is an internal error of Zellige."""
+        """Records why the operator or part (set of operators) `name` is left to torch. Warns if the reason, `why`, is an
+        internal error of Zellige."""
         self.left.setdefault(name, str(why))
         if isinstance(why, Fault):
             self.faults.append(f"{name}: {why}")

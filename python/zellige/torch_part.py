@@ -89,9 +89,9 @@ class Part:
         return self.program
 
     def checked(self, *args):
-        """Runs the part by calling its `Program`; copies arguments that have another layout than the program's inputs.
-        If an argument has another dtype or shape than declared, because an operator left to torch has returned it, runs
-        the part's torch operators."""
+        """Runs the part (a set of torch operators) by calling its Program, and returns the results. Copies arguments that
+        have another layout than the program's inputs. If an argument has another dtype or shape than torch declared,
+        runs the original torch operators."""
         if not all(_is_of(args[i], info, dtype) for (i, info), dtype in zip(self.inputs, self.dtypes)):
             return self._torchs(args)
         given = [laid_out(args[i], info) for i, info in self.inputs]

@@ -21,8 +21,8 @@ AGAIN = "zellige: a view made where it is read"
 
 
 def parts(graph, is_known) -> list:
-    """Returns the parts, as lists of nodes in the graph's order. Each has at least one node that is not a view.
-    `is_known(node)`: true if the node may be in a part."""
+    """Returns the parts of a graph (convex sets of operators that can become programs) as lists of nodes in the graph's
+    order. Each has at least one node that is not a view. `is_known(node)`: true if the node may be in a part."""
     nodes = [n for n in graph.nodes if n.op not in _GIVEN]
     known = {n for n in nodes if is_known(n)}
     number = _numbers(nodes, known)

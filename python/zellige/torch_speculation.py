@@ -28,7 +28,8 @@ def rewrite(graph) -> None:
 
 
 def revert(graph) -> None:
-    """Undoes the rewrites of `rewrite` that are still in the graph, because no part has included them."""
+    """Undoes those rewrites of `rewrite` whose operators are still in the graph, because no part (set of operators that
+    becomes a program) has included them."""
     for n in list(graph.nodes):
         # the getitem of a part's result has the meta of the original node
         if MARK in n.meta and n.target in UNDONE:

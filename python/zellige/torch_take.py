@@ -1,6 +1,6 @@
-"""Decides which parts of a torch graph become programs. Each part is planned; if torch's own kernels cost less, the
-part's operators are left to torch. On a GPU the program and torch's kernels are both measured. Equal parts are planned,
-compiled and measured once."""
+"""Decides which parts of a torch graph (sets of operators that Zellige supports) become programs. A program is planned
+for each part; if torch's own kernels cost less, torch runs the part's operators. On a GPU the program and torch's
+kernels are both measured. Equal parts are planned, compiled and measured once."""
 
 import operator
 import sys
@@ -243,7 +243,9 @@ def _operators(module) -> int:
 
 
 def _structure(module, weights, updates):
-    """Returns a key of a part that is equal for equal parts: it has everything on which the part's program depends."""
+    """Returns a key of a part (a set of operators, as a module) that is equal for equal parts: it has everything on which
+    the part's program depends. `weights`: names of the constant placeholders. `updates`: a dict from the index of a
+    result to the placeholder that is updated in place with this result."""
     number = {n: i for i, n in enumerate(module.graph.nodes)}
     numbered = lambda args: torch.fx.map_arg(args, lambda n: f"%{number[n]}")  # noqa: E731
 
@@ -258,8 +260,9 @@ def _structure(module, weights, updates):
 
 
 def _changes(part) -> dict:
-    """Returns a dict from the index of a result of the part to the node (aten.copy_) that copies the result to an
-    argument which only the part reads. The part may update such an argument in place."""
+    """Finds arguments that a part may update in place. `part`: the node that calls the part's submodule. Returns a dict
+    from the index of a result to the node (aten.copy_) that copies this result to an argument, if only the part reads
+    the argument."""
     changes, results = {}, {0: part}
     getters = [u for u in part.users if u.target is operator.getitem]
     if getters:
