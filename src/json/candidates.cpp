@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t max_bytes = std::size_t{1} << 28;  // of one graph's JSON
 
-/// Returns the prefix of the names of a file's graphs: the stem of the path, with an underscore in place of
-/// each character that a graph's name may not contain.
+/// Returns the prefix of the names of a file's graphs: the file's name without folder and extension, with an
+/// underscore in place of each character that a graph's name may not contain.
 std::string graph_name(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string().substr(0, 150);
   for (char& c : name)

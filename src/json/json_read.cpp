@@ -19,12 +19,14 @@ namespace {
 class Names {
  public:
   explicit Names(const Json* operators) : operators_(operators) {}
-  /// Adds a tensor. Throws Error if another tensor has the name.
+  /// Enters the tensor with index `index` under the name `name`. Throws Error if another tensor has the name; the
+  /// message names the operator `where`.
   void make(const Where& where, const std::string& name, int index) {
     if (!index_.emplace(name, index).second)
       fail_at(where, "expected each tensor to have a name of its own, found {} twice", name);
   }
-  /// Returns the index of the tensor with this name. Throws Error if the tensor is not defined yet.
+  /// Returns the index of the tensor with this name, an operand of the operator `where`. Throws Error if no input
+  /// or earlier operator defines the tensor.
   int use(const Where& where, const std::string& name) const {
     const auto it = index_.find(name);
     if (it == index_.end())

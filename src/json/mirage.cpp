@@ -68,8 +68,8 @@ class Table {
  public:
   explicit Table(std::vector<Entry>& tensors) : tensors_(tensors) {}
 
-  /// Adds the tensor that an operator computes and returns its index. Throws Error if another tensor has its
-  /// guid.
+  /// Adds the tensor that `j` describes, a result of the operator `where`, and returns its index. Throws Error if
+  /// another tensor has its guid.
   int make(const Where& where, const Json& j) {
     const Tensor t = read_tensor(where, j);
     if (!index_.emplace(t.guid, static_cast<int>(tensors_.size())).second)
@@ -81,8 +81,8 @@ class Table {
     return static_cast<int>(tensors_.size()) - 1;
   }
 
-  /// Returns the index of the tensor with an operand's guid. Throws Error if the guid is unknown, or if the
-  /// operand's shape or dtype differ from those of the tensor.
+  /// Returns the index of the tensor that `j` describes, an operand of the operator `where`. Throws Error if no
+  /// tensor has its guid, or if that tensor has another shape or dtype.
   int use(const Where& where, const Json& j) const {
     const Tensor t = read_tensor(where, j);
     const auto it = index_.find(t.guid);

@@ -70,7 +70,8 @@ class Relating {
   }
 
   int rank(int tensor) const { return static_cast<int>(before_.tensors[tensor].shape.size()); }
-  /// Returns the index of the tensor's dimension `dim` counted from the last dimension, which has index 0.
+  /// Converts the index `dim` of a tensor's dimension to the index counted from the last dimension, which has
+  /// index 0.
   int back(int tensor, int dim) const { return rank(tensor) - 1 - dim; }
   std::int64_t extent(const BlockGraph& g, int tensor, int back) const {
     const Shape& s = g.tensors[tensor].shape;
@@ -159,8 +160,8 @@ class Relating {
     return Summed{rank(tile) - 1 - r.back, r.classes};
   }
 
-  /// Returns the relation `same` if `r` says that a tile is a sum to which nothing remains to be added, over a
-  /// dimension, iterations or blocks. Otherwise returns `r`.
+  /// Returns the relation `same` if `r` is that of a complete sum: nothing remains to be added along a dimension,
+  /// over iterations or over blocks. Otherwise returns `r`.
   static Relation settled(Relation r) {
     if (r.kind == Kind::sums && r.back < 0 && !r.loop && !r.blocks) return {};
     return r;
@@ -260,7 +261,7 @@ class Relating {
 
   /// Returns how the result of the current operator, a matmul without its bias, relates to its result before
   /// retiling: parts (several adjacent tiles, or a part of one) if retiling splits M, N or a batch dimension;
-  /// partial sums if it splits K of both operands.
+  /// partial sums if it splits K of both operands. Throws Error for other combinations, such as M and N.
   Relation product() const {
     const int a = op_->inputs[0], b = op_->inputs[1];
     if (rank(a) < 2 || rank(b) < 2) refuse("what becomes of a vector's product is not known here");

@@ -1,15 +1,17 @@
-// Proves that a block graph with other tiles computes the same. Derives how every tile of the graph in which
-// one extent (of a grid axis or the loop) has been changed relates to the tiles of the original graph.
+// Proves that a block graph (the operators of one thread block) with other tiles computes the same. Given the
+// original graph and one in which one extent has been changed, of a grid axis or the loop, derives how each
+// tile of the new graph relates to the old tiles.
 //
 //   relate(where, before, after, {.axis = 0});  // grid x changes; throws Error if the result would change
 //
-// `before` and `after` have the same operators; only tiles differ. Each tile of the new graph has one of
-// three relations to the tiles of the old one:
+// `before` and `after` have the same operators; only tiles differ. `where` names the custom operator, for
+// messages. Each tile of the new graph has one of three relations to the tiles of the old one:
 //
 // - same: it is the old tile.
 // - parts: it is several adjacent old tiles along a dimension, or a part of one.
 // - sums: it is a partial sum. Only the total over blocks, over iterations or along a dimension equals that
-//   of the old tiles. Along a dimension there are `classes` totals, each of every `classes`-th element.
+//   of the old tiles. Along a dimension there may be several totals: with 4 `classes`, each is the total of
+//   every fourth element.
 //
 // Elementwise functions preserve `parts`, and linear functions preserve `sums`. A matmul whose K is split
 // (`parts`) gives partial results (`sums`), and an accumulator that adds all of them gives `same` again. An
@@ -52,10 +54,10 @@ struct Change {
   std::map<int, Summed> inputs{};  // by index into KernelOp::inputs
 };
 
-/// Compares the outputs of the block graphs `before` and `after`, which differ in tiles as `Change` says.
-/// Returns the outputs of which only totals along a dimension are unchanged, by index into KernelOp::outputs.
-/// All other outputs are the same tensors. Throws Error if an output would change in any other way; the message
-/// names the operator `Where`.
+/// Compares the outputs of the block graphs `before` and `after`, which differ in their tiles; the Change says
+/// which extent was changed. Returns the outputs of which only totals along a dimension are unchanged, by index
+/// into KernelOp::outputs. All other outputs are the same tensors. Throws Error if an output would change in any
+/// other way. The Where names the operator in messages.
 std::map<int, Summed> relate(const graph::Where&, const graph::BlockGraph& before,
                              const graph::BlockGraph& after, const Change&);
 

@@ -6,9 +6,9 @@
 //   t[0].grid.x = 128, t[0].loop = 32;
 //   KernelGraph h = retile(graph, t);  // throws Error, with the operator whose result would change
 //
-// Extents change one at a time, and relation.hpp proves each change. A tensor between kernels that only
-// holds partial results may change its shape, and is then f32: no rounding is added, and roundings of
-// partial results may be omitted. All other roundings of the graph are preserved.
+// Extents change one at a time, and relation.hpp proves each change. A tensor between kernels may come to hold
+// partial results, which the next kernel adds up. Its shape may change, and its dtype becomes f32, so that no
+// rounding is added; a rounding of the partial results may be omitted. All other roundings are preserved.
 #pragma once
 #include "retile/tiling.hpp"
 

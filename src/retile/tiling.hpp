@@ -6,8 +6,8 @@
 //   t[0].grid.x = 128;
 //   KernelGraph h = retile(graph, t);     // retile.hpp: a graph that computes the same; otherwise throws Error
 //
-// A manifest records the tiling as a JSON list with one entry per custom operator and per standalone
-// matmul. The field "turned" is ProductTile::swap_ab.
+// A manifest (the JSON description of a compiled program) records the tiling as a JSON list with one entry per
+// custom operator and per standalone matmul. "turned": A and B of the matmul are swapped.
 //
 //   {"operator": 0, "grid": [128, 1, 1], "block": [128, 1, 1], "loop": 32}
 //   {"operator": 1, "tile": [64, 16, 64], "threads": 128, "turned": true}

@@ -9,8 +9,9 @@
 
 namespace zellige::retile {
 
-/// Replaces the block graph of the custom operator `op` by one with the necessary casts. Requires that the
-/// tensors of the graph have their new dtypes already, and the tiles of the block graph their old ones.
+/// Inserts casts into the block graph of the custom operator number `op`, some of whose operands or results have
+/// become f32, so that it rounds as before. Requires that the graph's tensors have their new dtypes already, and
+/// the tiles of the block graph their old ones.
 void widen(graph::KernelGraph&, int op);
 
 }  // namespace zellige::retile

@@ -49,8 +49,8 @@ Rows rows_of(const Target& t) {
   return rows;
 }
 
-/// Returns the descriptors of all instructions that the target has. They are collected by rows_of() once per compute
-/// capability.
+/// Returns the descriptors of all instructions that the target has, as rows_of() does, but computes them only once
+/// per compute capability.
 const Rows& known_rows(const Target& t) {
   static std::mutex mutex;
   static std::map<int, Rows> known;

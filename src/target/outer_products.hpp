@@ -12,13 +12,14 @@
 
 namespace zellige::target {
 
-/// Returns all descriptors: first those for large M, then those for small M.
+/// Returns the descriptors of all outer-product matmuls (float32 by FMA instructions, without tensor cores):
+/// first those for large M, then those for small M.
 std::span<const Instruction> outer_products();
 
-/// Returns how many consecutive rows of a warp tile's accumulators a thread has. Requires a descriptor of
+/// Returns how many consecutive rows of a warp's tile one thread accumulates. Requires a descriptor of
 /// outer_products().
 int thread_rows(const Instruction&);
-/// Returns how many consecutive columns of a warp tile's accumulators a thread has. Requires a descriptor of
+/// Returns how many consecutive columns of a warp's tile one thread accumulates. Requires a descriptor of
 /// outer_products().
 int thread_columns(const Instruction&);
 
