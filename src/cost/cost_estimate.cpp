@@ -146,7 +146,8 @@ class Pricing {
   /// Computes the kernel's times from the quantities in its cost `k` (bytes, wavefronts, instructions ...),
   /// and stores the times in `k`.
   void settle() {
-    // Fraction of the program's bytes that a warm L2 is expected to have. At 1 or above, no read misses.
+    // Fraction of the bytes of the program's tensors that a warm L2 is expected to hold. If it is at least 1, no read
+    // misses the L2.
     const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();
     plan::settle(k, target_, launched_, first_kernel_, hot_ ? std::max(0.0, 1 - kept) : 1);
   }
@@ -214,8 +215,8 @@ class Pricing {
     }
   }
 
-  /// Returns the number of elements that each copy instruction of the load or store `node` moves; 1 if the
-  /// plan has no copy for it.
+  /// Returns the number of elements that each copy instruction of `node`, a load or store, moves. Returns 1 if the plan
+  /// has no copy for it.
   int vector_of(int node) const {
     const auto copy = plan_.copies.find(node);
     return copy == plan_.copies.end() ? 1 : copy->second.vector;
@@ -233,9 +234,9 @@ class Pricing {
         threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
     return target_.costs.sustained_fma * std::min(1.0, 0.65 + 0.25 * (warps / 4 - 1));
   }
-  /// Returns the number of cycles of the instructions of matmul `n`, for which the plan chose the instruction and tile
-  /// `m`, summed over all warps of a block and all iterations. Instructions that extend beyond the tile's edges count
-  /// fully.
+  /// Returns the cycles of all instructions of matmul `n`, summed over the warps of a block and the iterations. `m` is
+  /// the planner's choice for the matmul: its instruction and tile. An instruction that extends beyond the tile's edges
+  /// counts fully.
   double steps_of(const Node& n, const MatmulChoice& m) const {
     const std::int64_t steps =
         m.products() * ceil_div(m.m, m.row->m) * ceil_div(m.columns(), m.row->n) * ceil_div(m.k, m.row->k);
@@ -265,8 +266,8 @@ class Pricing {
       if (m.by_threads()) independent += steps_of(n, m);
     }
     k.slots += independent / sustained_fma();
-    // Output tiles per block. The loop below counts a quarter of the cycles of mma.sync, which uses one of the
-    // multiprocessor's four tensor cores; wgmma uses all four.
+    // `tiles`: number of output tiles per block. steps_of() returns cycles of one tensor core for mma.sync. A
+    // multiprocessor has four tensor cores, so that a quarter of these cycles is counted. A wgmma uses all four.
     const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.row && !m.by_threads())
@@ -290,8 +291,9 @@ class Pricing {
     k.chain = chained / k.warps;
   }
 
-  /// Sets the number of iterations per block, the number of iterations whose loads are in flight together, and the
-  /// number of rounds of loads into registers (loads other than cp.async and TMA). Threads wait for each round.
+  /// Sets three quantities of a block: its number of iterations, the number of iterations whose loads are in flight
+  /// together, and the number of rounds of loads into registers (loads other than cp.async and TMA). Threads wait for
+  /// each round.
   void latencies() {
     k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;
@@ -315,8 +317,8 @@ class Pricing {
     }
   }
 
-  /// Scales the quantities per block from the average block to the block with the most output tiles. Only persistent
-  /// blocks may differ in their number of tiles.
+  /// Changes the quantities per block from averages over all blocks to those of the block with the most output tiles.
+  /// They differ only for persistent blocks, which may have different numbers of tiles.
   void busiest() {
     if (plan_.blocks == 0) return;
     const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.split_k) / launched_,

@@ -50,8 +50,8 @@ struct CostEstimate {
   double us = 0;
 };
 
-/// Returns the expected time of a planned program. With `hot`, as in the measurements of `zellige run --time`, the L2
-/// is warm: reads hit it as far as the program's tensors fit in it.
+/// Returns the expected time of a planned program. With `hot`, the L2 is warm, as in the measurements of `zellige run
+/// --time`: it holds the program's tensors as far as they fit, and reads of these do not go to DRAM.
 CostEstimate estimate_cost(const Plan&, const target::Target&, bool hot = false);
 
 /// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
@@ -61,7 +61,7 @@ double slots_of(OpKind);
 double in_sectors(double run);
 /// Returns the time of a wgmma divided by its nominal tensor-core cycles. The ratio is at least the inverse of the
 /// rate that tensor cores sustain. It is larger if reading B (and A, with `a_in_shared`) from shared memory takes
-/// longer, as it does with few columns.
+/// longer than the multiplication, as it does with few columns.
 double of_its_cycles(const Instruction&, bool a_in_shared, const target::Target&);
 /// Computes the times in `KernelCost` from the bytes, instructions and other quantities in the same KernelCost.
 /// `launched`: number of blocks of the launch; `first_kernel`: whether it is the program's first launch; `missed`:

@@ -54,7 +54,7 @@ class Estimate {
     return of_loop && !(once && op.kind == OpKind::output) ? static_cast<double>(block_.loop) : 1;
   }
 
-  /// Adds the cost of `op`, which loads or stores `tile` (a block tensor), a tile of the kernel-level tensor
+  /// Adds the cost of `op`, a load or store of block tensor `tile`, which is a tile of the kernel-level tensor
   /// `kernel_tensor`. The cost is in bytes of DRAM, L2 and shared memory, wavefronts, and issue slots.
   void moved(const BlockOp& op, int tile, int kernel_tensor) {
     const Shape& s = shape(tile);
@@ -89,9 +89,9 @@ class Estimate {
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
 
-  /// Returns whether a block tensor is expected to be in registers, as the A operand of the second of two chained
-  /// matmuls (attention). This is expected of an elementwise operator's result if the kernel is expected to be such a
-  /// chain.
+  /// Returns whether a block tensor is expected to be in registers. This is so for each elementwise operator's result
+  /// if the kernel is expected to chain two matmuls (attention), where the second matmul reads its A operand from
+  /// registers.
   bool made(int tensor) const {
     return of_chain() && std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
              return graph::is_elementwise(o.kind) && o.outputs[0] == tensor;
@@ -144,8 +144,8 @@ class Estimate {
     k_.barriers += 1;
   }
 
-  /// Returns the wgmma instruction that the planner is expected to select for the matmul `op`, judged by its shapes.
-  /// Returns nullptr if the planner is expected to use mma.sync.
+  /// Returns the wgmma instruction that the planner is expected to select for the matmul `op` of `batch` (m x k) (k x
+  /// n) products. Returns nullptr if the planner is expected to use mma.sync.
   const Instruction* by_warpgroups(const BlockOp& op, std::int64_t m, std::int64_t n, std::int64_t k,
                                    std::int64_t batch) const {
     const bool summed = std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
@@ -171,8 +171,8 @@ class Estimate {
     return summed && graph::bytes_of(k, dtype) == span_bytes ? group : nullptr;
   }
 
-  /// Returns whether the kernel is expected to be a chain of two matmuls on wgmma (warpgroup_chain.hpp): it has two
-  /// matmuls in a loop of at least min_chained_iterations, and A of the first matmul is loaded before the loop.
+  /// Returns whether the kernel is expected to chain two matmuls on wgmma (warpgroup_chain.hpp): its loop has two
+  /// matmuls and at least min_chained_iterations iterations, and A of the first matmul is loaded before the loop.
   bool of_chain() const {
     std::vector<const BlockOp*> products;
     for (const BlockOp& op : block_.ops)
