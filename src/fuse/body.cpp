@@ -48,9 +48,9 @@ class Emission : graph::BlockWriter {
     return std::move(body_);
   }
 
-  /// Emits and returns what one block of a split loop computes: the steps up to the partial results, and the
-  /// stores of the partial results. `whole` must be the Emission of the same group with an unsplit loop,
-  /// after its run().
+  /// Emits and returns the block graph of one block of a split loop: the steps up to the partial results, and the
+  /// stores of the partial results. `whole` must be the Emission of the same group with an unsplit loop, after its
+  /// run().
   Body run_part(Emission& whole) {
     const auto [maxima, inside] = needed_of_part(steps_, whole.deferred_, whole.factors_);
     for (const Step& s : steps_.steps)
@@ -132,11 +132,11 @@ class Emission : graph::BlockWriter {
     if (s.kind == OpKind::matmul) return d >= 0 && d + 1 == static_cast<int>(shape(x).size());
     return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
   }
-  /// Returns whether each block has a loop along another axis (inner_axis) than the one that is split over
-  /// blocks.
+  /// Returns whether each block of a split loop has a loop of its own, along another axis (inner_axis) than the one
+  /// that is split over blocks.
   bool has_inner_loop() const { return tiles_.inner_axis >= 0; }
-  /// Returns whether each block of a split loop runs a single iteration, without a matmul, so that its maxima
-  /// are final for its share of the axis and not running maxima.
+  /// Returns whether each block of a split loop runs a single iteration and the group has no matmul. A block's maxima
+  /// are then final for its share of the loop axis, so that no running maximum replaces them.
   bool exact_maxima() const { return split_ && tiles_.loop == 1 && !has_inner_loop() && !multiplies_; }
   /// Returns whether each block of a split loop has a single tile along the loop axis.
   bool one_tile() const { return has_inner_loop() || exact_maxima(); }
@@ -197,8 +197,8 @@ class Emission : graph::BlockWriter {
     }
   }
 
-  /// Returns the tensors to store for value `v`: the slices through which it is read, if each of them
-  /// consists of whole block tiles, otherwise the whole value.
+  /// Returns the parts of value `v` that are stored as separate tensors. They are the slices that readers use, if each
+  /// slice consists of whole block tiles. Otherwise the only part is the whole value.
   std::vector<Slice> slices(int v) const {
     const auto found = steps_.slices.find(v);
     const std::vector<Slice> all{{steps_.values[v].tensor, -1, 0, 0}};
@@ -282,8 +282,8 @@ class Emission : graph::BlockWriter {
     return h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true})});
   }
 
-  /// Returns the tile over which maximum `h` is taken: the maximum's operand, to which the monotone steps
-  /// after the maximum have been applied, because f(max x) = max f(x).
+  /// Returns the tile of which `h` is the maximum: the maximum's operand, with the monotone steps that follow the
+  /// maximum applied to it. They may be applied first, because f(max x) = max f(x).
   int inner(const Deferred& h) {
     int x = deferred_[h.of].tile;
     for (const Step& s : h.monotone) {
@@ -323,10 +323,10 @@ class Emission : graph::BlockWriter {
     return emit_once(OpKind::exp, {emit_once(OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
   }
 
-  /// Emits a step of which an operand changes with the iterations of the block's own loop, which runs along inner_axis,
-  /// while the grid splits another reduced axis over blocks. Returns the step's result. A sum or matmul over inner_axis
-  /// becomes an accumulator. Throws Error if a factor or offset of an operand is deferred (applied after the loop), or
-  /// for a maximum over inner_axis.
+  /// Emits step `s`, and returns its result. Called if blocks split one reduced axis, each block loops along another
+  /// one (inner_axis), and an operand of `s` changes with the iteration. A sum or matmul over inner_axis becomes an
+  /// accumulator. Throws Error for a maximum over inner_axis, or if a factor or offset of an operand is deferred
+  /// (applied after the loop).
   Deferred within(const Step& s) {
     Deferred h;
     std::vector<int> in;
@@ -348,8 +348,8 @@ class Emission : graph::BlockWriter {
   }
 
   /// Emits a step. Returns its result: a tile, with the factors or offset that are applied after the loop. Throws Error
-  /// if the step needs inside the loop a value that is known only after the loop, and none of the rules of body.hpp
-  /// moves the use of that value to the end of the loop.
+  /// if the step needs inside the loop a value that is known only after the loop, and the use of that value cannot be
+  /// moved to the end of the loop by a rule of body.hpp.
   Deferred lower(const Step& s) {
     if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
     const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
@@ -357,8 +357,8 @@ class Emission : graph::BlockWriter {
     return s.kind == OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
   }
 
-  /// Emits a step none of whose operands changes with the iteration, and returns its result. A monotone step
-  /// on a maximum is not emitted but recorded, because it will be applied to the maximum's operand.
+  /// Emits step `s`, whose operands do not change with the loop iteration, and returns its result. A monotone step on a
+  /// maximum is not emitted but recorded, because it will be applied to the maximum's operand.
   Deferred outside(const Step& s) {
     const auto x = std::ranges::find_if(s.inputs, [&](int v) { return deferred_[v].kind == Kind::maximum; });
     if (x != s.inputs.end() && is_monotone(s) && grows(s, *x)) {
@@ -374,8 +374,8 @@ class Emission : graph::BlockWriter {
     return h;
   }
 
-  /// Returns whether step `s` may be applied to the operand of value `maximum` instead of the maximum itself:
-  /// the other operands of `s` are known before the loop, and its result has the shape of the maximum.
+  /// Returns whether step `s` may be applied to the operand of value `maximum` instead of to the maximum: the other
+  /// operands of `s` are known before the loop, and the result of `s` has the shape of the maximum.
   bool grows(const Step& s, int maximum) const {
     return std::ranges::all_of(s.inputs, [&](int v) {
       return v == maximum ||
@@ -425,8 +425,8 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// Emits a binary step inside the loop of which one operand, x or y, is known only after the loop. Returns its
-  /// result. If that operand is a factor or divisor, it becomes a deferred factor of the other operand (applied after
+  /// Emits step `s` inside the loop, and returns its result. One of its two operands, `x` or `y`, is known only after
+  /// the loop. If that operand is a factor or divisor, it becomes a deferred factor of the other operand (applied after
   /// the loop). If it is a maximum that is subtracted, the running maximum is subtracted instead. Throws Error for any
   /// other step.
   Deferred waited(const Step& s, Deferred x, const Deferred& y) {

@@ -56,8 +56,8 @@ struct Tiles {
 
   /// Returns, for each grid dimension, which dimension of the value it splits, or -1 if none.
   std::array<int, 3> map_of(const Axes&, int value) const;
-  /// Returns the value's shape, with each dimension that has partial tiles extended to the extent that all
-  /// tiles cover.
+  /// Returns the padded shape of a value: each dimension with a partial tile is extended to a whole number of tiles.
+  /// The last argument is the value's own shape.
   graph::Shape covered(const Axes&, int value, graph::Shape) const;
 };
 

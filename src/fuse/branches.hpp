@@ -31,7 +31,7 @@ struct Branch {
 /// Returns the branches of a graph. A branch is a set of operators that is connected to the rest of the graph
 /// only through one operator, Branch::at, on which all of them depend. Only operators that read a tensor with
 /// many readers (Neighbours::of_many) are considered for Branch::at. No operator is in two branches. If
-/// nothing but the branch is connected to Branch::at, the branch is omitted.
+/// Branch::at has no neighbours outside of its branch, the branch is omitted.
 std::vector<Branch> branches_of(const Order&, const Neighbours&);
 
 /// Recognises groups that are equal except for which of several equal branches they take operators from, so
@@ -41,10 +41,10 @@ class Patterns {
  public:
   /// The branches must be of operators, as branches_of returns them.
   Patterns(const graph::KernelGraph&, const std::vector<Branch>& of_operators);
-  /// Returns a key that is equal for groups which differ only in the choice among equal branches. Let the
-  /// joining operator of a branch be the one through which the branch is connected to the rest of the graph.
-  /// Returns nullopt if the group has the joining operators of fewer than two branches, or an operator of a
-  /// branch without the branch's joining operator.
+  /// Returns a key of group `ops`. Groups that differ only in their choice among equal branches have equal
+  /// keys. A branch is a set of operators that only one further operator, its joining operator, connects to
+  /// the rest of the graph. Returns nullopt if the group has the joining operators of fewer than two
+  /// branches, or if it has an operator of a branch but not the branch's joining operator.
   std::optional<std::vector<int>> of(const std::vector<int>& ops) const;
 
  private:
@@ -55,10 +55,10 @@ class Patterns {
 };
 
 /// Returns the cheapest cover: pieces (candidate groups of operators) that contain each place (operator
-/// number) exactly once. The result costs the same as that of the overload without branches (cover.hpp), but
-/// fewer search states are visited. `widest` is the maximum number of states per place. A branch is not
-/// covered separately if a piece has places inside and outside of the branch but lacks the place where the
-/// branch joins the rest.
+/// number) exactly once. The cover costs as much as that of the overload without branches (cover.hpp), but
+/// fewer search states are visited, because each branch (places that only Branch::at connects to the rest) is
+/// covered separately. `widest` is the maximum number of states per place. A branch is not covered separately
+/// if a piece has places inside and outside of it but lacks Branch::at.
 Cover cheapest_cover(std::size_t places, const std::vector<Piece>&, std::size_t widest,
                      const std::vector<Branch>&);
 

@@ -234,10 +234,10 @@ class Choosing {
 
   /// Adds unions of selected groups as candidates, because a search that adds one operator at a time may not
   /// reach them. `way` is the current cover: the selected groups, as indices of candidates_. Considers each
-  /// two groups of which one reads a result of the other, and adds their union if its estimated cost is not
-  /// more than that of the two. If the reading group consists of interchangeable operators (Twins), the union
-  /// takes as many of them, but the first ones in the graph's order, so that the remaining ones stay adjacent.
-  /// Returns whether a union was added.
+  /// pair of groups in which one group reads a result of the other, and adds their union if its estimated cost
+  /// is not more than that of the two. If the reading group consists of interchangeable operators (Twins), the
+  /// union takes the same number of such operators, but the first ones in the graph's order, so that the
+  /// others stay adjacent. Returns whether a union was added.
   bool add_unions(const std::vector<std::size_t>& way) {
     std::vector<Found> unions;
     std::vector<double> alone;
@@ -347,8 +347,8 @@ class Choosing {
     return order;
   }
 
-  /// Returns the pairs of groups of cover `way` of which the second group reads a result of the first, as
-  /// indices of candidates.
+  /// Returns pairs (i, j) of groups of the cover `way`, as indices of candidates_: group j reads a result of
+  /// group i.
   std::vector<std::pair<std::size_t, std::size_t>> readers(const std::vector<std::size_t>& way) const {
     const Waiting w = waiting(way);
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -448,8 +448,8 @@ class Choosing {
     return {c.list, {kinds_.kernel(*c.kind, c.list)}, c.us()};
   }
 
-  /// Adds a note for each pair of kernels of which one reads the other's result. The note says why they were
-  /// not fused.
+  /// Adds a note for each pair of kernels in which one reads the other's result. The note says why the two
+  /// were not fused.
   void explain(const std::vector<std::size_t>& way) {
     const auto pairs = readers(way);
     choice_.notes.resize(pairs.size());

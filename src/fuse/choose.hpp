@@ -44,8 +44,9 @@ struct Choice {
 enum class Reasons : bool { omitted, told };
 
 /// Returns groups of operators with the least total expected time that the search found, in topological
-/// order. Expected times of plans are looked up in the cache `known` and added to it. If the callback ends
-/// the search, only groups that are planned are used. Throws Error if an operator cannot be planned, and
+/// order. Expected times of plans are looked up in the cache `known` and added to it. `Watch` is a callback
+/// that receives the progress and may end the search; then only groups that are planned are used. With
+/// Reasons::told, notes say why groups were not fused. Throws Error if an operator cannot be planned, and
 /// Rejected if the verifier rejects an operator's plan and no fused kernel contains the operator.
 Choice choose(const graph::KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
               Reasons = Reasons::told);

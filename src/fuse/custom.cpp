@@ -65,10 +65,10 @@ Cost cost(const KernelGraph& g, const target::Target& target) {
   return {t.cost.us, t.plan.kernels.size(), t.plan.rejected};
 }
 
-/// Returns whether the decomposed variant is clearly cheaper. Each kernel that it has more than the kept
-/// variant must also save the time of a launch, because the cost model knows little of what happens between
-/// kernels. If the decomposed variant is a single kernel, it need only not be clearly slower: on an H200 such
-/// kernels were faster (docs/explanation/retiling.md).
+/// Returns whether the decomposed variant should be taken: its expected time is clearly less than that of the
+/// kept one. If it has more kernels, one launch time per additional kernel is added to its time, because the
+/// cost model knows little of what happens between kernels. A decomposed variant that is a single kernel only
+/// needs to be not clearly slower: on an H200 such kernels were faster (docs/explanation/retiling.md).
 bool less(const Cost& decomposed, const Cost& kept, const target::Target& target) {
   const double more =
       decomposed.kernels > kept.kernels ? static_cast<double>(decomposed.kernels - kept.kernels) : 0;

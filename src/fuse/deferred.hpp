@@ -49,8 +49,8 @@ struct Deferred {
   bool waits() const { return after && !varies; }
   /// Returns whether the tile is the value itself: no factor or offset is applied to it after the loop.
   bool itself() const { return kind == Kind::exact && factors.empty(); }
-  /// Returns whether the same factors and offset are applied after the loop to this value's tile and to that
-  /// of `o`, so that the two tiles may be added.
+  /// Returns whether this value's tile may be added to that of `o`: the same factors and offset are applied
+  /// to both tiles after the loop.
   bool like(const Deferred& o) const {
     return kind == o.kind && running == o.running && coefficient == o.coefficient && factors == o.factors;
   }

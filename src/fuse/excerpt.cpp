@@ -52,8 +52,10 @@ Excerpts::Taken Excerpts::taken(const Ops& ops) const {
   return result;
 }
 
-/// Returns the branches of a group: lists of operators that are connected through their operands, each with
-/// the views between and after its operators, in the graph's order.
+/// Returns the branches of group `ops`. A branch is a list of the group's operators that read each other's
+/// results, directly or through views, together with these views and the views of its results, in the graph's
+/// order. `taken` is the result of taken(ops): the group's operators, and the views of its operands and
+/// results.
 std::vector<Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken) const {
   std::map<int, int> branch;  // by operator: the first operator of its branch; none for a view of an operand
   for (int i : taken.all) {
@@ -83,11 +85,11 @@ const std::string& Excerpts::key_of_branch(const Ops& ops) const {
   return known_.emplace(ops, std::move(text)).first->second;
 }
 
-/// Returns the operators of the excerpt of group `ops` in canonical order, so that groups that differ only in
-/// the order of their branches get equal excerpts. A branch is a part of the group that does not depend on the
-/// rest of it; its key is the key() of its own excerpt. Branches are sorted by key, branches of equal keys are
-/// in the graph's order, and views of an operand come before the first branch that reads them. `taken`: the
-/// result of taken(ops), which adds to the group the views of its operands and results.
+/// Returns the operators of the excerpt of group `ops` (the group as a separate graph) in canonical order:
+/// groups that differ only in the order of their branches get equal excerpts. A branch is a part of the group
+/// that does not depend on the rest of it. Branches are sorted by the key() of their own excerpts; branches of
+/// equal keys stay in the graph's order. Views of an operand come before the first branch that reads them.
+/// `taken` is the result of taken(ops): the group's operators, and the views of its operands and results.
 Excerpts::Ops Excerpts::in_one_order(const Ops& ops, const Taken& taken) const {
   std::vector<Ops> lists = branches(ops, taken);
   if (lists.size() < 2) return {taken.all.begin(), taken.all.end()};

@@ -36,7 +36,8 @@ struct Excerpt {
 class Excerpts {
  public:
   explicit Excerpts(const graph::KernelGraph&);
-  /// Returns the operators `ops` as a separate graph. `ops` must be ascending.
+  /// Returns the operators `ops` as a separate graph, with the views of their operands and results, and
+  /// copies that represent the other readers of their results. `ops` must be ascending.
   Excerpt of(const std::vector<int>& ops) const;
 
  private:
@@ -48,10 +49,12 @@ class Excerpts {
   };
   Taken taken(const Ops&) const;
   std::vector<Ops> branches(const Ops&, const Taken&) const;
-  /// Returns the operators of the excerpt in canonical order: the group's branches sorted by key_of_branch(),
-  /// each after the views of its operands.
+  /// Returns the operators of an excerpt (a group as a separate graph) in canonical order: the group's
+  /// branches (parts that do not depend on each other) sorted by key_of_branch(), each branch after the views
+  /// of its operands.
   Ops in_one_order(const Ops&, const Taken&) const;
-  /// Returns the key (see key()) of the excerpt of one branch. It is computed once per branch.
+  /// Returns a string that is the same for branches (independent parts of a group) that are equal up to
+  /// names: the key() of the branch as a separate graph. It is computed once per branch.
   const std::string& key_of_branch(const Ops&) const;
 
   const graph::KernelGraph& g_;
@@ -62,11 +65,13 @@ class Excerpts {
   mutable std::map<Ops, std::string> known_;  // by branch: the key of its excerpt
 };
 
-/// Returns a string that is the same for excerpts that are equal up to names.
+/// Returns a string that is the same for excerpts (groups of operators as separate graphs) that are equal up
+/// to names.
 std::string key(const Excerpt&);
 
-/// Returns a kernel for the operators `ops` of the whole graph, translated from a kernel for the equal group
-/// of excerpt `of`. `like` is the excerpt of `ops`. Both excerpts must have the same key.
+/// Returns the given kernel, translated to the operators `ops` of the whole graph (the last argument). The
+/// kernel computes the group whose excerpt (the group as a separate graph) is `of`. `like` is the excerpt of
+/// `ops`. Both excerpts must have the same key(): the groups are equal up to names.
 Kernel whole(const Kernel&, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
              const graph::KernelGraph&);
 

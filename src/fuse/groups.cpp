@@ -54,7 +54,7 @@ Order order_of(const graph::KernelGraph& g) {
 
 std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
   const std::vector<int> producer = producers(g);
-  // By operator: the operators that produce its operands, those at the end of the longest chain of operators
+  // By operator: the producers of its operands. A producer with a longer chain of operators before it comes
   // first.
   std::vector<std::vector<int>> operands(g.ops.size());
   std::vector<int> depth(g.ops.size());

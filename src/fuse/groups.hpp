@@ -46,13 +46,13 @@ class Set {
 struct Order {
   std::vector<Set> direct, all;
 };
-/// Returns, for each operator, the operators that it reads and those on which it depends. The graph must be
-/// in topological order.
+/// Returns, for each operator, the operators whose results it reads, and all operators that it depends on. The
+/// graph must be in topological order.
 Order order_of(const graph::KernelGraph&);
 
-/// Returns a topological order of the operators in which the operators of a branch are contiguous. An operator
-/// with one user comes close before that user, and a short branch just before the operator that joins it with a
-/// long branch.
+/// Returns a topological order of the operators. The operators of a branch (a chain of operators that another
+/// operator joins with others) are contiguous. An operator with one user comes close before that user, and a
+/// short branch just before the operator that joins it with a long branch.
 std::vector<int> branch_by_branch(const graph::KernelGraph&);
 
 /// Returns whether every path between two operators of the group passes only through operators of the group.
@@ -67,7 +67,8 @@ class Neighbours {
  public:
   static constexpr std::size_t few_readers = 4;
   explicit Neighbours(const graph::KernelGraph&);
-  /// Returns the operators outside of `group` that may join it, ascending. `group` must be ascending.
+  /// Returns the operators outside of `group` that may join it, ascending: producers of its operands, readers
+  /// of its results, and readers of its operands. `group` must be ascending.
   std::vector<int> of(const std::vector<int>& group) const;
   /// Returns the operators that read a tensor with more than few_readers readers, ascending.
   const std::vector<int>& of_many() const { return of_many_; }

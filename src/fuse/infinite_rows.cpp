@@ -48,22 +48,23 @@ class Rows {
     fail("{} would read a number where a row of -inf alone gives NaN", graph::name(s.kind));
   }
 
-  /// Returns whether the step subtracts a maximum that is replaced by a running maximum and has no finite bound of its
-  /// own.
+  /// Returns whether the step subtracts a maximum that a running maximum replaces inside the loop, and that is not
+  /// clamped to a finite number.
   bool subtracts_running_maximum(const Step& s) const {
     if (s.kind != OpKind::sub || s.inputs.size() != 2) return false;
     const Deferred& h = deferred_[s.inputs[1]];
     return h.kind == Deferred::Kind::maximum && !h.bounded_below();
   }
 
-  /// Returns what a sum of `x` is.
+  /// Returns how a sum of values that differ as in `x` differs from what the operators compute: as its operand, but
+  /// after a sum.
   static Lost summed(Lost x) {
     x.early = false;
     return x;
   }
 
-  /// Returns how the result of a step differs, in a row of minus infinities, from what the operators compute. Throws
-  /// Error if the result would be a number that no later step turns into NaN.
+  /// Returns how the result of step `s` differs, in a row of minus infinities, from what the operators compute,
+  /// which is NaN. Throws Error if the result would be a number that later steps are not known to turn into NaN.
   Lost result(const Step& s) const {
     if (again_ && s.inputs.size() == 2) {  // NaN, computed again, with what a sum lost
       const Lost x = lost_[s.inputs[0]], y = lost_[s.inputs[1]];
@@ -75,7 +76,8 @@ class Rows {
     return s.inputs.size() == 1 ? unary(s) : s.inputs.size() == 2 ? binary(s) : refused(s);
   }
 
-  /// Returns the same for a step with one tensor operand, and perhaps a scalar.
+  /// Returns how the result of step `s`, which has one tensor operand, differs from NaN in a row of minus
+  /// infinities, or throws Error, like result().
   Lost unary(const Step& s) const {
     const Lost x = lost_[s.inputs[0]];
     const bool linear = is_linear(s), mask = s.kind == OpKind::mask;
@@ -102,7 +104,8 @@ class Rows {
     refused(s);
   }
 
-  /// Returns the same for a step with two tensor operands.
+  /// Returns how the result of step `s`, which has two tensor operands, differs from NaN in a row of minus
+  /// infinities, or throws Error, like result().
   Lost binary(const Step& s) const {
     const Lost x = lost_[s.inputs[0]], y = lost_[s.inputs[1]];
     const bool same = x.of == y.of;
@@ -134,8 +137,8 @@ class Rows {
     }
   }
 
-  /// Returns whether the maximum that was subtracted in `x` has extent 1 along the dimension `back` positions before
-  /// the last. A sum of `x` along this dimension is then within one row.
+  /// Returns whether a sum of value `x` along one dimension, `back` positions before the last, stays within one row.
+  /// This is so if the row maximum that was subtracted to compute `x` has extent 1 along this dimension.
   bool one_per_row(const Lost& x, std::size_t back) const {
     return from_last(steps_.values[x.maximum].shape, back) == 1;
   }

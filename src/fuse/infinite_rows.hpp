@@ -13,9 +13,10 @@
 
 namespace zellige::fuse {
 
-/// Throws Error if a step, or a reader outside the group, would use a value that is 0 instead of NaN for a row of
-/// minus infinities. `deferred` has, by value, what a block knows of it inside the loop. `again`: rows are split over
-/// blocks, and a later kernel computes the values before a sum again, from the exact maximum.
+/// Throws Error if, for a row of minus infinities, a result of the group might be a number where its operators compute
+/// NaN. The cause is a running maximum, with which exp(x - maximum) is 0 instead of NaN. deferred[v] is value v as a
+/// block has it inside the loop. `again`: the rows are split over blocks, and a later kernel computes the values
+/// before a sum again, from the exact maximum.
 void require_nan_rows(const Steps&, const std::vector<Deferred>& deferred, bool again);
 
 }  // namespace zellige::fuse

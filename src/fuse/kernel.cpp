@@ -171,7 +171,8 @@ class Making {
 
   /// Returns kernel `k` with inferred shapes, with its estimated time and the lower bound of its plan's time.
   Kernel finished(Kernel k) const { return finished(std::move(k), g_); }
-  /// Returns kernel `k`, like the overload above. The kernel's tensors are those of graph `g`.
+  /// Returns kernel `k` with inferred shapes, with its estimated time and the lower bound of its plan's time.
+  /// `g` is the graph that has the kernel's tensors.
   Kernel finished(Kernel k, const KernelGraph& g) const {
     const KernelGraph a = graph::infer(alone(g, k));
     k.us = -target_.costs.launch;

@@ -83,7 +83,7 @@ class CostCache {
   /// Records the verifier's message about a plan that is not used. In debug builds throws Rejected, because
   /// no plan should be rejected.
   void drop(const Rejected&);
-  /// Returns and clears the messages recorded by drop().
+  /// Returns the verifier's messages that drop() has recorded, and clears them.
   plan::Rejections take_rejected();
 
  private:

@@ -27,8 +27,9 @@ class Masking {
     }
   }
 
-  /// Returns the steps with masks. A mask is inserted before a reduction over the axis if the operand's
-  /// elements beyond the end of the axis are not the reduction's neutral element.
+  /// Returns the steps with masks for one axis (axis_) that has a partial tile. A mask is inserted before a
+  /// reduction over the axis if the operand's elements beyond the end of the axis are not the reduction's
+  /// neutral element.
   Steps run() {
     const std::vector<Step> steps = std::move(s_.steps);
     s_.steps.clear();
@@ -46,12 +47,12 @@ class Masking {
   }
 
  private:
-  /// Returns whether the value has the axis. A masked copy has the dimensions of the value that it replaces.
+  /// Returns whether a dimension of value `v` lies along the masked axis (axis_). A masked copy has the
+  /// dimensions of the value that it replaces.
   bool has(int v) const { return dim(v) >= 0; }
-  /// Returns which dimension of value `v` lies along the axis, or -1 if none does.
+  /// Returns which dimension of value `v` lies along the masked axis (axis_), or -1 if none does.
   int dim(int v) const { return axes_.dim(like(v), axis_); }
-  /// Returns `v` if it is a value of the steps before masking, otherwise the value of which it is a masked
-  /// copy.
+  /// Returns the value that `v` is a masked copy of; `v` itself if it is a value of the steps before masking.
   int like(int v) const {
     while (v >= static_cast<int>(axes_.of.size())) v = stands_for_.at(v);
     return v;
@@ -67,9 +68,9 @@ class Masking {
     return {d == s.attributes.dim, s.kind == OpKind::amax ? OutOfBounds::lowest : OutOfBounds::zero};
   }
 
-  /// Returns value `v` with the elements beyond the end of the axis masked to `wanted`. If `v` is the result
-  /// of such a mask, that mask is extended and `v` returned. Otherwise adds a mask, whose result later steps
-  /// read in place of `v`.
+  /// Returns a value that equals `v`, with the elements beyond the end of the axis set to `wanted`. If `v` is
+  /// the result of a mask that can be extended to do this, extends the mask and returns `v`. Otherwise adds a
+  /// mask, whose result later steps read in place of `v`.
   int masked(int v, OutOfBounds wanted) {
     const double value = wanted == OutOfBounds::zero ? 0 : -infinity;
     const std::int64_t end = axes_.axes[axis_].extent;

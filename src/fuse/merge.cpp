@@ -85,8 +85,8 @@ class Merge {
     return s;
   }
 
-  /// Returns the value that equals value `v` of the group's steps in the kernel that combines partial
-  /// results. Appends the steps that compute this value to that kernel at the first call.
+  /// Returns the value, in the kernel that combines partial results, that equals value `v` of the group's
+  /// steps. The first call for `v` appends the steps that compute the value to that kernel.
   int want(int v) {
     if (made_[v] >= 0) return made_[v];
     const Value& whole = steps_.values[v];
@@ -105,9 +105,9 @@ class Merge {
     return made_[v] = made;
   }
 
-  /// Appends step `s` of the group to the kernel that combines partial results, with operands from that
-  /// kernel, and returns its result. An operand may have an additional first dimension of extent 1; the
-  /// dimensions that the step names are then increased by one.
+  /// Appends step `s` of the group to the kernel that combines partial results, and returns its result.
+  /// Operands may have an additional first dimension there, of extent 1; dimension numbers in the step's
+  /// attributes are then increased by one.
   int again(const Step& s) {
     std::vector<int> in;
     bool moved = false;

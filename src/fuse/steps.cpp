@@ -49,8 +49,8 @@ class Expansion {
     return static_cast<int>(result_.values.size()) - 1;
   }
 
-  /// Returns the value that operator `op` reads as tensor `tensor`. Throws Error if the group keeps a reduced
-  /// dimension (extent 1) in this value that the tensor itself does not have.
+  /// Returns the value that operator `op` reads as tensor `tensor`. Throws Error if shapes differ: the group
+  /// keeps a reduced dimension in the value, with extent 1, and the tensor does not have it.
   int operand(int tensor, int op) {
     if (const auto made = made_.find(tensor); made != made_.end()) {
       if (result_.values[static_cast<std::size_t>(made->second)].shape != g_.tensors[tensor].shape)

@@ -38,10 +38,10 @@ struct Candidate {
   int back = 0;                          // dimension of the first result, counted from the last
 };
 
-/// Returns the candidates for grid dimensions: sets of axes that one grid dimension may split. Every result
-/// of the group has an axis of each candidate, and no step reduces over that axis. If a result lacks the
-/// axis, its own axis at the same position joins the candidate: heads of queries and heads of keys, for
-/// example.
+/// Returns the candidates for grid dimensions. A candidate is a set of axes that one grid dimension may
+/// split: every result of the group has one of them, and no step reduces over them. It starts with an axis of
+/// the first result. If another result lacks this axis, the axis at the same position of that result is
+/// added, such as the heads of keys to the heads of queries.
 std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   const auto free = [&](int axis) { return axis >= 0 && !a.axes[axis].summed && !a.axes[axis].whole; };
   const auto share_value = [&](int x, int y) {
@@ -184,9 +184,9 @@ class Tilings {
   /// Returns the extent of an axis.
   std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
 
-  /// Returns the largest tile along the axes of candidate `c` (axes that one grid dimension may split), if
-  /// (m, n) is the tile of a matmul: m if an axis is the rows of a matmul, n if it is the columns, 1 if it is
-  /// a batch dimension.
+  /// Returns the largest extent of a tile along the axes of candidate `c` (axes that one grid dimension may
+  /// split), where `mn` is the tile (m, n) of a matmul: m if an axis is the rows of a matmul, n if it is the
+  /// columns, 1 if it is a batch dimension.
   std::int64_t cap(const Candidate& c, std::pair<std::int64_t, std::int64_t> mn) const {
     bool rows = false, columns = false;
     // Matmuls per block if no candidate splits their batches: their columns count together.
@@ -312,10 +312,10 @@ class Tilings {
     }
   }
 
-  /// Adds the tiling with this grid, K tile `k` and `threads` threads, if its tiles fit into shared memory
-  /// and it is new. `padded` are the extents of axes with a partial tile. `grid` lists numbers of blocks,
-  /// each with the axes that are split over that number of blocks; of more than three entries, the three with
-  /// the most blocks are kept.
+  /// Adds the tiling with this grid, K tile `k` and `threads` threads, if it is new and its tiles fit into
+  /// shared memory. An entry of `grid` is a number of blocks, and the axes that are split over that number of
+  /// blocks. Of more than three entries, the three with the most blocks are kept. `padded` are the extents of
+  /// axes with a partial tile.
   void finish(std::vector<std::pair<std::int64_t, Candidate>> grid, std::int64_t k, int threads,
               Extents padded) {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });
