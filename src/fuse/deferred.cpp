@@ -34,9 +34,9 @@ bool offset(const Step& s, Deferred& h) {
   }
 }
 
-/// Combines the terms of `x` and `y` that are applied after the loop, each a coefficient times (last maximum
-/// - running maximum): adds sign * y.coefficient to x.coefficient. Returns false and changes nothing if the
-/// two terms refer to different running maxima.
+/// Combines the terms of `x` and `y` that are applied after the loop. Each term is a coefficient times
+/// (maximum over the loop - running maximum). Adds sign * y.coefficient to x.coefficient. Returns false and
+/// changes nothing if the terms refer to different running maxima.
 bool join(Deferred& x, const Deferred& y, double sign) {
   if (y.running < 0) return true;
   if (x.running >= 0 && x.running != y.running) return false;

@@ -39,9 +39,9 @@ struct Candidate {
 };
 
 /// Returns the candidates for grid dimensions. A candidate is a set of axes that one grid dimension may
-/// split: every result of the group has one of them, and no step reduces over them. It starts with an axis of
-/// the first result. If another result lacks this axis, the axis at the same position of that result is
-/// added, such as the heads of keys to the heads of queries.
+/// split. Every result of the group has one of these axes, no step reduces over them, and no step needs all
+/// of one in a block. A candidate starts with an axis of the first result. If another result lacks this axis,
+/// the axis at the same position of that result is added, such as the heads of keys to the heads of queries.
 std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   const auto free = [&](int axis) { return axis >= 0 && !a.axes[axis].summed && !a.axes[axis].whole; };
   const auto share_value = [&](int x, int y) {
