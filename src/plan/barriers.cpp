@@ -70,8 +70,8 @@ Graph analyse(const std::vector<Work>& tasks) {
   return g;
 }
 
-/// Returns whether an order with this number of barriers and this peak (bytes) is strictly better than the order
-/// `than`.
+/// Returns whether an order with `barriers` barriers and a peak of `peak` bytes is strictly better than the order
+/// `than`, by the preference `p`.
 bool better(const Preference& p, int barriers, i64 peak, const Phases& than) {
   if (p.bytes_per_barrier) {
     const double a = barriers * *p.bytes_per_barrier + static_cast<double>(peak);

@@ -47,9 +47,10 @@ struct Phases {
   bool optimal = true;    // whether no better order exists; false: not proved
 };
 
-/// Returns the best order found. A heuristic finds a first order; for up to 64 tasks an exact search improves it.
-/// Throws Error if the dependences have a cycle, if a dependence is not the number of another task, or if a number of
-/// bytes is negative.
+/// Returns the best order of the tasks that was found: the one with the fewest barriers and then the least peak of
+/// memory, or the least weighted sum of the two (Preference::bytes_per_barrier). A heuristic finds a first order; for
+/// up to 64 tasks an exact search improves it. Throws Error if the dependences have a cycle, if a dependence is not
+/// the number of another task, or if a number of bytes is negative.
 Phases order_tasks(const std::vector<Work>& tasks, const Preference& preference = {});
 
 /// Returns the maximum number of bytes of results that are alive at a time if the tasks run in the given phases.

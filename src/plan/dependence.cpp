@@ -7,9 +7,9 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns whether `step` acquires a full stage of a ring for agent (warp role) number `agent`, and the ring's
-/// producer waits for earlier kernels before it fills the first stage. After such a step earlier kernels have ended
-/// for the agent, too.
+/// Returns whether `step` acquires a full ring stage for agent (warp role) number `agent`, from a producer that
+/// waits for earlier kernels before it fills the first stage. After such a step the agent, too, can rely on earlier
+/// kernels having ended.
 bool full_after_wait(const Schedule& s, int agent, const Step& step) {
   const Acquire* full = as<Acquire>(step);
   if (!full || full->channel < 0) return false;

@@ -12,9 +12,9 @@ namespace {
 /// 128) and the interval of time in which it is accessed.
 ///
 /// Time counts the barriers at which the complete block synchronises. Producers (warp roles that only fill
-/// channels) are ignored: they need not take part in these barriers, because the consumers wait for each of
-/// their writes. A loop, its back edge included, is one interval. Orderings by mbarriers and named barriers
-/// are ignored.
+/// shared-memory rings) are ignored: they need not take part in these barriers, because the consumers wait
+/// for each of their writes. A loop, its back edge included, is one interval. Orderings by mbarriers and
+/// named barriers are ignored.
 std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
   const Schedule& s = plan.schedule;
   std::vector<Lifetime> lives;

@@ -9,9 +9,9 @@
 
 namespace zellige::plan {
 
-/// Sets the offset of every buffer, of the schedule's tensor of the same index, and of every channel's
-/// mbarriers (SharedTensor::offset, Buffer::offset, Channel::offset), and KernelPlan::shared_bytes. Requires
-/// that the plan has a schedule. Returns false if KernelPlan::shared_bytes exceeds the shared memory that the
+/// Sets the offset in shared memory of every buffer, of the schedule's tensor of the same index, and of the
+/// mbarriers of every channel (a synchronised ring of buffers). Sets KernelPlan::shared_bytes to the total
+/// size. Requires that the plan has a schedule. Returns false if the size exceeds the shared memory that the
 /// target allows per block.
 bool place_buffers(KernelPlan&, const target::Target&);
 

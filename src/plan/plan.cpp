@@ -90,8 +90,9 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
 
 namespace {
 
-/// Returns the line of --explain for a step: the task and its thread-value layout, or print(Schedule, Step)
-/// if the step executes no task or goes through a channel of a warp-specialized kernel.
+/// Returns the line of --explain for a step: the task that the step executes, and the task's thread-value
+/// layout. Returns print(Schedule, Step) if the step executes no task, only initialises a task's
+/// loop-carried state, or goes through a channel (shared-memory ring) of a warp-specialized kernel.
 std::string print(const KernelPlan& plan, const Step& step, bool in_loop) {
   if (step.task < 0 || as<Start>(step)) return print(plan.schedule, step, in_loop);
   const Task& task = plan.tasks[step.task];

@@ -63,9 +63,10 @@ struct SwizzleChoice {
   std::string reason;
 };
 
-/// Returns the candidate with the fewest weighted wavefronts for these accesses, as described above. Throws
-/// Error if an access is misaligned or outside the tensor, or if the unchanged tensor exceeds
-/// limits.max_elements.
+/// Returns the padding and swizzle of the tensor with the least memory among those without bank conflicts for
+/// `accesses`. If all have conflicts, returns the one with the fewest wavefronts, weighted by
+/// AccessPattern::weight. Throws Error if an access is misaligned or outside the tensor, or if the tensor
+/// without padding exceeds limits.max_elements.
 SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPattern>& accesses,
                              const SwizzleLimits& limits = {});
 
