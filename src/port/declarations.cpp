@@ -157,7 +157,8 @@ class Walk {
     }
     return false;
   }
-  /// Enters a namespace. Names are recorded only inside of a namespace that is one of the roots.
+  /// Enters namespace `name`. Names are recorded only inside of the namespaces that the caller of declared()
+  /// asked for (roots_).
   void enter(const std::string& name) {
     if (inside_)
       path_.push_back(name);

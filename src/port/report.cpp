@@ -194,7 +194,8 @@ class Writer {
   }
 
  private:
-  /// Returns the report's entry for an included header: whether Zellige, CUTLASS or nobody provides it.
+  /// Returns the report's entry for an included header: whether Zellige provides it, CUTLASS does, or
+  /// neither.
   Use header(const Include& i) {
     Use u{fmt::format("<{}>", i.path), i.line, Whose::missing, "", ""};
     const auto at = ours_.headers.find(i.path);
