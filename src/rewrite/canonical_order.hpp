@@ -8,9 +8,9 @@ namespace zellige::fuse {
 
 /// Returns the graph of one custom operator with its block operators in canonical order. Independent parts,
 /// which are sets of operators that have at most loads in common, are sorted by what they compute instead of
-/// their original position. Within a part the order is kept, because plans depend on it, and parts that
-/// compute the same keep their relative order. Returns the graph unchanged if it has several operators, no
-/// custom one, or writes in place.
+/// their original position. Parts that compute the same keep their relative order. Operators within a part
+/// keep their order, because plans depend on it. Returns the graph unchanged if it has several operators, no
+/// custom operator, an operator that writes in place, or an unused tile or tensor.
 graph::KernelGraph in_one_order(graph::KernelGraph);
 
 }  // namespace zellige::fuse

@@ -102,9 +102,9 @@ class HeadsFirst {
     return rotated(s) ? std::optional(s) : std::nullopt;
   }
 
-  /// Returns true if all of these hold: every reader of the view is a rotary embedding or a slice of heads;
-  /// at least one rotary embedding reads the view or such a slice; by_rows() is true for all these
-  /// embeddings.
+  /// Returns true if a rotary embedding reads the heads `s` (a view of a matrix's columns, or slices of it),
+  /// and the view can be replaced for all its readers: each of them is a rotary embedding or a slice of
+  /// heads, and by_rows() is true for all embeddings that read the view or such a slice.
   bool rotated(const Seen& s) const {
     bool any = false;
     for (int r : readers(g_, s.last)) {
@@ -126,8 +126,8 @@ class HeadsFirst {
     return any;
   }
 
-  /// Returns whether the cosines and sines of a rotary embedding are the same for all heads, and have either
-  /// a single row or as many rows as the matrix.
+  /// Returns whether the cosines and sines of the embedding `rotary` are the same for all heads, and have
+  /// either a single row or as many rows as the matrix `s.matrix`, whose columns are the heads.
   bool by_rows(const Seen& s, const KernelOp& rotary) const {
     return std::ranges::all_of(std::vector{1, 2}, [&](int k) {
       const Shape& angles = shape(rotary.inputs[static_cast<std::size_t>(k)]);

@@ -11,8 +11,9 @@
 
 namespace zellige::fuse {
 
-/// Returns the rewritten graph, or the graph unchanged if no matmul's columns are viewed as heads with
-/// dimensions of extent 1.
+/// Returns the graph in which matmul columns that rotary embeddings read as attention heads are viewed as
+/// (rows, heads, columns per head), without dimensions of extent 1. Returns the graph unchanged if there are
+/// no such dimensions.
 graph::KernelGraph heads_first(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

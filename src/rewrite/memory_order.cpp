@@ -79,14 +79,15 @@ class MemoryOrder {
   }
 
  private:
-  /// Returns whether an operator of this kind is a reduction that can be renumbered.
+  /// Returns whether an operator of this kind is a reduction whose dimensions can be renumbered.
   static bool reduces(OpKind kind) {
     return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin;
   }
 
-  /// Writes operator `op` on tensors with dimensions in memory order, and a permute of its result back.
-  /// Returns false and writes nothing if all operands are stored in the order of their dimensions, if two
-  /// operands are stored in different orders, or if the operator cannot be renumbered.
+  /// Adds operator `op` to the rewritten graph with the dimensions of its operands in memory order, and a
+  /// permute of its result back to the given order. Returns false and adds nothing if all operands are stored
+  /// in the order of their dimensions, if two operands are stored in different orders, or if dimensions of
+  /// this operator cannot be renumbered.
   bool reorder(const KernelOp& op) {
     const bool reduction = reduces(op.kind) && op.attributes.keepdim;
     const bool joins = op.kind == OpKind::concat;
@@ -118,9 +119,10 @@ class MemoryOrder {
     return true;
   }
 
-  /// Returns tensor `t` with its dimensions in the order `order`. If this keeps the sequence of elements, as
-  /// for a broadcast row of channels, the tensor's producer is repeated with dimensions in this order, or the
-  /// tensor is reshaped. Otherwise the tensor is permuted.
+  /// Returns a tensor of the rewritten graph that is `t` with its dimensions in the order `order`. If the
+  /// sequence of elements stays the same, as for a broadcast row of channels, this is a reshape of `t`, or
+  /// the result of the operator that produces `t`, repeated with dimensions in this order. Otherwise it is a
+  /// permute of `t`.
   int as_it_lies(int t, const Order& order) {
     if (const auto found = lies_.find({t, order}); found != lies_.end()) return found->second;
     Shape shape(order.size() - g_.tensors[t].shape.size(), 1);

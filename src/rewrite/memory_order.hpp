@@ -10,8 +10,9 @@
 
 namespace zellige::fuse {
 
-/// Returns the rewritten graph, or the graph unchanged if every input is stored in the order of its
-/// dimensions.
+/// Returns the graph in which operators on tensors that are stored in another order than that of their
+/// dimensions have their dimensions renumbered in memory order, with permutes before and after them.
+/// Returns the graph unchanged if every input is stored in the order of its dimensions.
 graph::KernelGraph in_memory_order(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -50,8 +50,9 @@ std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
   return at == split.size() ? result : std::vector<Shape>{};
 }
 
-/// Returns the shape that a reshape gives to a broadcast operand when dimensions of the result are split.
-/// `merged` is the result's shape; split[d] are the extents into which its dimension d is split.
+/// Returns the shape of an operand of shape `operand`, which is broadcast to shape `merged`, after each
+/// dimension d of `merged` is split into the extents split[d]. A dimension of extent 1 that is broadcast
+/// becomes as many dimensions of extent 1.
 Shape split_as(const Shape& operand, const std::vector<Shape>& split, const Shape& merged) {
   Shape result;
   const std::size_t missing = merged.size() - operand.size();

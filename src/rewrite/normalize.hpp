@@ -1,6 +1,6 @@
 // Rewrites equivalent spellings of a graph into one canonical form before groups of operators are selected
-// for fusion. The rules are in one table and are applied until none matches. In these examples shapes are in
-// parentheses; m, h and d are extents:
+// for fusion. The rules are in one table and are applied until none matches. Each example is followed by the
+// name of its rule. In these examples shapes are in parentheses; m, h and d are extents:
 //
 //   x / expand(y)                ->    x / y                                 `broadcast`
 //   reshape(y) (m, h d) * w      ->    reshape(y (m, h, d) * w (h, d))       `reshape after`

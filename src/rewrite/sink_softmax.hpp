@@ -14,8 +14,9 @@
 
 namespace zellige::fuse {
 
-/// Returns the rewritten graph, or nullopt if it has no softmax over a concatenation of which one operand's
-/// part is used.
+/// Returns the graph in which each softmax over a concatenation, of which only one operand's part is used,
+/// is replaced by operators that compute that part without the concatenation. Returns nullopt if there is
+/// no such softmax.
 std::optional<graph::KernelGraph> separate_softmax(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse
