@@ -29,10 +29,10 @@ using LoadReads = std::vector<std::pair<int, bool>>;
 bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
                    Loads, bool too_big);
 
-/// For a store node `store` that only copies a loaded tile: returns the copy by which the storing threads load their
-/// elements into registers. Its accesses have full width, are unaligned, and are all in flight together. Returns
-/// nullopt if the stored value is not a load of the same shape, if aligned accesses of that width are possible, or if
-/// a thread would have more than 8 accesses in flight.
+/// Returns the copy by which the threads of `store`, a store node that only copies a loaded tile, load their elements
+/// into registers. Its accesses have full width, are unaligned, and are all in flight together. Returns nullopt if the
+/// kernel has a loop, if the stored value is not a load of the same shape that only `store` reads, if aligned accesses
+/// of that width are possible, or if a thread would have more than 8 accesses in flight.
 std::optional<CopyChoice> fetched(const KernelPlan&, const Program&, const target::Target&, int store);
 
 /// Returns whether any matmul of the kernel uses wgmma.

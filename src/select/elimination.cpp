@@ -133,7 +133,8 @@ Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x)
   std::vector<int> digits = out.variables;
   digits.push_back(x);
 
-  // step[t][d]: increment of the index into the table parts[t] when the value of variable digits[d] increments.
+  // step[t][d]: by how much the index into the table parts[t] increases when the value of variable digits[d]
+  // increases by 1.
   std::vector<std::vector<std::size_t>> step(parts.size(), std::vector<std::size_t>(digits.size(), 0));
   for (std::size_t t = 0; t < parts.size(); ++t) {
     std::size_t stride = 1;
@@ -174,8 +175,8 @@ struct Bucket {
   std::vector<Table> messages;  // the result of its elimination: several tables if `table_cap` is exceeded
 };
 
-/// Divides the tables of a bucket, from which one variable is eliminated, into groups, first fit. The sum of the
-/// tables of a group has at most `cap` entries, unless the group is a single table.
+/// Divides the tables of `bucket` into groups, first fit. A bucket has the tables from which one variable is
+/// eliminated. The sum of the tables of a group has at most `cap` entries, unless the group is a single table.
 std::vector<std::vector<const Table*>> split(const Problem& p, const Bucket& bucket, std::size_t cap) {
   std::vector<std::vector<const Table*>> groups;
   std::vector<std::set<int>> scope;

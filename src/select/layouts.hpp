@@ -18,9 +18,10 @@ void resolve_layouts(Program&, std::vector<KernelPlan>&, const target::Target&);
 /// last dimension if there is none.
 int innermost(const Shape&, const Strides&);
 
-/// Returns strides with which `inner` is the fastest dimension, followed by the other dimensions from the last to the
-/// first. The fastest dimension of extent above 1 is padded to a multiple of `multiple` elements, so that all rows
-/// are aligned. A tensor with fewer than two dimensions of extent above 1 is not padded.
+/// Returns strides for a tensor of the given shape. Dimension `inner` is the fastest, followed by the other
+/// dimensions from the last to the first. The fastest dimension of extent above 1 is padded to a multiple of
+/// `multiple` elements, so that all rows are aligned. A tensor with fewer than two dimensions of extent above 1 is
+/// not padded.
 Strides padded_strides(const Shape&, int inner, std::int64_t multiple);
 
 }  // namespace zellige::plan

@@ -229,8 +229,8 @@ class Selection {
   }
 
   /// Returns the matmul whose accumulators, after elementwise work and rounding, may stay in registers as the
-  /// A operand of matmul `id`. Returns -1 if there is none, or if the matmul found is already linked in this
-  /// way to another reader of its result.
+  /// A operand of matmul `id`. Returns -1 if there is none, or if these accumulators may already stay in
+  /// registers for another matmul (next_).
   int link(int id) const {
     const Node& n = program_.nodes[id];
     const int operand = n.in[0];
@@ -330,9 +330,10 @@ class Selection {
     return passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
   }
 
-  /// Returns the estimated cycles of matmul `id` outside of chains, including the transfer of its A operand
-  /// through shared memory. If another matmul is linked to it, the warp layout is the one that alone() set;
-  /// otherwise it is the cheapest one.
+  /// Returns the estimated cycles of matmul `id` if no operand or result of it stays in registers for another
+  /// matmul. They include the transfer of its A operand through shared memory. If a later matmul could read
+  /// this one's accumulators in registers (next_), the warp layout is the one that alone() set; otherwise it
+  /// is the cheapest one.
   double own_cost(int id) const {
     const MatmulChoice& c = plan_.matmuls.at(id);
     const double estimated =
@@ -341,8 +342,10 @@ class Selection {
     return estimated + (from_.count(id) ? crossing(id) : 0);
   }
 
-  /// Divides the linked matmuls that end with `id` into chains with the least total cost, by dynamic
-  /// programming over prefixes. Sets the warp layouts and MatmulChoice::a_from of these matmuls.
+  /// Divides a sequence of matmuls that ends with `id` into chains with the least total cost, by dynamic
+  /// programming over prefixes. Each matmul of the sequence may read the accumulators of the preceding one as
+  /// its A operand (from_); within a chain it does so in registers. Sets the warp layouts and
+  /// MatmulChoice::a_from of these matmuls.
   void decide(int id) {
     std::vector<int> ids{id};
     while (from_.count(ids.front())) ids.insert(ids.begin(), from_.at(ids.front()));

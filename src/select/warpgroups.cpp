@@ -150,8 +150,8 @@ bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
     const int operand = plan.program.nodes[node].in[1];
     const Buffer& b = plan.buffers[plan.buffer_of.at(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
-    // Whether each rank gets whole spans of the tile (128 bytes of every row). If there is only one span,
-    // each rank gets half of its rows. Both divisions give contiguous parts.
+    // True if each rank (block of the cluster) gets whole spans of the tile (128 bytes of every row). If
+    // there is only one span, each rank gets half of its rows. Both divisions give contiguous parts.
     const bool spans = boxes(b) % ranks == 0;
     if (!spans && (b.inner == last || boxes(b) != 1 || b.padded[last] % (ranks * 8) != 0)) return false;
     CopyChoice& copy = plan.copies.at(operand);
