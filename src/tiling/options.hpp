@@ -17,9 +17,9 @@ namespace zellige::plan {
 /// - the name of a file: Tiles::fixed; the caller reads the file and passes its text to state();
 /// - "": automatic if the target's costs are measured, else given.
 PlanOptions tiling_options(std::string_view tiling, const target::Target&);
-/// Sets the tilings in the options to those in `json`, the text of a manifest or of a list of tilings. Also
-/// sets the option `decomposed`: whether custom operators are written as kernel-level operators before the
-/// tilings apply. `source` names the text in error messages.
+/// Sets the tilings in the options to those in `json`, the text of a manifest (the JSON file that describes a
+/// transpiled program) or of a list of tilings. Also sets the option `decomposed`: whether custom operators are
+/// written as kernel-level operators before the tilings apply. `source` names the text in error messages.
 void state(PlanOptions&, std::string_view json, std::string_view source);
 
 }  // namespace zellige::plan

@@ -84,9 +84,9 @@ class Neighbours {
     return false;
   }
 
-  /// Returns the values to try for extent `at`, which is numbered as in extent(). They are the present value,
-  /// and those of its multiples and quotients by 2, 3, 4 and 8 that retile::proved() accepts while all other
-  /// extents stay unchanged.
+  /// Returns the values to try for one extent of the tiling: grid x, y or z if `at` is 0, 1 or 2, the loop if
+  /// it is 3. They are the present value, and those of its multiples and quotients by 2, 3, 4 and 8 that
+  /// retile::proved() accepts while all other extents stay unchanged. A grid extent of 1 keeps its value.
   std::vector<std::int64_t> extents(int at) {
     OpTiling own = given_[which_];
     const std::int64_t now = extent(own, at);
