@@ -51,8 +51,9 @@ class Kinds {
   /// Returns the cheapest kernel of a planned kind (a class of groups that are equal up to names), translated to the
   /// operators `ops`, a group of that kind.
   Kernel kernel(const Kind&, const std::vector<int>& ops) const;
-  /// Returns, as text for a note, why no kernel computes the operators `ops` together or, if there is such a
-  /// kernel, its estimated time. If `plan_it` is true, kernels that cannot be planned are ignored.
+  /// Returns text for a note about fusing the operators `ops`: the estimated time of one kernel that computes them or,
+  /// if there is no such kernel, the reason. If `plan_it` is true, also plans the kernels, and returns the reason if
+  /// none can be planned.
   std::string reason(const std::vector<int>& ops, bool plan_it) const;
 
  private:
