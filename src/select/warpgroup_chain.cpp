@@ -19,8 +19,9 @@ class Chain {
   MatmulChoice first, second;
   int scores = -1, sums = -1;  // nodes of the first and the second matmul
 
-  /// Returns whether the loop has exactly two matmuls, and the A operand of the second, which accumulates
-  /// over the loop, is a rounded elementwise function of the first. Sets `scores` and `sums`.
+  /// Returns whether the loop has exactly two matmuls, the second of which accumulates over the loop and has,
+  /// as its A operand, a rounded elementwise function of the first one's result. Sets `scores` to the first
+  /// matmul and `sums` to the second.
   bool found() {
     for (const auto& [node, m] : plan_.matmuls) {
       if (p_.nodes[node].section != Section::inside || p_.consumers(node).empty()) continue;
