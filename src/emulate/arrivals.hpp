@@ -34,8 +34,8 @@ struct Acquisition {
 /// threads.
 class Arrivals {
  public:
-  /// Calls `count`, which increments the counter at byte offset `at`, and records `mine`, the description of
-  /// this increment, under the same lock. Returns the earlier increments of the counter.
+  /// Increments the counter at byte offset `at` of the buffer, by a call of `count`. Records `mine`, the
+  /// description of this increment, under the same lock. Returns the earlier increments of the counter.
   template <class Count>
   std::vector<Arrival> arrive(std::size_t at, const Arrival& mine, Count count) {
     std::lock_guard lock(mutex_);
@@ -51,16 +51,15 @@ class Arrivals {
   std::map<std::size_t, std::vector<Arrival>> at_;
 };
 
-/// Returns true if an atomic counter orders an earlier access before the current access of the actor `a`, the
-/// thread that accesses memory now. Thread `thread` of block `block` made the earlier access at time `epoch`.
-/// The two accesses are ordered if
-/// 1. a thread of `block` incremented the counter after it had made the earlier access, or had observed it,
-///    and
-/// 2. the actor has observed a later increment of the counter. `acquired`: the increments by threads of the
-///    actor's block.
+/// Returns true if increments of an atomic counter order an earlier access before the current access of the
+/// actor `a` (the accessing thread). Thread `thread` of block `block` made the earlier access, at time
+/// `epoch` of its warp. The accesses are ordered if there are two increments of one counter:
+/// 1. an increment by a thread of `block` that had made or observed the earlier access;
+/// 2. a later increment by a thread of the actor's block, which the actor has observed.
 ///
-/// `several_threads`: other threads of `block` made the access, too; for 1, the incrementing thread must then
-/// have observed the access.
+/// `acquired`: the increments by threads of the actor's block, each with the earlier increments of its
+/// counter. `several_threads`: other threads of `block` made the earlier access, too; the thread of increment
+/// 1 must then have observed it.
 inline bool arrived_before(const std::vector<Acquisition>& acquired, const Actor& a, std::uint32_t block,
                            std::uint16_t thread, std::uint32_t epoch, bool several_threads) {
   for (const Acquisition& q : acquired) {

@@ -1,5 +1,6 @@
-// Implements the engine's functions for asynchronous instructions (AsyncEngine): checks the operands, and
-// forwards to the block, the cluster or transfer.hpp.
+// Implements AsyncEngine, the table of functions that emulated kernels call for asynchronous instructions
+// (mbarriers, TMA, wgmma, ...). The functions check operands and forward to the block, the cluster or
+// transfer.hpp.
 #include "emulate/calls.hpp"
 #include "emulate/cluster.hpp"
 #include "emulate/transfer.hpp"
@@ -80,8 +81,8 @@ void mbarrier_inval(Thread& t, Place p) {
 }
 
 // Returns the mbarrier at `p` in the thread's own block, or at the same offset in block `rank` of the
-// cluster. Sets `there` to the block in which it is. If there is no valid mbarrier, reports a finding and
-// returns null. `verb`: what the thread does ("arrives at"), for the message.
+// cluster. Sets `there` to the block in which it is. If there is no valid mbarrier, reports a finding (an
+// error in the kernel) and returns null. `verb`: what the thread does ("arrives at"), for the message.
 MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, const char* verb, Site site, Block*& there) {
   Block& b = *f.home;
   there = &b;
@@ -120,8 +121,8 @@ void mbarrier_wait(Thread& t, Place p, unsigned parity) {
   Fiber& f = fiber(t);
   if (MBarrier* b = f.home->mbarrier(f, p, "waits at", site)) f.home->mbarrier_wait(f, *b, parity, site);
 }
-// Arrives at the mbarrier at `p` for the thread's cp.async copies, which complete in this call. Threads that
-// wait at the mbarrier observe their completion.
+// Emulates cp.async.mbarrier.arrive: completes all cp.async copies of the thread at once, then arrives at the
+// mbarrier at `p`. A thread that waits at the mbarrier thus knows that the copies are complete.
 void cp_async_mbarrier_arrive(Thread& t, Place p) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);

@@ -30,10 +30,11 @@ Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<Async
   return {};
 }
 
-// Checks and records the read by `op`. The record has three slots for readers. `op` may replace a reader
-// whose completion the actor (the thread that issued `op`) has observed, because a thread that observes the
-// completion of `op` then knows of both completions. If more readers are in flight than there are slots, the
-// first slot is overwritten.
+// Checks and records a read by the asynchronous operation `op`. The record has three slots for readers. `op`
+// takes an empty slot, or the slot of a reader that needs no check by threads that know `op` to be complete.
+// That is a reader that completes on the same agent (an mbarrier or a sequence of groups) no later than `op`,
+// or whose completion the actor (the thread that issued `op`) has observed. If there is no such slot, `op`
+// overwrites the first one.
 Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
                            const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];

@@ -14,7 +14,8 @@ class AsyncShadow {
  public:
   void reset() { cells_.clear(); }
   bool empty() const { return cells_.empty(); }
-  /// Starts recording for a shared memory of `bytes` bytes, before the block's first asynchronous operation.
+  /// Allocates the record for `bytes` bytes of shared memory, unless that is done already. Must be called
+  /// before an asynchronous operation is recorded.
   void start(std::size_t bytes) {
     if (cells_.empty()) cells_.resize((bytes + 15) / 16);
   }

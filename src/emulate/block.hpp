@@ -99,14 +99,15 @@ struct Touch {
   std::string what;                   // for the message: name of the tensor or mbarrier
 };
 
-/// Returns the table of the engine's functions that kernels call.
+/// Returns the table of functions by which emulated kernels call the emulator, for memory accesses, barriers
+/// and asynchronous instructions.
 const Engine& engine();
 
 class Cluster;
 
 /// A running block of a thread block cluster. The object is used for one block after another. Functions with
-/// a Site (a call from the kernel) report findings at that call; functions with a Fiber (an emulated thread)
-/// may suspend it.
+/// a Site (a call from the kernel) report findings (errors in the kernel) at that call; functions with a
+/// Fiber (an emulated thread) may suspend it.
 class Block {
  public:
   Block(Cluster&, unsigned rank);
@@ -115,14 +116,15 @@ class Block {
   void prepare(const LaunchState&);
   /// Starts the block with linear index `linear`: its memory is uninitialized, every thread is ready.
   void begin(std::uint64_t linear);
-  /// Ends the block: counts the wavefronts and sectors of the remaining accesses, and reports unread parts of
-  /// tiles and unfinished barriers.
+  /// Ends the block: counts the wavefronts and sectors of the remaining accesses. Reports parts of tiles
+  /// (ring stages, partial results) that were filled but never read, and unfinished barriers.
   void end();
 
-  // The functions up to land_copies implement those of Engine (zellige/emulate/thread.hpp).
+  // The functions from here to land_copies implement functions of Engine, the table by which kernels call the
+  // emulator (zellige/emulate/thread.hpp).
   //
   // Returns the Region (byte range) of `bytes` bytes of dynamic shared memory from byte `offset` on, as the
-  // tensor `name`. Ends the cluster with a finding if the range exceeds the block's shared memory.
+  // tensor `name`. If the range exceeds the block's shared memory, reports that and ends the cluster.
   const Region* shared(Fiber&, const char* name, unsigned offset, unsigned bytes, Site);
   const Region* region_of(Fiber&, const void*, Site);  // tensor of a raw pointer
   const Region* arranged(const Region&, const Arrangement&, const Parts*);
@@ -136,12 +138,13 @@ class Block {
 
   // The following functions implement those of AsyncEngine (zellige/emulate/async.hpp).
 
-  /// Returns the mbarrier at a checked pointer. If there is no valid one, reports a finding and returns null.
-  /// `verb` says what the thread does with it ("waits at").
+  /// Returns the mbarrier at a checked pointer. If there is no valid one, reports a finding (an error in the
+  /// kernel) and returns null. `verb`: what the thread does with it ("waits at"), for the message.
   MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);
-  /// Returns the mbarrier at byte offset `at` of this block. If there is no valid one, reports a finding and
-  /// returns null. The thread may be of another block. For the message: `verb`, what the thread does ("waits
-  /// at"), and the name `tensor`. by_copy: the mbarrier is used by the completion of a copy.
+  /// Returns the mbarrier at byte offset `at` of this block. If there is no valid one, reports a finding (an
+  /// error in the kernel) and returns null. The thread may be of another block. For the message: `verb`, what
+  /// the thread does ("waits at"), and the tensor's name `tensor`. `by_copy`: an asynchronous copy uses the
+  /// mbarrier.
   MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor,
                      bool by_copy = false);
   void mbarrier_init(Fiber&, Place, unsigned count, Site);
@@ -154,22 +157,23 @@ class Block {
   bool mbarrier_poll(Fiber&, MBarrier&, unsigned parity, Site);
   void mbarrier_wait(Fiber&, MBarrier&, unsigned parity, Site);
   void wgmma(Fiber&, const WgmmaCall&, Site);
-  /// Checks a thread's accumulator registers when a wgmma is issued. Reports a finding if ordinary code has
-  /// written them while an earlier wgmma owned them, or has written them without a later wgmma_fence.
-  /// `running`: an earlier wgmma owns them, and they are unchanged.
+  /// Checks a thread's accumulator registers when a wgmma is issued. Reports a finding (an error in the
+  /// kernel) if ordinary code has written them while an earlier wgmma owned them, or has written them without
+  /// a later wgmma_fence. Accumulators: the record of the registers, null if no wgmma has used them;
+  /// `d_bytes`: their size; `running`: an earlier wgmma owns them, and they are unchanged.
   void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, unsigned d_bytes, bool running,
                           Site);
   /// Checks and records the four registers of the A operand that a thread passes to a wgmma of the commit
   /// group with number `group`.
   void take_operand(Fiber&, const std::uint32_t* registers, std::uint32_t group, Site);
   void wgmma_fence(Fiber&);
-  /// Reports a finding if two lanes of a warp have executed an instruction for whole warps (wgmma_fence,
-  /// wgmma_commit, wgmma_wait, setmaxnreg) a different number of times.
+  /// Reports a finding (an error in the kernel) if two lanes of a warp have executed an instruction for whole
+  /// warps (wgmma_fence, wgmma_commit, wgmma_wait, setmaxnreg) a different number of times.
   void check_together(const Fiber&, const Fiber& other);
   void wgmma_wait(Fiber&, unsigned pending, Site);
   void griddep_wait(Fiber&);
   /// Records that a thread accesses bytes from..to of a tensor in global memory before it has observed a
-  /// griddep_wait. The access is reported if the kernel must wait for the previous one.
+  /// griddep_wait. The access is reported if this kernel turns out to depend on the previous kernel.
   void early(const Fiber&, const Region&, std::ptrdiff_t from, std::ptrdiff_t to, bool writes, Site);
   void set_registers(Fiber&, unsigned registers, bool more, Site);  // setmaxnreg; more: increase
   // Writes the bytes of the thread's TMA and bulk stores to global memory, for its bulk groups with numbers
@@ -190,10 +194,11 @@ class Block {
   void arrive_at_registers();  // sets the initial number of registers per thread
 
   /// Checks an access to this block's shared memory by thread `f`, which may be of another block of the
-  /// cluster. If this block has exited, reports a finding and returns false. Otherwise records an access by
-  /// another block, which leave() checks when this block exits. by_copy: an asynchronous copy makes the
-  /// access, which is not recorded, because leave() checks copies themselves. For the message: `verb`
-  /// ("arrives at"), `kind` ("mbarrier") and `what`, the name of what is accessed.
+  /// cluster. If this block has exited, reports a finding (an error in the kernel) and returns false.
+  /// Otherwise returns true, and records an access by another block, which leave() checks when this block
+  /// exits. `by_copy`: an asynchronous copy makes the access; it is not recorded here, because leave() checks
+  /// all copies. For the message: `verb` ("arrives at"), `kind` ("mbarrier") and `what`, the name of what is
+  /// accessed.
   bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site,
              bool by_copy = false);
 
@@ -237,9 +242,10 @@ class Block {
   std::vector<std::uintptr_t> walk(const Fiber& running, Site) const;
   std::string spell(unsigned thread) const;      // "thread 37 (warp 1)"
   std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
-  /// Adds a finding unless an equal one exists. In `text`, \1 is a placeholder for the source line of the
-  /// call and \2 for that of `other_site`. only_between_lines: drop the finding if both turn out to be the
-  /// same line.
+  /// Adds a finding (an error in the kernel) unless an equal one exists. `running`: the thread that made the
+  /// call Site. `tensor`: name of the tensor, or null. In `text`, \1 is a placeholder for the source line of
+  /// the call and \2 for that of `other_site`. `only_between_lines`: drops the finding if both turn out to be
+  /// the same line.
   void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
               std::uintptr_t other_site = 0, bool only_between_lines = false);
   /// Reports the use of an unwritten register. `declared`: code address of the register's declaration, 0 if
@@ -253,7 +259,8 @@ class Block {
   void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
              const char* verb, Site, const Clash&);
   void clash_of_global(const Fiber& running, Place, unsigned bytes, bool writes, Site, const Clash&);
-  /// Ends the cluster's run at this thread, after a finding that makes it impossible to continue.
+  /// Ends the cluster's run at this thread, after an error in the kernel that makes it impossible to
+  /// continue.
   [[noreturn]] void abandon(Fiber&);
 
   Cluster& cluster;
@@ -281,19 +288,21 @@ class Block {
   bool any_ready() const { return ready_warps_ != 0; }
   /// Returns the next thread to run, and marks it as running; null if none is ready.
   Fiber* next();
-  /// Suspends the running thread in `state` and runs another one. Returns when the thread has been made ready
-  /// and runs again.
+  /// Suspends the running thread, sets its state (what it waits for) and runs another thread. Site: the call
+  /// in which it waits. Returns when the thread has been made ready and runs again.
   void suspend(Fiber&, Fiber::State, Site);
   void check_time(Fiber&, Site);  // ends the cluster if the launch's time is over
   void make_ready(Warp&, std::uint32_t lanes);
-  /// Releases the block's barrier, reports a finding and returns true, if all threads that have not returned
-  /// wait at it. Otherwise returns false: the block is deadlocked.
+  /// Called when no thread can run. If all threads that have not returned wait at the block's barrier,
+  /// reports that as a finding (an error in the kernel), releases the barrier and returns true. Otherwise
+  /// returns false: the block is deadlocked.
   bool unstick();
-  /// Reports a finding and returns true if only some lanes of a warp wait in a collective. Returns false if
-  /// there is no such warp.
+  /// If only some lanes of a warp wait in a collective instruction, reports that as a finding (an error in
+  /// the kernel) and returns true. Returns false if there is no such warp.
   bool report_convergence();
-  /// Appends to a deadlock finding what each thread of the block waits for. `ranges`: number of ranges of
-  /// threads listed so far; first_site: set to the first call listed.
+  /// Appends to the message of a deadlock what each thread of the block waits for. `ranges`: number of ranges
+  /// of threads listed so far, which the call increases; `first_site`: code address of the first call listed,
+  /// 0 if none.
   void report_deadlock(RawFinding&, unsigned& ranges, std::uintptr_t& first_site) const;
 
  private:
@@ -305,8 +314,8 @@ class Block {
   void complete_sync_warp(Warp&);
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
-  /// Called when the last thread has returned: reports a finding if another block or a copy may still access
-  /// the block's memory.
+  /// Called when the block's last thread has returned. Reports a finding (an error in the kernel) if another
+  /// block or an asynchronous operation may still access the block's shared memory.
   void leave(Fiber&);
   void check_parts();  // reports parts of a tile that are never read
   /// Returns true if a thread (the actor) that arrives at an mbarrier knows that the mbarrier's previous
@@ -314,8 +323,8 @@ class Block {
   bool may_arrive(const MBarrier&, const Actor&) const;
   /// Reports the barriers and mbarriers that are in the middle of a round or phase when the block ends.
   void check_barriers();
-  // Returns what a thread waits for, as words of a sentence, and appends the call in which it waits to the
-  // finding.
+  // Returns what a thread waits for, as words of a sentence. Appends the call in which it waits to the calls
+  // that the RawFinding (an unfinished message) lists.
   std::string waiting_for(const Fiber&, RawFinding&) const;
   // Returns the earlier access of a conflict in words, as the end of a sentence. `thread`: the thread that
   // makes the later access.

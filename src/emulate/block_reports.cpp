@@ -1,4 +1,5 @@
-// Writes a block's findings: conflicting accesses, threads that do not converge, and deadlocks.
+// Writes the messages of a block's findings (errors in the kernel): conflicting accesses, threads that do not
+// converge, and deadlocks.
 #include <algorithm>
 #include <bit>
 
@@ -247,9 +248,9 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
   findings.add(std::move(raw));
 }
 
-// Checks and records an access to this block's shared memory by thread `f` of another block. The access is
-// valid only if this block cannot have exited before it. leave() checks that when this block ends: one of its
-// threads must then know (by its vector clock) that the recorded access has happened.
+// Checks and records an access to this block's shared memory by thread `f`, if that is of another block. The
+// access is valid only if this block cannot exit before it: by then, one of this block's threads must have
+// synchronized with the access. leave() checks that when this block exits.
 bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site,
                   bool by_copy) {
   Block& own = *f.home;
@@ -313,8 +314,9 @@ void Block::leave(Fiber& f) {
   (void)f;
 }
 
-// Returns what a waiting thread's mbarrier lacks to end its phase, as words that continue "thread 0": "waits
-// at mbarrier ...".
+// Returns what a thread waits for at the mbarrier `b`, and how many arrivals and bytes the mbarrier lacks to
+// end its phase. The words continue "thread 0": "waits at mbarrier ...". `parity`: the parity for which the
+// thread waits; `line`: placeholder for the source line of its wait.
 static std::string lacking(const MBarrier& b, unsigned parity, const char* line) {
   std::string missing;
   if (b.pending) missing = fmt::format("{} of {} arrivals are missing", b.pending, b.count);
@@ -323,8 +325,9 @@ static std::string lacking(const MBarrier& b, unsigned parity, const char* line)
                      b.phase, missing, line);
 }
 
-// Returns what a thread waits for, such as "waits in mma at \3", and appends its call to the sites of the
-// finding.
+// Returns in words what a thread waits for, such as "waits in mma at \3". Appends the call in which it waits
+// to the calls that `raw` (an unfinished message) lists; \3 is a placeholder for the source line of the third
+// one.
 std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
   if (f.state == Fiber::State::returned) return "has returned";
   raw.sites.push_back(walk(f, f.site));
@@ -357,7 +360,8 @@ std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
   }
 }
 
-// Reports the first warp of which only some lanes have reached a collective instruction.
+// If only some lanes of a warp have reached a collective instruction, reports the first such warp and returns
+// true. Otherwise returns false.
 bool Block::report_convergence() {
   for (unsigned w = 0; w < warps_; ++w) {
     const Warp& warp = warp_[w];
@@ -376,8 +380,9 @@ bool Block::report_convergence() {
   return false;
 }
 
-// Lists the block's threads with what they wait for; consecutive threads that wait in the same place become
-// one range.
+// Appends to the message of `raw` the block's threads with what they wait for; consecutive threads that wait
+// in the same place become one range. `ranges`: number of ranges listed so far, of all blocks; `first_site`:
+// code address of the first call listed, 0 if none.
 void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& first_site) const {
   raw.text += fmt::format("{} {}:", ranges ? ";" : "", spell_block(linear));
   const unsigned before = ranges;
@@ -404,8 +409,8 @@ void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& f
   }
 }
 
-// Releases the block's barrier, reports a finding and returns true, if all threads that have not returned
-// wait at it. Otherwise returns false.
+// If all threads that have not returned wait at the block's barrier, reports that as a finding (an error in
+// the kernel), releases the barrier and returns true. Otherwise returns false.
 bool Block::unstick() {
   Barrier& b = barrier_[0];
   if (!b.arrived || b.arrived != live_ || b.expected != threads_) return false;

@@ -30,7 +30,8 @@ class Buffer {
   /// Marks a range of bytes as uninitialized and sets them to 0xFF, because another tensor has been written
   /// to the same memory. Throws Error after mark_initialised().
   void forget(std::size_t offset, std::size_t bytes);
-  // Declares that all bytes which are not marked as initialized are padding between elements, for messages.
+  // Declares that all bytes which are not marked as initialized are padding between elements. The message
+  // about a read of such a byte then says so.
   void mark_padding() { padded_ = true; }
   bool padded() const { return padded_; }
   bool initialised(std::size_t offset, std::size_t bytes) const;

@@ -1,5 +1,6 @@
-// Implements the engine's functions for memory accesses. Each function checks bounds and alignment, then the
-// shadow memory for races and uninitialised bytes, and then updates the counters.
+// Implements the functions that emulated kernels call to access memory. Each function checks bounds and
+// alignment, then the shadow memory (records of earlier accesses) for races and uninitialised bytes, and then
+// updates the counters.
 #include "emulate/calls.hpp"
 
 #include <bit>
@@ -57,7 +58,7 @@ std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes
 }
 
 // Returns true if an access is within its tensor, aligned, and not a write to a read-only tensor; otherwise
-// reports a finding.
+// reports a finding (an error in the kernel) and returns false.
 inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes, Site site,
                   unsigned alignment) {
   const Region& r = *p.region;
@@ -189,8 +190,9 @@ void* write(Thread& t, Place p, unsigned bytes) {
   return p.p;
 }
 
-// Checks a read that a lane makes in a collective instruction, at the source line of the collective.
-// Wavefronts are counted by the instruction. Returns the address to read from.
+// Checks a read of `bytes` bytes at `p` that lane `lane` makes in a warp collective, such as ldmatrix.
+// Returns the address to read from: `p`, or that of a NaN if the read is invalid. Errors are reported at the
+// source line of the collective. The caller counts the wavefronts.
 const void* read_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
   const Site site = f.its_warp->converging;
   Fiber& g = f.home->thread(f.its_warp->local * 32 + lane);

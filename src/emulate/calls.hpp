@@ -1,18 +1,22 @@
-// Declares the functions of the engine's tables that calls.cpp does not define itself: those for asynchronous
-// instructions (async_calls.cpp), and those that make a thread wait (waiting.cpp).
+// Declares functions that emulated kernels call through the tables Engine and AsyncEngine, and that calls.cpp
+// does not define: those for asynchronous instructions (async_calls.cpp), and those that make a thread wait
+// (waiting.cpp).
 #pragma once
 #include "zellige/emulate/async.hpp"
 
 namespace zellige::emulate {
 
-/// Returns the engine's functions for asynchronous instructions.
+/// Returns the table of functions that emulated kernels call for asynchronous instructions (mbarriers, TMA,
+/// wgmma, ...).
 const AsyncEngine& async_engine();
 
 }  // namespace zellige::emulate
 
 namespace zellige::emulate::calls {
 
-/// Runs a warp collective; see meet in zellige/emulate/device.hpp.
+/// Takes part in the warp collective `what`, with the operand at `in`. When all 32 lanes of the warp have
+/// called it, calls the function Compute once, with its argument `compute`, for all lanes; this writes each
+/// lane's result to the lane's `out`.
 void meet(Thread&, const void* in, void* out, Compute, void* compute, const char* what);
 /// Waits until the lanes in `mask` of the thread's warp have arrived (__syncwarp).
 void sync_warp(Thread&, unsigned mask);

@@ -189,11 +189,11 @@ void Cluster::left(const Fiber& f) {
   if (f.arrived_at_cluster && f.cluster_phase == barrier_phase_) --arrived;
 }
 
-// Returns which ends of phases a thread with the vector clock `known` has observed: for each mbarrier that
-// counts only arrivals (no bytes) a pair (the mbarrier's agent, the latest observed time). A copy that the
-// thread issues passes these times on to threads that wait for the copy, because the copy completes after the
-// thread's own waits, for example for an empty stage. Other components of the clock are not passed on,
-// because a copy does not order ordinary accesses.
+// Returns the ends of mbarrier phases that a thread with the vector clock `known` has observed: pairs (the
+// mbarrier's index in the clocks, the number of its ended phases), for mbarriers that count only arrivals, no
+// bytes. An asynchronous copy that the thread issues passes these pairs on to threads that wait for the copy,
+// because the copy completes after the thread's own waits, for example for an empty stage. Other components
+// of the clock are not passed on, because a copy does not order ordinary accesses.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
   for (const auto& b : blocks_)

@@ -49,9 +49,10 @@ class Cluster final : public ClusterWarps {
   // Adds an agent (an mbarrier, or a source of asynchronous groups) to the vector clocks and returns its
   // index. Throws Error above max_agents.
   std::uint32_t new_agent();
-  /// Returns which ends of phases a thread with this vector clock has observed: for each mbarrier that counts
-  /// only arrivals (no bytes) a pair (the mbarrier's agent, the latest observed time). A copy that the thread
-  /// issues passes these times on to threads that wait for the copy.
+  /// Returns the ends of mbarrier phases that a thread with this vector clock has observed: pairs (the
+  /// mbarrier's index in the clocks, the number of its ended phases), for mbarriers that count only arrivals,
+  /// no bytes. An asynchronous copy that the thread issues passes these pairs on to threads that wait for the
+  /// copy.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_known(const Clock&) const;
   /// Adds an asynchronous operation to the cluster's list; returns its index.
   std::uint32_t add(const AsyncOp& op) {

@@ -74,9 +74,10 @@ void give_up() {
   b.abandon(f);
 }
 
-// Handles the signal of a fault or of the time limit. A fault outside kernel code is passed to the previous
-// handler. After the first signal of the time limit, the engine ends the cluster at the thread's next call.
-// At the second one, this handler interrupts the thread.
+// Handles the signal of a fault (SIGSEGV, SIGFPE, ...) or of the time limit. A fault outside kernel code is
+// passed to the previous handler; one in kernel code is reported and ends the cluster. The signal of the time
+// limit is repeated: the first one lets the emulator end the cluster at the kernel's next call to it, the
+// second one interrupts the kernel and ends the cluster.
 void on_signal(int signal, siginfo_t* info, void* context) {
   auto& c = *static_cast<ucontext_t*>(context);
   const Stopped at = stopped(c);

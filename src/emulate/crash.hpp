@@ -1,6 +1,6 @@
 // Keeps faults in kernel code from ending the process: a division by zero, an access out of bounds of the
-// kernel's own arrays, a stack overflow, a kernel that never ends. Signal handlers turn each of these into a
-// finding and end the kernel's cluster.
+// kernel's own arrays, a stack overflow, a kernel that never ends. Signal handlers report each of these as a
+// finding (an error in the kernel) and end the kernel's cluster.
 #pragma once
 #include <ctime>
 

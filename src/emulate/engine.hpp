@@ -48,7 +48,8 @@ struct Finding {
   std::string message;  // one sentence: the access, its source line, and the conflicting access
 };
 
-/// Returns the kind of a finding in words, with which its message starts: "out of bounds".
+/// Returns the kind of a finding (an error in the kernel) in words, with which its message starts: "out of
+/// bounds".
 std::string_view name(Finding::Kind);
 
 /// An argument of a launch: a tensor, a TMA descriptor of a tensor, or the bytes of any other value.
@@ -113,8 +114,8 @@ struct Report {
   bool complete = true;           // false: a cluster was ended by a finding, such as a deadlock
 };
 
-/// Runs one launch to its end. Faults of the kernel are findings of the report. Throws Error if the launch
-/// itself is invalid, for example if the arguments do not match the kernel's parameters.
+/// Runs one launch to its end. Errors in the kernel do not throw: they are the report's findings. Throws
+/// Error if the launch itself is invalid, for example if the arguments do not match the kernel's parameters.
 Report run(void (*entry)(Launch&), const LaunchConfig&);
 
 }  // namespace zellige::emulate

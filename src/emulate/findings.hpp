@@ -31,8 +31,9 @@ struct RawFinding {
 /// The findings of one worker thread, at most 1000, without duplicates.
 class Findings {
  public:
-  /// Returns true at the first call with these arguments: no finding of this kind, tensor (compared by
-  /// address), code address `site` and, for two accesses, second code address `other` has been added before.
+  /// Returns true if a finding (an error in the kernel) is new: no earlier call had the same kind, tensor
+  /// (compared by address), code address `site` and, for two accesses, second code address `other`. Returns
+  /// false if there are already 1000 findings.
   bool fresh(Finding::Kind kind, const void* tensor, std::uintptr_t site, std::uintptr_t other = 0) {
     if (raw_.size() >= 1000) return false;
     std::uint64_t key = (site * 0x9E3779B97F4A7C15ull) ^ (other * 0xC2B2AE3D27D4EB4Full) ^
@@ -49,8 +50,9 @@ class Findings {
   std::vector<RawFinding> raw_;
 };
 
-/// Resolves return addresses to source lines, merges findings of equal kind, tensor and line, and returns the
-/// first 20 in order of block.
+/// Converts raw findings (errors in the kernel, with return addresses) to findings with source lines. Merges
+/// findings of equal kind, tensor and line, and returns the first 20 in order of block. `source_file`: the
+/// file whose lines the messages name; "": any file outside include/zellige.
 std::vector<Finding> resolve(std::vector<RawFinding>, const std::string& source_file);
 
 }  // namespace zellige::emulate

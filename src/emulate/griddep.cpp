@@ -11,8 +11,8 @@ void Block::griddep_wait(Fiber& f) {
 }
 
 // Keeps an access to global memory that a thread makes before griddep_wait: the first read and the first
-// write of each tensor. Cluster::report_early reports it once it is known that the kernel must wait for the
-// previous one.
+// write of each tensor. Cluster::report_early reports it if this kernel turns out to depend on the previous
+// kernel.
 void Block::early(const Fiber& f, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to, bool writes,
                   Site site) {
   if (!writes && (r.constant || !launch_->config->programmatic)) return;

@@ -45,9 +45,9 @@ void Block::catch_up(Warp& w) {
   }
 }
 
-// Merges the clock `told`, which a thread receives by waiting, into the thread's own clock. If `told`
-// includes a release by a lane of the same warp, what the warp did before that release is ordered before what
-// this thread does next: the thread's own_synced advances to the release.
+// Merges `told`, a vector clock that thread `f` receives when a wait ends, into the thread's own clock.
+// Accesses by the thread's own warp before the warp's time in `told` are from then on ordered before the
+// thread's accesses (`own_synced`).
 void Block::hear(Fiber& f, const Clock& told) {
   Warp& w = *f.its_warp;
   Clock& own = diverge(f);

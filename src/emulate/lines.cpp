@@ -76,8 +76,8 @@ std::map<std::string, Object> by_object(const std::vector<std::uintptr_t>& retur
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Returns true if a finding may name this source line: it is a line of `source_file`, or, if `source_file` is
-// "", any line outside include/zellige.
+// Returns true if an error message may name this source line: it is a line of `source_file`, or, if
+// `source_file` is "", any line outside include/zellige.
 bool in_source(const Line& line, const std::string& source_file) {
   if (source_file.empty()) return line.file.find("include/zellige/") == std::string::npos;
   return line.file == source_file || base_name(line.file) == base_name(source_file);
@@ -120,8 +120,8 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
   return table;
 }
 
-// Returns the source line that a finding names: the innermost one in `source_file`; if there is none, the
-// innermost of all; null if no line is known.
+// Returns the source line that an error message names for a call with the return addresses `callers`: the
+// innermost line in `source_file`; if there is none, the innermost of all; null if no line is known.
 static const Line* best_line(const LineTable& table, const std::vector<std::uintptr_t>& callers,
                              const std::string& source_file) {
   const Line* innermost = nullptr;

@@ -63,8 +63,10 @@ MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
   return home.mbarrier(f, std::uint32_t(p.p - home.memory), verb, site, r.name);
 }
 
-// Returns the mbarrier at byte offset `at` of this block. If there is none, reports a finding and returns
-// null. The thread `f` may be of another block of the cluster.
+// Returns the mbarrier at byte offset `at` of this block. If there is none, reports a finding (an error in
+// the kernel) and returns null. The thread `f` may be of another block of the cluster. For the message:
+// `verb`, what the thread does, and the tensor's name `tensor`. `by_copy`: an asynchronous copy uses the
+// mbarrier.
 MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor,
                           bool by_copy) {
   Block& own = *f.home;

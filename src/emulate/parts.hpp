@@ -38,9 +38,9 @@ class PartsRead {
   void clear() { tiles_.clear(); }
   const std::unordered_map<std::uint16_t, Tile>& tiles() const { return tiles_; }
 
-  /// Records that a thread writes byte `from` of the tile `r` at time `epoch`. The write starts a new fill of
-  /// the part that contains the byte, unless the part's last fill has not been read, or no barrier has
-  /// followed the read.
+  /// Records that a thread writes byte `from` of the tile `r` at time `epoch` of its warp. The write starts a
+  /// new fill of the part (ring stage or partial result) that contains the byte. But it belongs to the part's
+  /// last fill if that has not been read, or if no barrier has followed the read.
   void filled(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch,
               std::uintptr_t site) {
     Tile& t = tile(r);
@@ -49,8 +49,9 @@ class PartsRead {
     if (p.fill && (!p.read || epoch <= p.read_epoch)) return;
     p = {++t.fills, false, 0, thread, site};
   }
-  /// Records that a thread reads byte `from` of the tile `r` at time `epoch`. Returns null if the read is
-  /// valid. Returns the stage that contains the byte if the thread has already read a later stage.
+  /// Records that a thread reads byte `from` of the tile `r` at time `epoch` of its warp. Returns null if the
+  /// read is valid. If the thread has already read a stage of the ring that was filled later, returns the
+  /// stage that contains the byte.
   const Part* read(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch) {
     Tile& t = tile(r);
     Part& p = t.parts[part(t, r, from)];

@@ -12,8 +12,8 @@ namespace zellige::emulate {
 
 namespace {
 
-// Prints that the engine does not know the instruction `name`, and aborts. This happens only if the kernel
-// was compiled with headers of another version.
+// Prints that the emulator has no instruction `name`, and aborts. This happens only if the kernel was
+// compiled with headers of another version.
 [[noreturn]] void no_row(std::string_view name) {
   fmt::print(stderr, "emulator: there is no instruction {}; the kernel was compiled with other headers\n",
              name);

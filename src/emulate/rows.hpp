@@ -1,16 +1,17 @@
-// Finds instruction descriptors of include/zellige/atom by the names that an emulated kernel passes, and runs
-// the instructions' reference implementations.
+// Finds the descriptors of PTX instructions (zellige/atom/instruction.hpp) by the names that an emulated
+// kernel passes, and runs the reference implementations of the instructions.
 #pragma once
 #include <zellige/atom/instruction.hpp>
 
 namespace zellige::emulate {
 
-/// Returns the descriptor of the instruction with this name. Aborts the process if there is none.
+/// Returns the descriptor (shape, types and layouts) of the instruction with this name. Aborts the process if
+/// there is none.
 const Instruction& row_of(const char* name);
 
-/// Returns the descriptor of the wgmma with this N. `types`: K and the types of D, A and B, spelled as in the
-/// PTX mnemonic: "16.f32.f16.f16". `a_from_smem`: the A operand is in shared memory, not in registers. Aborts
-/// the process if there is none.
+/// Returns the descriptor (shape, types and layouts) of the wgmma with this N. `types`: K and the types of D,
+/// A and B, spelled as in the PTX mnemonic: "16.f32.f16.f16". `saturate`: the variant .satfinite.
+/// `a_from_smem`: the A operand is in shared memory, not in registers. Aborts the process if there is none.
 const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_from_smem);
 
 /// Runs the instruction's reference implementation on the operands of all its threads.

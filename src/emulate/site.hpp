@@ -7,14 +7,14 @@
 
 namespace zellige::emulate {
 
-/// A call from a kernel into the emulator's engine.
+/// A call from a kernel to a function of the emulator.
 struct Site {
   std::uintptr_t address = 0;
   std::uintptr_t frame = 0;  // the calling function's: [0] is the frame of its caller, [1] its return address
 };
 
-/// The Site of the call to the function in which the macro is expanded. Use it directly in each function of
-/// the engine's table.
+/// The Site of the kernel's call to the function in which the macro is expanded. Expand it only in a function
+/// that the kernel calls directly.
 #define ZELLIGE_SITE()                                                  \
   ::zellige::emulate::Site {                                            \
     reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),      \
@@ -36,8 +36,8 @@ struct Site {
   return result;
 }
 
-/// Returns the complete address of which a shadow cell keeps the low 32 bits: the one closest to `near`, an
-/// address in the same library.
+/// Returns the 64-bit code address whose low 32 bits are `low`; shadow memory stores only these. Of the
+/// possible addresses, it is the one closest to `near`, an address in the same library.
 inline std::uintptr_t widen(std::uint32_t low, std::uintptr_t near) {
   const std::uintptr_t span = std::uintptr_t(1) << 32;
   std::uintptr_t address = (near & ~(span - 1)) | low;

@@ -24,7 +24,8 @@ void refuse(Fiber& f, Kind kind, const Region& r, Site site, const std::string& 
 const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 
 // Returns true if the `bytes` bytes at `p` are in the memory `space`, within their tensor, and at a multiple
-// of `alignment`; otherwise reports a finding. `verb`: what the thread does with the bytes, for the message.
+// of `alignment`; otherwise reports a finding (an error in the kernel) and returns false. `verb`: what the
+// thread does with the bytes, for the message.
 bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment, const char* verb,
            Site site) {
   const Region& r = *p.region;
@@ -55,8 +56,8 @@ bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment
   return true;
 }
 
-// Returns true if `bytes`, the size of a bulk copy, is a positive multiple of 16; otherwise reports a
-// finding. `what`: name of the instruction, for the message.
+// Returns true if `bytes`, the size of a bulk copy, is a positive multiple of 16; otherwise reports a finding
+// (an error in the kernel) and returns false. `what`: name of the instruction, for the message.
 bool whole_chunks(Fiber& f, const Region& r, unsigned bytes, const char* what, Site site) {
   if (bytes % 16 == 0 && bytes > 0) return true;
   refuse(f, Kind::instruction, r, site,
@@ -147,8 +148,9 @@ InFlight& in_flight(Fiber& f) {
   return *f.in_flight;
 }
 
-// Returns for each 16-byte chunk of a store true if some byte of it is inside the tensor; other chunks are
-// not stored.
+// Returns a flag for each 16-byte chunk of a store of `bytes` bytes: true if some byte of the chunk is inside
+// the tensor. Other chunks are not stored. `box`: the TMA box that is stored; null for a bulk store, all of
+// whose chunks are inside.
 std::vector<bool> chunks_inside(const Box* box, std::uint32_t bytes) {
   std::vector<bool> inside(bytes / 16, box == nullptr);
   for (const BoxRun& run : box ? box->runs : std::vector<BoxRun>{})

@@ -114,8 +114,8 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
         fmt::format("in {}: {} reaches barrier {} at \1 for the second time before {} threads have come once",
                     spell_block(linear), spell(f.index), id, expected));
   if (!b.come[w] && expected != threads_) {
-    // The actor: the arriving thread with its vector clock. A finding is reported unless it knows that the
-    // previous round has ended; otherwise its arrival might be one too many in that round.
+    // The actor is the arriving thread with its vector clock. If it does not know that the previous round has
+    // ended, its arrival might be one too many in that round, which is reported.
     const Actor a = actor(f, site.address);
     for (unsigned other = 0; other < warps_; ++other) {
       if (other == w || a.after(b.came_before[other], std::uint16_t(first_thread + other * 32))) continue;

@@ -47,8 +47,9 @@ bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   return true;
 }
 
-// Returns true if some of the `count` registers of an A operand hold poison: they were computed from
-// accumulators before the wgmma that owns these was waited for.
+// Returns true if some of the `count` registers of an A operand hold poison, the NaN in accumulators that a
+// wgmma still owns. The kernel has then computed the operand from such accumulators before it waited for that
+// wgmma.
 bool any_poison(const std::uint32_t* words, unsigned count) {
   const auto half = [](std::uint32_t h) {
     return (h & 0x7fff) == poison_half || (h & 0x7fff) == poison_bfloat;
@@ -260,7 +261,9 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   }
 }
 
-// Checks a thread's accumulator registers when a wgmma is issued. Reports a finding in these cases:
+// Checks a thread's accumulator registers when a wgmma is issued. `acc`: their record, null if no wgmma has
+// used them; `d_bytes`: their size; `running`: an earlier wgmma owns them, and they are unchanged. Reports a
+// finding (an error in the kernel) in these cases:
 // 1. An earlier wgmma owns the registers, and ordinary code has written them since.
 // 2. No wgmma has used the registers, and there has been no wgmma_fence since the last wait.
 // 3. Ordinary code has written them since the last wgmma_fence, or since the last wait if no fence followed.
@@ -328,8 +331,8 @@ void Block::wgmma_fence(Fiber& f) {
     if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
 }
 
-// Checks and records the registers of an A operand. Reports a finding if they have been written since an
-// earlier wgmma that may still read them, or without a later wgmma_fence.
+// Checks and records the registers of an A operand. Reports a finding (an error in the kernel) if they have
+// been written since an earlier wgmma that may still read them, or without a later wgmma_fence.
 void Block::take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group, Site site) {
   InFlight& its = *f.in_flight;
   OperandRegisters* o = nullptr;
@@ -405,8 +408,9 @@ void Block::arrive_at_registers() {
   pool_ = 0;
 }
 
-// Executes setmaxnreg: sets the warp's registers per thread to `wanted`. Registers that a warp releases are
-// available to other warps of the block; an increase waits for them.
+// Executes setmaxnreg: sets the warp's registers per thread to `wanted`. `more`: true for setmaxnreg.inc,
+// false for setmaxnreg.dec. Registers that a warp releases are available to other warps of the block; an
+// increase waits until enough are.
 void Block::set_registers(Fiber& f, unsigned wanted, bool more, Site site) {
   ++f.together[3];
   f.together_at = site;
