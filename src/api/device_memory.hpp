@@ -29,8 +29,8 @@ class DeviceMemory {
   struct Range {
     std::uint64_t begin = 0, end = 0;
   };
-  /// Returns a description of the memory at `at`, for the message, if kernels cannot access all of its
-  /// `bytes` bytes; otherwise returns "".
+  /// Returns "" if kernels of the current context can access all `bytes` bytes at `at`. Otherwise returns in
+  /// words what kind of memory is there instead, for an error message.
   std::string found_instead(const void* at, std::int64_t bytes);
 
   std::array<Range, 8> ranges_{};  // allocations known to be accessible

@@ -14,7 +14,7 @@ namespace {
 
 thread_local std::string last_error;
 
-/// Stores the message for zellige_last_error and returns the status.
+/// Stores `why` as the message that zellige_last_error returns to this thread, and returns `status`.
 zellige_status kept(zellige_status status, std::string_view why) noexcept {
   try {
     last_error = graph::shown_lines(why);
@@ -24,7 +24,8 @@ zellige_status kept(zellige_status status, std::string_view why) noexcept {
   return status;
 }
 
-/// Stores the message of an exception that only a bug of Zellige can cause, and returns ZELLIGE_FAILED.
+/// Stores a message that reports a bug of Zellige, and returns ZELLIGE_FAILED. `what`: the text of the
+/// exception, which only a bug can cause.
 zellige_status ours(const char* what) noexcept {
   try {
     return kept(ZELLIGE_FAILED, fmt::format("Zellige's own fault: {}", what));

@@ -24,10 +24,10 @@ class Program {
   const emit::TensorPlace& output(std::size_t i) const { return place(signature_.outputs.at(i)); }
   const Signature& signature() const { return signature_; }
 
-  /// Runs the program on the caller's tensors: on their GPU, or on the host by the emulator or the reference.
-  /// `stream` must be null on the host. Precondition: check_counts() has passed. If `untrusted` is not null,
-  /// first checks that the tensors' arrays of extents and strides can be read. Throws Error if the tensors do
-  /// not match the manifest or the options.
+  /// Runs the program on the caller's tensors: on the GPU that holds them, or, if they are on the host, in
+  /// the emulator or as a float64 evaluation of the graph. `stream` must be null on the host. Precondition:
+  /// check_counts() has passed. If `untrusted` is not null, first checks that the tensors' arrays of extents
+  /// and strides can be read. Throws Error if the tensors do not match the manifest or the options.
   void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream,
             ReadablePages* untrusted);
   /// Launches the program on the current GPU. `inputs`, `outputs`: device addresses in the order of the

@@ -55,8 +55,8 @@ int status(search::Answer answer) {
   return answer == Answer::equal ? success : answer == Answer::different ? wrong : undecided;
 }
 
-/// Compares every graph of file B with the program. Prints a line per graph, including graphs that are
-/// invalid or cannot be compared. Returns the exit status.
+/// Compares every graph of the second file with the graph `program`. Prints a line per graph, including
+/// graphs that are invalid or cannot be compared. Returns the exit status.
 int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outputs& outputs) {
   int same = 0, different = 0, open = 0, refusals = 0;
   graph::Candidates others(a.b);

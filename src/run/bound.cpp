@@ -10,8 +10,9 @@
 namespace zellige::run {
 namespace {
 
-/// Returns the bytes of `cubin`. Throws Fault if its code would end in an illegal instruction
-/// (require_even_descriptors), because another compiler may have made the cubin.
+/// Returns the bytes of `cubin`. Throws Fault if they contain an instruction that is illegal on the GPU,
+/// because its memory descriptor is in an odd register (require_even_descriptors). The cubin may come from
+/// another compiler, and so is checked here.
 const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
   require_even_descriptors(cubin.bytes, m.name);
   return cubin.bytes;

@@ -46,12 +46,12 @@ class Cache {
 
   const std::filesystem::path& root() const { return root_; }
 
-  /// Returns the path of an entry's file; nullopt if there is no valid entry. `note`, if not null, receives
-  /// what is wrong with an invalid one.
+  /// Returns the path of a cache entry's file; nullopt if there is no valid entry. If there is an invalid
+  /// one, `note`, if not null, receives what is wrong with it.
   std::optional<std::filesystem::path> find(const Key&, std::string_view suffix,
                                             std::string* note = nullptr) const;
-  /// Returns the content of an entry, without its trailer; nullopt if there is no valid entry. `note`, if not
-  /// null, receives what is wrong with an invalid one.
+  /// Returns the content of a cache entry, without its trailer (key, length and hash); nullopt if there is no
+  /// valid entry. If there is an invalid one, `note`, if not null, receives what is wrong with it.
   std::optional<std::string> read(const Key&, std::string_view suffix, std::string* note = nullptr) const;
   /// Writes an entry and returns its file's path. Of several concurrent writers the last one wins.
   std::filesystem::path store(const Key&, std::string_view suffix, std::string_view content) const;

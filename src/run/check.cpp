@@ -40,8 +40,8 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
   return all;
 }
 
-/// Returns the graph without the roundings that the program omits. The rounding of a tensor stays if the
-/// program stores the tensor in the graph's dtype.
+/// Returns the graph `g` without the roundings that the program omits. The rounding of a tensor stays if the
+/// tensor is in `stored` (the tensors that the program stores) with the graph's dtype.
 graph::KernelGraph kept(const graph::KernelGraph& g, const emit::Manifest& m,
                         const std::vector<Stored>& stored) {
   std::vector<bool> as_declared(g.tensors.size(), false);

@@ -74,7 +74,7 @@ class DeviceMemory {
   }
 
   /// Copies the contents of outputs and intermediates to the caller's storage, except those that `take` has
-  /// copied already. A tensor in an input's memory is copied from there.
+  /// copied already. An output that updates an input in place is copied from the input's memory.
   void give_back() {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (manifest_.tensors[i].memory >= 0)

@@ -21,7 +21,8 @@ constexpr Element elements[] = {{"'<f2'", graph::DType::f16},
                                 {"'|i1'", graph::DType::int8},
                                 {"'<i4'", graph::DType::int32}};
 
-// Returns the rest of a .npy header from the value of `key` on. Throws Error if the header lacks the key.
+// Returns the rest of a .npy header from the value of `key` on. Throws Error if the header lacks the key;
+// `where` names the file in the message.
 std::string_view value_of(std::string_view header, std::string_view key, std::string_view where) {
   const std::size_t at = header.find(fmt::format("'{}':", key));
   if (at == header.npos) fail("{}: is no .npy file that can be read: its header has no '{}'", where, key);
@@ -50,7 +51,7 @@ graph::Shape parse_shape(std::string_view text, std::string_view where) {
 constexpr std::size_t start_bytes = magic.size() + 2;  // magic and the header's length
 
 // Returns the length of a .npy file's header in bytes. `start`: the first bytes of the file. Throws Error if
-// they are not the start of a .npy file of version 1.0.
+// they are not the start of a .npy file of version 1.0; `where` names the file in the message.
 std::size_t header_length(std::string_view start, std::string_view where) {
   if (!start.starts_with(magic) || start.size() < start_bytes)
     fail("{}: is no .npy file of version 1.0", where);
@@ -61,7 +62,7 @@ std::size_t header_length(std::string_view start, std::string_view where) {
 }
 
 /// Returns the dtype and shape in a .npy header; the result has no values. Throws Error for a dtype that is
-/// not supported and for column-major arrays.
+/// not supported and for column-major arrays; `where` names the file in the message.
 Npy parse_header(std::string_view header, std::string_view where) {
   Npy array;
   const std::string_view descr = value_of(header, "descr", where);
@@ -78,7 +79,8 @@ Npy parse_header(std::string_view header, std::string_view where) {
   return array;
 }
 
-// Returns the number of elements of a shape. Throws Error if the number overflows.
+// Returns the number of elements of a shape. Throws Error if the number overflows; `where` names the file in
+// the message.
 std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   std::size_t count = 1;
   for (const std::int64_t n : shape) {
@@ -88,8 +90,9 @@ std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   return count;
 }
 
-/// Throws Error, because the number of bytes in a file is not the number that its dtype and shape need.
-/// `bytes`: bytes of elements found; if `more` is true, there are more than that.
+/// Throws the Error for a file that has more or fewer bytes of elements than its dtype and shape need.
+/// `bytes`: number of bytes found; if `more` is true, there are more than that. `where` names the file in the
+/// message.
 [[noreturn]] void wrong_bytes(const Npy& array, std::size_t bytes, bool more, std::string_view where) {
   fail("{}: holds {}{} bytes of elements; its shape {} needs {} of {}", where, more ? "more than " : "",
        bytes, graph::to_string(array.shape), count_of(array.shape, where), graph::whole_bytes(array.dtype));

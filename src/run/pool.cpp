@@ -35,7 +35,7 @@ void write_all(int fd, std::string_view text) {
 }
 
 // Forks a process that runs the job `work` and writes its result to a pipe. Returns the Job, which has the
-// pipe's read end. Throws Error if there can be no such process.
+// pipe's read end. Throws Error if the process cannot be started.
 Job start(int index, const Work& work) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("starting job {}: {}", index, std::strerror(errno));

@@ -40,7 +40,7 @@ bool is_regular(int fd) {
 }  // namespace
 
 void private_folder(const fs::path& asked, const std::string& what) {
-  // without the final /, which would make lstat follow a link
+  // The path without a final /, because with it lstat would follow a symbolic link.
   const fs::path folder = asked.has_filename() ? asked : asked.parent_path();
   const std::string name = graph::shown(folder.string());
   const auto refuse = [&](const std::string& why) {
@@ -80,9 +80,9 @@ PrivateFile::PrivateFile(const fs::path& file)
 
 PrivateFile::~PrivateFile() { ::close(fd_); }
 
-// Returns a path of the open file; each call returns a different one. A second dlopen of the same path
-// returns the library that is already loaded from that path. That may be another file: a library with unique
-// symbols stays loaded after dlclose, while the number of its file descriptor is used again.
+// Returns a path of the open file, /proc/PID/fd/N, spelled differently by each call. The reason is that
+// dlopen identifies a library that is still loaded by its path: a library with unique symbols stays loaded
+// after dlclose, and its descriptor N may by then be that of another file.
 std::string PrivateFile::path() const {
   static std::atomic<unsigned> count = 0;
   std::string same;  // denotes the same folder, spelled differently for each call

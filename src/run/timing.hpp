@@ -40,8 +40,8 @@ struct Times {
 Times time_hot(Stream&, const BoundProgram&);
 
 /// Returns times with a cold L2. Evaluates the program in turn on each of `sets`, which bind it to different
-/// inputs and outputs. `brief`: measures only three rounds, and launches a program with PDL only such that
-/// all kernels may overlap.
+/// inputs and outputs. `brief`: measures only three rounds, and, of a program with programmatic dependent
+/// launch (PDL), only launches in which all kernels may overlap.
 Times time_rotated(Stream&, const LoadedProgram&, const std::vector<BoundProgram>& sets, bool brief = false);
 
 /// Returns how many sets of inputs and outputs, of `bytes` bytes each, together exceed three times the

@@ -34,7 +34,8 @@ struct Exchange {
   smem<uint64_t> arrived;
 
   /// Returns an Exchange whose mbarrier is at byte `barrier_offset` of shared memory, and whose received parts are
-  /// written to Exchange::bytes bytes from `parts_offset` on. The offsets must be the same in all blocks.
+  /// written to Exchange::bytes bytes from `parts_offset` on. The offsets must be the same in all blocks. The emulator
+  /// names the memory of the received parts `name` in its error reports.
   ZELLIGE_CALL static Exchange at(unsigned parts_offset, unsigned barrier_offset, const char* name) {
     return {shared<float>(name, parts_offset, (Ranks - 1) * part),
             shared<uint64_t>("arrived", barrier_offset, 1)};
@@ -85,8 +86,8 @@ struct Exchange {
   }
 
  private:
-  /// Returns the index of the slot of block `to` in which it receives the part from block `from`. A block has no slot
-  /// for its own part.
+  /// Returns the index of the slot in which block `to` receives the part that block `from` sends. A block has one slot
+  /// per other block, in the order of their ranks.
   ZELLIGE_CALL static int place(int from, int to) { return from < to ? from : from - 1; }
 };
 

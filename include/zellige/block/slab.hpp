@@ -17,7 +17,8 @@
 
 namespace zellige {
 
-/// Returns the layout of a slab in shared memory, as TMA reads it: maps (row, column) of d to an offset in elements.
+/// Returns the layout of a slab (64 rows by `Columns` columns of an accumulator, in shared memory), as TMA reads it. It
+/// maps (row, column) within these columns to an offset in elements. Transposed: a column is contiguous in the slab.
 template <int Columns, bool Transposed = false>
 ZELLIGE_CALL constexpr auto slab_layout() {
   static_assert(Transposed || Columns == 64 || Columns == 40,

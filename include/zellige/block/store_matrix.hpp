@@ -30,8 +30,9 @@ ZELLIGE_STORE_MATRIX(2, true, SM90_U16x4_STSM_T, stmatrix_x2_trans)
 ZELLIGE_STORE_MATRIX(4, true, SM90_U16x8_STSM_T, stmatrix_x4_trans)
 #undef ZELLIGE_STORE_MATRIX
 
-/// Returns the row and column of the element of d whose address this thread must pass to stmatrix when its warp stores
-/// the first registers of d. `thread` is the index in the warpgroup.
+/// Returns the row and column of an element of an Accumulator<Instruction>. It is the element whose address this thread
+/// must pass to stmatrix when its warp stores the accumulator's first registers. `thread` is the index in the
+/// warpgroup.
 template <class T, class Store, class Instruction>
 ZELLIGE_CALL AccumulatorAt addressed_element(int thread) {
   using D = Accumulator<Instruction>;
