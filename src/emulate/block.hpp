@@ -164,7 +164,8 @@ class Block {
   void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, unsigned d_bytes, bool running,
                           Site);
   /// Checks and records the four registers of the A operand that a thread passes to a wgmma of the commit
-  /// group with number `group`.
+  /// group with number `group`. Reports a finding (an error in the kernel) if they have been written since an
+  /// earlier wgmma that may still read them, or without a later wgmma_fence.
   void take_operand(Fiber&, const std::uint32_t* registers, std::uint32_t group, Site);
   void wgmma_fence(Fiber&);
   /// Reports a finding (an error in the kernel) if two lanes of a warp have executed an instruction for whole

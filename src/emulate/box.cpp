@@ -55,8 +55,9 @@ Box tiled(const TmaMap& map, const int* at) {
   }
 }
 
-// Returns the box of an im2col map: pixels in order from the base coordinates on, through the bounding box of
-// each image, innermost pixel dimension first. The offsets shift the pixels that are read, not the traversal.
+// Returns the box of an im2col map. Its pixels follow one another from the base coordinates `at` on,
+// innermost dimension first, within the bounding box of each image, and then in the next image. `offsets`
+// (filter offsets, null for stores) shift the pixels that are read, not this order.
 Box im2col(const TmaMap& map, const int* at, const std::uint16_t* offsets) {
   Box box = lines_of(map, map.channels);
   const unsigned pixel_dims = map.rank - 2u;

@@ -52,8 +52,8 @@ thread_local struct {
   bool overflow;
 } fault;
 
-// Reports the fault in kernel code as a finding, and ends the cluster. Runs on the stack of the interrupted
-// emulated thread.
+// Reports the fault in kernel code as a finding (an error in the kernel), and ends the cluster. Runs on the
+// stack of the interrupted emulated thread.
 void give_up() {
   Fiber& f = *fault.fiber;
   Block& b = *f.home;

@@ -86,8 +86,8 @@ bool Outputs::is_stream(const fs::path& file) {
   return there && !S_ISREG(there->st_mode) && !S_ISDIR(there->st_mode);
 }
 
-// Returns the place of an output, with symbolic links resolved: the file at the end of the links is checked
-// and replaced, and the links are kept. Throws Error if the path cannot be written.
+// Returns where an output is written: its path with symbolic links resolved, so that the file at the end of
+// the links is checked and replaced, and the links are kept. Throws Error if the path cannot be written.
 Outputs::Place Outputs::resolve(const fs::path& shown) const {
   Place place{shown, shown, is_stream(shown)};
   if (place.stream) return place;

@@ -74,8 +74,8 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
   return storage;
 }
 
-// Runs the program on the emulator and stores times, counters and findings in `r`; a finding makes the result
-// wrong.
+// Runs the program on the emulator and stores times, counters and findings (errors in the kernels) in `r`; a
+// finding makes the result wrong.
 void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const Options& o,
                      const Cache& cache, RunResult& r) {
   const EmulatedRun e = run_emulated(p, storage, cache, o.workers);

@@ -44,8 +44,8 @@ Times time_hot(Stream&, const BoundProgram&);
 /// launch (PDL), only launches in which all kernels may overlap.
 Times time_rotated(Stream&, const LoadedProgram&, const std::vector<BoundProgram>& sets, bool brief = false);
 
-/// Returns how many sets of inputs and outputs, of `bytes` bytes each, together exceed three times the
-/// device's L2; at most 64.
+/// Returns the smallest number of sets of inputs and outputs, of `bytes` bytes each, that together exceed
+/// three times the device's L2; at most 64.
 int sets_beyond_l2(std::int64_t bytes);
 
 }  // namespace zellige::run
