@@ -25,8 +25,8 @@ class Steps {
     for (int dim : dims_) x = add(OpKind::reduction, {x}, {.dim = dim});
     return x;
   }
-  /// Appends a slice of x: the first half along the last dimension, or the second half if `second`. Returns
-  /// the index of the slice's result. `shape`: the shape of x.
+  /// Appends a step that slices x to its first half along the last dimension, or to its second half if
+  /// `second`. Returns the index of the step's result. `shape`: the shape of x.
   int half(int x, const Shape& shape, bool second) {
     const std::int64_t n = shape.back() / 2;
     return add(
@@ -34,10 +34,10 @@ class Steps {
         {.dim = static_cast<int>(shape.size()) - 1, .start = second ? n : 0, .end = second ? 2 * n : n});
   }
   int joined(int x, int y) { return add(OpKind::concat, {x, y}, {.dim = dims_[0]}); }
-  /// Appends the mean of x over the n elements along the reduced dimensions and returns the index of its
-  /// result. The sum is divided by n, as in PyTorch, because multiplication by a rounded 1/n would make the
-  /// mean of equal numbers differ from these numbers. If n is a power of two, the sum is multiplied by 1/n,
-  /// which is exact.
+  /// Appends steps that compute the mean of x over the reduced dimensions, and returns the index of the mean.
+  /// With n elements along these dimensions, the sum is divided by n, as in PyTorch: multiplication by a rounded
+  /// 1/n would make the mean of equal numbers differ from these numbers. If n is a power of two, the sum is
+  /// multiplied by 1/n, which is exact.
   int mean(int x) {
     const auto n = static_cast<double>(count_);
     return std::has_single_bit(static_cast<std::uint64_t>(count_))
@@ -48,9 +48,10 @@ class Steps {
     for (int dim : dims_) x = add(OpKind::amax, {x}, {.dim = dim, .keepdim = true});
     return x;
   }
-  /// Appends a clamp of x to the range of finite float32. Returns the index of its result.
+  /// Appends a step that clamps x to the range of finite float32 numbers. Returns the index of its result.
   int bounded(int x) { return add(OpKind::clamp, {x}, {.lo = -FLT_MAX, .hi = FLT_MAX}); }
-  /// Appends x + eps and returns the index of its result. If eps is 0, appends nothing and returns x.
+  /// Appends a step that computes x + eps, and returns the index of its result. If eps is 0, appends nothing and
+  /// returns x.
   int shifted(int x, double eps) { return eps == 0 ? x : scalar(OpKind::add, {x}, eps); }
 
   std::vector<Step> take() { return std::move(steps_); }

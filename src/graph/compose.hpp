@@ -1,5 +1,6 @@
-// Defines each composite operator, such as softmax, as a list of primitive operators. The reference, its
-// error analysis, `zellige equal` and the lowering to kernels all use this definition.
+// Defines each composite operator, such as softmax, as a list of primitive operators. The float64 reference,
+// its error analysis, the comparison of graphs (`zellige equal`) and the lowering to kernels all use this
+// definition.
 //
 //   compose(OpKind::softmax, {.dim = 1}, {{4, 8}})   // for shape (4, 8): amax, sub, exp, reduction, div
 //

@@ -261,7 +261,8 @@ constexpr int max_operands = 3;  // largest number of operands of an elementwise
 
 bool is_elementwise(OpKind);
 const Elementwise& elementwise(OpKind);  // throws Error if the operator is not elementwise
-/// Returns whether an operator's last operand is its attribute `scalar`, if it has `tensors` tensor operands.
+/// Returns whether an operator with `tensors` tensor operands takes its attribute `scalar` as a further, last
+/// operand.
 bool takes_scalar(OpKind, std::size_t tensors);
 /// Returns the attribute `scalar` as an operand of this dtype: rounded to float32 for floating-point dtypes,
 /// unchanged for integers.

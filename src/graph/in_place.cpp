@@ -32,9 +32,9 @@ class Ordering {
   int size() const { return static_cast<int>(g_.ops.size()); }
   const std::string& name(int t) const { return g_.tensors[t].name; }
 
-  /// Checks that tensor `y`, a result of operator `producer`, may share the memory of the input that it
-  /// names. Orders all readers of the old value before `producer`. Throws Error if `y` may not share that
-  /// memory.
+  /// Handles a tensor `y` that is to share the memory of a graph input (KernelTensor::memory): orders all
+  /// operators that read the old value before `producer`, the operator that computes `y`. Throws Error if `y`
+  /// cannot share that memory.
   void take(int y, int producer) {
     const KernelTensor& t = g_.tensors[y];
     const Where top{g_.name};

@@ -34,12 +34,14 @@ const Json* find(const Where&, const Json& object, const char* key);    // nullp
 /// Returns the JSON value as an integer. Throws Error unless it is an integer from `min` to `max`. `what`
 /// names the value in the message.
 std::int64_t integer(const Where&, std::string_view what, const Json&, std::int64_t min, std::int64_t max);
-/// Returns the JSON value as a number. Throws Error unless it is a finite number.
+/// Returns the JSON value as a number. Throws Error unless it is a finite number. `what` names the value in the
+/// message.
 double number(const Where&, std::string_view what, const Json&);
-/// Returns the JSON value as a string. Throws Error unless it is a string.
+/// Returns the JSON value as a string. Throws Error unless it is a string. `what` names the value in the
+/// message.
 std::string text(const Where&, std::string_view what, const Json&);
 /// Returns the JSON value as a string. Throws Error unless it is a valid name (is_identifier()), which is
-/// safe to print in a message.
+/// safe to print in a message. `what` names the value in the message.
 std::string identifier(const Where&, std::string_view what, const Json&);
 /// Returns whether the string is a valid name: 1 to 200 printable ASCII characters without blanks, quotes and
 /// backslashes.
@@ -50,7 +52,7 @@ bool is_of_a_name(char);
 /// elements. `what` names the value in the message.
 const Json& list(const Where&, std::string_view what, const Json&);
 /// Returns the elements of a JSON list of integers. Throws Error unless each element is an integer from `min`
-/// to `max`.
+/// to `max`. `what` names the list in the message.
 std::vector<std::int64_t> integers(const Where&, std::string_view what, const Json&, std::int64_t min,
                                    std::int64_t max);
 

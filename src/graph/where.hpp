@@ -16,9 +16,11 @@ struct Where {
   int block_op = -1;   // index into BlockGraph::ops; -1: the kernel-level operator itself
   std::string block_kind{};
 
-  /// Returns the place of operator number `index` of this graph.
+  /// Returns the place (for an error message) of operator number `index` of this graph. `name`: the kind of
+  /// operator, such as "matmul".
   Where at(int index, std::string_view name) const { return {graph, index, std::string(name), -1, {}}; }
-  /// Returns the place of operator number `index` in the block graph of this operator.
+  /// Returns the place (for an error message) of operator number `index` in the block graph of this operator.
+  /// `name`: the kind of that block operator, such as "matmul".
   Where inside(int index, std::string_view name) const { return {graph, op, kind, index, std::string(name)}; }
 };
 
@@ -29,7 +31,8 @@ inline std::string to_string(const Where& w) {
   return text;
 }
 
-/// Throws Error with a formatted message after the place: fail_at(where, "expected {}, found {}", 2, 3).
+/// Throws Error with a formatted message, preceded by the place in the graph: fail_at(where, "expected {}, found
+/// {}", 2, 3).
 template <class... Args>
 [[noreturn]] void fail_at(const Where& where, fmt::format_string<Args...> format, Args&&... args) {
   fail("{}: {}", to_string(where), fmt::format(format, std::forward<Args>(args)...));
