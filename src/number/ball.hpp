@@ -52,8 +52,8 @@ class BallArithmetic {
  public:
   using Number = Ball;
 
-  /// Makes the arithmetic. Scalars in `loose` get an error bound of about 2^-50 of their value, because they
-  /// may be products or sums of other scalars, rounded a few times in float64.
+  /// Makes the arithmetic. Scalars (constants of a graph) in `loose` get an error bound of about 2^-50 of their
+  /// value, because they may be products or sums of other scalars, rounded a few times in float64.
   explicit BallArithmetic(std::set<double> loose = {}) : loose_(std::move(loose)) {}
 
   Ball exact(double) const;  // an input of the graph, without error

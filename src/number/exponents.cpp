@@ -42,15 +42,15 @@ class OnePrime {
     for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
   }
 
-  /// Returns, for each value, the exponent of the prime in it.
+  /// Returns small exponents of the prime, one per value, with which all products and orders hold.
   std::vector<int> run() {
     while (step()) continue;
     return x_;
   }
 
  private:
-  /// Raises every exponent that must be greater than another one (an order) but is not. If there is none,
-  /// raises one exponent of an equation (a product) that does not hold. Returns false if nothing was raised.
+  /// Raises every exponent that an order requires to be greater than another one and that is not. If there is
+  /// none, raises one exponent of a product whose equation does not hold. Returns false if nothing was raised.
   bool step() {
     bool risen = false;
     for (const Products::Order& o : orders_)
@@ -95,7 +95,8 @@ std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& pri
   return result;
 }
 
-/// Returns, for each value, the least index of a value that products connect with it.
+/// Returns, for each value, the least index among the values that products connect with it, directly or through
+/// other values. Connected values (a part of the system) have the same result.
 std::vector<int> connected(const Products& system) {
   std::vector<int> least(system.values.size());
   std::iota(least.begin(), least.end(), 0);
@@ -119,10 +120,10 @@ std::int64_t prime_after(std::int64_t n) {
   return n;
 }
 
-/// Returns which primes replace those of the parts with values of system.apart: each prime of each part gets
-/// one of its own, the smaller the part's values are, the smaller. Indexed by part (an element of
-/// connected()) and given prime; primes that divide a fixed value of the part are omitted. `exponents`: of
-/// each prime in each value, after shrinking.
+/// Returns the primes that replace the given ones in each part (values that products connect) with a value in
+/// system.apart. No prime is used twice, so that values of different parts differ; parts with small values get the
+/// smallest primes. The key of the result is (part, given prime), with the part's number from connected(). A prime
+/// that divides a fixed value of the part has no entry. `exponents`: per prime, its exponent in each shrunk value.
 std::map<std::pair<int, std::int64_t>, std::int64_t> own_primes(
     const Products& system, const std::vector<int>& part, const std::set<std::int64_t>& kept_primes,
     const std::map<std::int64_t, std::vector<int>>& exponents) {
@@ -145,8 +146,8 @@ std::map<std::pair<int, std::int64_t>, std::int64_t> own_primes(
   return own;
 }
 
-/// Returns whether no value becomes larger than both 4096 and its given value if the primes of own_primes()
-/// replace its own. Values far larger could overflow.
+/// Returns whether each value stays at most 4096, or at most its given value, if the primes in `own`, the result of
+/// own_primes(), replace the given ones. Much larger values could overflow.
 bool fits(const Products& system, const std::vector<int>& part,
           const std::map<std::int64_t, std::vector<int>>& exponents,
           const std::map<std::pair<int, std::int64_t>, std::int64_t>& own) {

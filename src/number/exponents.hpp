@@ -1,6 +1,6 @@
 // Shrinks the integers in a system of equations "whole = product of factors": finds small values for which
-// all equations hold. Each value is factored into primes, and for each prime the exponents are minimised.
-// shrink.hpp uses this to shrink the sizes of graphs.
+// all equations hold. Factors each value into primes, lowers the exponent of each prime as far as the equations
+// allow, and replaces large primes by small ones. shrink.hpp uses this to shrink the sizes of graphs.
 //
 //   Products system{.values = {4096, 64, 64}, .fixed = {false, false, false}, .products = {{0, {1, 2}}}};
 //   shrink_values(system)      // {4, 2, 2}: value 0 is the product of values 1 and 2
@@ -31,9 +31,9 @@ struct Products {
   std::vector<int> apart;
 };
 
-/// Returns small values for which all products hold. Fixed values are unchanged, and values that an order
-/// lists as different stay different. A value of 1 stays 1, and no other value becomes 1. None becomes larger
-/// unless `apart` requires it.
+/// Returns small values, by index, for which all products of the system hold. Fixed values are unchanged. The two
+/// values of each entry of `orders` stay different. A value of 1 stays 1, and no other value becomes 1. Values
+/// become larger than given only where that keeps the values in Products::apart different.
 std::vector<std::int64_t> shrink_values(const Products&);
 
 }  // namespace zellige::search

@@ -10,8 +10,8 @@ namespace zellige::search {
 
 using Signs = std::uint8_t;
 
-/// Returns a table: entry [x][y] is the set of signs that an operation may have if its operands have the sets
-/// of signs x and y. f(s, t) is the set for operands of signs s and t, each -1, 0 or 1.
+/// Returns a table: entry [x][y] is the set of signs that the result of an operation may have if its operands have
+/// the sets of possible signs x and y. f(s, t) is the result's set for operands of signs s and t, each -1, 0 or 1.
 template <class F>
 constexpr std::array<std::array<Signs, 8>, 8> sign_table(const F& f) {
   std::array<std::array<Signs, 8>, 8> table{};
