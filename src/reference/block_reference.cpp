@@ -139,8 +139,8 @@ class Worker {
     std::vector<Array> tiles, states;
     std::vector<std::vector<double>> rounded;
   };
-  /// Returns the values of tile `t` together with the tile's errors in `e`, which has the error bounds, or the
-  /// last operator's own errors, of all tiles.
+  /// Returns the values of tile `t` together with their errors, which `e` holds for all tiles: either error bounds,
+  /// or the errors that one operator alone adds.
   Uncertain uncertain(int t, const Side& e) const { return {operand(t), e.tiles[t].values.data()}; }
 
   /// Changes the results of an operator at random, as the rounding of a right kernel might change them: by at

@@ -18,6 +18,7 @@ struct Errors {
 ///
 /// - `inputs`, `outputs`: the operator's kernel-level operands and results. Outputs must be allocated; they
 ///   are not rounded to their dtype.
+/// - Errors: the error bounds of the operands, and where those of the results are written; empty if not requested.
 /// - `masked`: per kernel-level tensor, which non-finite values a mask may have produced (masked.hpp).
 /// - `stopped`: set to true if a magnitude exceeded a limit of the options, and the outputs are incomplete;
 ///   otherwise set to false.

@@ -3,8 +3,10 @@
 // measure with a limit.
 //
 //   Deviation d = deviation(found, expected);
-//   Deviation most = close_by(expected, DType::bf16, nullptr);   // limits that need no further evidence
+//   Deviation most = close_by(expected, DType::bf16, nullptr);   // limits for any right result
 //   raise(most, deviation(sample, expected), 4);  // raises each limit to at least 4 times a sample's deviation
+//
+// A sample is the result of a run of the reference with random rounding: it shows how far rounding moves a result.
 //
 // Norms of rows and the scale detect errors that are within the limit of every element: for example a row of
 // zeros in a coarse dtype, or a factor of 1 + 1/64 in the whole tensor.
@@ -27,8 +29,8 @@ Deviation deviation(const Array& found, const Array& expected);
 /// Raises each number of `to` to at least `factor` times the corresponding number in `from`.
 void raise(Deviation& to, const Deviation& from, double factor);
 
-/// Returns the largest deviations that a right result is allowed without further evidence. Does not set the
-/// member `norm`.
+/// Returns the largest deviations from `expected` that are accepted without an analysis of how far rounding may
+/// move this result. Does not set the member `norm`.
 ///
 /// - Element: what allowances() returns for the tolerance close_tolerance() (about one step of the dtype).
 /// - Row: norm_allowed() for the length of a row, times the norm of the row; plus twice the norm of the change

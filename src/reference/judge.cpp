@@ -22,8 +22,8 @@ double step_at(const Format& f, double x) {
   return std::ldexp(1.0, exponent - 1 - f.mantissa);
 }
 
-/// Returns how many of `count` elements may deviate from the reference by one step of the format without
-/// further evidence, because float32 arithmetic puts them on the other side of a rounding boundary.
+/// Returns how many of `count` elements may deviate from the reference by one step of the format, whatever their
+/// error bounds are: those that float32 arithmetic puts on the other side of a rounding boundary.
 std::int64_t may_be_next_to(const Format& f, std::int64_t count) {
   if (f.integer_bits) return 0;
   return static_cast<std::int64_t>(std::ldexp(static_cast<double>(count), std::min(f.mantissa - 19, -8)));
@@ -65,8 +65,8 @@ void Judge::sample() {
     const std::size_t rows = elements == 0 ? 0 : elements / static_cast<std::size_t>(a.shape.back());
     sampled_.push_back({std::vector<double>(elements), std::vector<double>(rows), 0, 0});
   }
-  // Runs as many samples in parallel as memory allows. Each sample stores its tensors, their errors and the
-  // deviations.
+  // Runs as many samples (runs of the reference with random rounding) in parallel as memory allows. Each run stores
+  // its tensors, their errors and the deviations.
   const double memory =
       static_cast<double>(::sysconf(_SC_PAGESIZE)) * static_cast<double>(::sysconf(_SC_PHYS_PAGES));
   const int threads = threads_ > 0 ? threads_ : hardware_threads();
@@ -101,8 +101,8 @@ void Judge::find_bounds() {
 bool Judge::next_to(int tensor, const Array& found) const {
   const Array& expected = reference_.tensors[tensor];
   const Format f = format(graph_.tensors[tensor].dtype);
-  // Results of a matmul or custom operator, which contain sums, may differ from the reference by a step
-  // without further evidence.
+  // A few elements may differ from the reference by one step of the dtype if a matmul or custom operator computes
+  // them: in another order of summation, float32 sums may round to the next number.
   const bool sums = std::ranges::any_of(graph_.ops, [&](const KernelOp& op) {
     return (op.kind == OpKind::matmul || op.kind == OpKind::custom) &&
            std::ranges::find(op.outputs, tensor) != op.outputs.end();

@@ -55,8 +55,8 @@ class Judge {
   /// equal, or if a matmul or custom operator computes the tensor and only few elements deviate, each by one
   /// step of the dtype.
   bool next_to(int tensor, const Array& found) const;
-  /// Returns the limit of each element: its error bound, or one step of the dtype for as many elements of
-  /// `found` as may deviate by one step without further evidence.
+  /// Returns the limit of each element's deviation: its error bound. For a few elements of `found` that exceed this
+  /// bound because they are rounded to the next number of the dtype, the limit is one step of the dtype instead.
   Array limits(int tensor, const Array& found) const;
 
   const KernelGraph& graph_;

@@ -185,9 +185,9 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
   }
 }
 
-/// Adds to the error of each element of x the largest change that an omitted rounding to this dtype may make
-/// to a number of this magnitude. The rounding of x itself may be smaller, but a kernel may round x times a
-/// factor of x's row in its place.
+/// Adds to the error of each element of x the largest change that rounding to the dtype makes to numbers of its
+/// magnitude, for a rounding of the graph that a kernel may omit. This may exceed the change of the element itself:
+/// a kernel may instead round the element times a factor of its row, which changes by another amount.
 void add_rounding(DType dtype, const Array& x, Array& error) {
   const Format f = format(dtype);
   for (std::size_t i = 0; i < x.values.size(); ++i)

@@ -41,7 +41,8 @@ double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* 
 }
 
 /// Returns how far errors `e` of the operands `x` may move y = f(x), plus the float32 error of f itself,
-/// which is 0 for integers.
+/// which is 0 for integers. `row`: the elementwise operator's entry in the operator table; f: its definition, which
+/// computes with the arithmetic `m`.
 template <int n, class Numbers, class Meaning>
 double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, const Attributes& a,
                          DType dtype, const double* x, const double* e, double y) {

@@ -84,7 +84,7 @@ class Noise {
   void round(DType, double* x, std::int64_t count);
 
   /// Perturbs the results x of a comparison where the operands' errors allow 0 as well as 1 (`error` is 1).
-  /// What it does to these results depends on the number of the sample:
+  /// The change depends on the number of the sample (a run of the reference with random rounding):
   ///
   /// - Samples 1 and 2: opposite random results, so that each result is 0 in one sample and 1 in the other.
   ///   By chance alone, some of hundreds of results would be the same in all samples.
@@ -94,21 +94,22 @@ class Noise {
   void perturb(double* x, const double* error, std::int64_t count);
 
   /// Perturbs y = cast(x), a cast to an integer. If the error of an element of x allows two results, sets the
-  /// element of y to one of them. In samples 1 to 4, each is the result twice; in later samples, a random half
-  /// of these elements gets one of the two at random.
+  /// element of y to one of them, which depends on the sample (a run of the reference with random rounding). In
+  /// samples 1 to 4, each of the two results occurs twice; in later samples, a random half of these elements gets
+  /// one of the two at random.
   void cut(const Attributes&, const double* x, const double* error, double* y, std::int64_t count);
 
-  /// Rounds each x to a dtype. If a rounding boundary is within the error of x, the side of the boundary
-  /// depends on the sample: of three consecutive samples, one rounds an element down, one up and one to
-  /// nearest.
+  /// Rounds each x to a dtype. If a rounding boundary is within the error of x, the direction depends on the sample
+  /// (a run of the reference with random rounding): of three consecutive samples, one rounds the element down, one
+  /// up and one to nearest.
   void store(DType, double* x, const double* error, std::int64_t count);
 
  private:
   /// Returns 64 random bits.
   std::uint64_t next();
-  /// Returns, in the first four samples, whether the next element with two possible values has the greater
-  /// one. Over these four samples, the answer for an element is true twice and false twice. Returns nullopt
-  /// in later samples.
+  /// Returns whether the next element with two possible values gets the greater one in this sample (a run of the
+  /// reference with random rounding). Over samples 1 to 4, the answer for an element is true twice and false
+  /// twice. Returns nullopt in later samples.
   std::optional<bool> first_side();
   std::uint64_t state_ = 0;
   std::uint64_t sample_ = 0, element_ = 0;  // element_: a counter that is the same in all samples
