@@ -1,4 +1,4 @@
-// Searches the operators of a graph, at the kernel level and inside custom operators.
+// Tests whether a graph has an operator with a given property, at the kernel level or inside a custom operator.
 #pragma once
 #include "graph/elementwise.hpp"
 

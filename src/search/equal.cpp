@@ -177,8 +177,9 @@ class Decision {
     return undecided("different at small sizes; at the given ones, no point tried shows it in float64");
   }
 
-  /// Returns the answer if the graphs are equal at small sizes and the given sizes are not checked. At small
-  /// sizes a mean over 2048 may look like one over 8192, so that sizes are tried that stay distinct.
+  /// Returns the answer if the graphs are equal at small sizes and the given sizes are not checked. A mean over 2048
+  /// and a mean over 8192 may be alike at small sizes, so the graphs must also be equal at other small sizes, at
+  /// which different extents stay different.
   Equality only_small_agreement(const FieldTrials& fields) {
     std::string out_of_reach = "the given sizes are not to be checked";
     if (options_.given_sizes) {

@@ -91,8 +91,8 @@ Pairs related(const Sizes& sizes) {
   return pairs;
 }
 
-/// Returns pairs of sizes (variables) of any graph that divide the same extent, and all pairs of sizes that
-/// results may depend on as numbers.
+/// Returns pairs of sizes (variables) of any graph that divide the same extent, and all pairs of sizes whose values
+/// may influence results, such as the count of summands of a mean.
 Pairs related_in_any(const Sizes& sizes) {
   Pairs pairs;
   const auto add = [&](const auto& group) {
@@ -108,8 +108,8 @@ Pairs related_in_any(const Sizes& sizes) {
   return pairs;
 }
 
-/// Makes two sizes that `pairs` finds the same variable if they have the same value, because results may
-/// depend on their equality: a sum of squares of partial sums does.
+/// Makes the two sizes of each pair that `pairs` returns one variable if they have the same value, because results
+/// may depend on their equality: a sum of squares of partial sums does.
 void tie(Sizes& sizes, Pairs (*pairs)(const Sizes&)) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -119,8 +119,8 @@ void tie(Sizes& sizes, Pairs (*pairs)(const Sizes&)) {
   }
 }
 
-/// Returns pairs of sizes (variables) above 1 that results may depend on as numbers and that differ: the
-/// counts of summands of two means, for example.
+/// Returns pairs of different sizes (variables) above 1 whose values may influence results, for example the counts
+/// of summands of two means.
 Pairs counted_apart(const Sizes& sizes) {
   Pairs pairs;
   for (int u : sizes.counted())
@@ -129,8 +129,8 @@ Pairs counted_apart(const Sizes& sizes) {
   return pairs;
 }
 
-/// Returns the sizes (variables) of which size u is a factor, or u itself if there are none: of a tile's
-/// extent, those of the tensors.
+/// Returns the sizes (variables) of which size u is a factor: for a tile's extent, the extents of the tensors that
+/// are divided into such tiles. Returns u itself if there are none.
 std::set<int> wholes(const Sizes& sizes, int u) {
   std::set<int> found;
   for (const Sizes::Product& p : sizes.products())
@@ -149,7 +149,8 @@ Pairs triangles(const Sizes& sizes) {
   return pairs;
 }
 
-/// Returns whether masked triangles are wider than high, or higher than wide, as in the given graphs.
+/// Returns whether every matrix of which a triangle is masked is still wider than high, higher than wide or square,
+/// as in the given graphs, if the sizes are `values`.
 bool keeps_triangles(const Sizes& sizes, const std::vector<std::int64_t>& values) {
   return std::ranges::all_of(triangles(sizes), [&](const auto& t) {
     return (sizes.value(t.first) <=> sizes.value(t.second)) == (values[t.first] <=> values[t.second]);
@@ -201,8 +202,9 @@ class Shrinking {
     return solve();
   }
 
-  /// Returns small values of the size variables with which those of counted_apart() differ: all of them, or
-  /// all that products do not connect and those on different sides of `limit` in the given graphs.
+  /// Returns small values of the size variables at which the two sizes of pairs of counted_apart() stay different:
+  /// of all pairs if there is no `limit`; else of pairs that no product connects, and of pairs whose given sizes are
+  /// on different sides of `limit`.
   std::vector<std::int64_t> distinct_values(std::optional<std::int64_t> limit) {
     system_.orders.clear(), system_.apart.clear();
     for (const auto& [u, v] : counted_apart(sizes_)) {
@@ -248,8 +250,9 @@ class Shrinking {
     system_.products.push_back(product);
   }
 
-  /// Adds a sum to the system as products: `whole` and all parts are multiples of a unit, which may shrink,
-  /// while the ratios to the unit are fixed. Called if `whole` is also divided in another way.
+  /// Adds the equation whole = sum of parts, as products: the whole and each part become the product of a common
+  /// unit, which may shrink, and a fixed factor. Called if `whole` is also divided in another way. `whole` and
+  /// `parts` are indices in the system.
   void measure(int whole, const std::vector<int>& parts) {
     std::int64_t common = 0;
     for (int part : parts) common = std::gcd(common, system_.values[part]);
@@ -259,9 +262,9 @@ class Shrinking {
     for (int u : all) system_.products.push_back({u, {unit, fresh(system_.values[u] / common, true)}});
   }
 
-  /// Returns the small value with index u in the system. If this value is a sum of others and occurs in no
-  /// product, computes it as the sum of their small values and stores it in `found`, which has the small
-  /// values by index. `summed`: the indices of the sums that are computed already.
+  /// Returns the small value with index u in the system. `found` has the small values by index. If value u is a sum
+  /// of others that the system does not contain, sums the small values of its parts and stores the sum in `found`.
+  /// `summed`: the indices of the sums that are computed already.
   std::int64_t value(int u, std::vector<std::int64_t>& found, std::set<int>& summed) {
     const auto sum = sums_.find(u);
     if (sum == sums_.end() || !summed.insert(u).second) return found[u];

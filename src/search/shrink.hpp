@@ -8,8 +8,8 @@
 // sizes would become too large. The parts of a concat or split keep their proportions if the whole is also
 // divided in another way.
 //
-// Equality at small sizes says little of the given ones if extents that differ became one: a mean over 2048 and
-// a mean over 8192 then look alike. shrink_distinct() returns graphs in which they differ, at larger sizes.
+// Equality at small sizes says little about the given sizes if different extents became equal: a mean over 2048
+// and a mean over 8192 then look alike. shrink_distinct() returns larger graphs, in which such extents differ.
 #pragma once
 #include <vector>
 
@@ -29,9 +29,10 @@ struct SmallPair {
 /// sizes that cannot shrink.
 SmallPair shrink(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&);
 
-/// Returns both graphs once or several times, at small sizes. Any two sizes that results may depend on as
-/// numbers, such as those of a mean, are equal if the given ones are, and else differ in at least one of the
-/// returned pairs. Returns nothing if that would take too much work. Throws Error as shrink() does.
+/// Returns one or several pairs of both graphs at small sizes. Considers sizes whose values may influence results,
+/// such as the count of summands of a mean. Two such sizes that are equal in the given graphs are equal in every
+/// returned pair; two that differ also differ in at least one of the pairs. Returns an empty list if that would take
+/// too much work. Throws Error as shrink() does.
 std::vector<SmallPair> shrink_distinct(const graph::KernelGraph& a, const graph::KernelGraph& b,
                                        const Pairing&);
 

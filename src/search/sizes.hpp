@@ -64,8 +64,8 @@ class Sizes {
   const std::vector<std::pair<int, int>>& launches() const { return launches_; }
   /// Returns the variables of the extents that reduced dimensions have after their reduction.
   const std::vector<int>& reductions() const { return reductions_; }
-  /// Returns the variables that results may depend on as numbers: the counts of summands of sums, products
-  /// and means, and the trip counts of loops.
+  /// Returns the variables whose values may influence results: the counts of summands of sums, products and means,
+  /// and the trip counts of loops.
   const std::vector<int>& counted() const { return counted_; }
   /// Returns the variables of the rows and columns of every matrix of which a triangle is masked.
   const std::vector<std::pair<int, int>>& triangles() const { return triangles_; }
