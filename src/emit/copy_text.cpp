@@ -28,17 +28,17 @@ Index KernelText::global_start(const plan::Split& s, bool far, const Index& give
   return index * s.tile + offset_of(s);
 }
 
-/// Returns the expression for Split::offset, the index in the tensor at which the tiles of a dimension begin.
-/// If a launch runs several block programs, each of which writes one operand of a concatenation, the index at
-/// which the operand begins is the variable part_begin. So programs for operands of one shape have the same
-/// source.
+/// Returns the expression for Split::offset, the index at which the tiles of a dimension begin in the tensor. It
+/// is a constant, except in a launch whose programs each write one operand of a concatenation: there it is
+/// relative to the variable part_begin, the index at which the program's operand begins. So programs for operands
+/// of one shape have the same source.
 Index KernelText::offset_of(const plan::Split& s) const {
   if (!s.of_part) return s.offset;
   return Index::named("part_begin") + (s.offset - block_.part_begin);
 }
 
-/// Returns the coordinate, in the tensor that node `n` (a load or store) accesses, of the element at
-/// coordinate `at` of its tile.
+/// Returns where the element at coordinate `at` of a tile is in its tensor: its coordinate there. Node `n` is the
+/// load or store that accesses the tile, in this iteration of the loop.
 std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
                                         const std::vector<Index>& at) const {
   std::vector<Index> global_at;
@@ -64,9 +64,9 @@ std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
 
 namespace {
 
-/// Returns how many of a thread's `trip_count` loads are in flight together: all of them if they do not
-/// exceed `limit`; otherwise the largest divisor of `trip_count` in (limit / 2, limit], or `limit` if there
-/// is none.
+/// Returns how many of a thread's `trip_count` loads are in flight together. With `limit` the constant
+/// loads_at_a_time: all of them if they are at most `limit`; otherwise the largest divisor of `trip_count` in
+/// (limit / 2, limit], or `limit` if there is none.
 int batch_of(std::int64_t trip_count) {
   constexpr int limit = plan::loads_at_a_time;
   if (trip_count <= limit) return static_cast<int>(trip_count);
@@ -94,9 +94,9 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   return last;
 }
 
-/// Returns ", ADDRESS", where ADDRESS is the address at which the tensor ends. It is an additional argument
-/// of a load that reads complete words, so that the load reads nothing beyond the end of the tensor. Returns
-/// an empty string if no load of this iteration comes within 16 bytes of the end.
+/// Returns ", ADDRESS", where ADDRESS is the address at which the tensor of load `n` ends. The emitted load reads
+/// complete words, and gets this address as an additional argument so that it reads nothing beyond the end.
+/// Returns an empty string if the load reads nothing within 16 bytes of the end in this iteration.
 std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   const std::int64_t size = last_read(n, Index::named("any")) + 1;
   if (graph::bytes_of(size - 1 - last_read(n, iteration), n.dtype) >= 16) return "";
@@ -104,10 +104,10 @@ std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   return fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
 }
 
-/// Returns the expression for the number of elements to load of one chunk (the elements of one copy). The
-/// chunk begins at coordinate `at` of the tile and at coordinate `from` of the tensor. At the edge of the
-/// tile or tensor fewer elements than a chunk are loaded; the rest is filled with zeros. `padded` is the
-/// shape of the tile with its padding.
+/// Returns the expression for the number of elements of one chunk (the elements of one copy) that load `n` reads.
+/// The chunk begins at coordinate `at` of the tile and at coordinate `from` of the tensor. At the edge of the
+/// tile or tensor fewer elements than a chunk are read; the rest is filled with zeros. `padded`: the shape of the
+/// tile with its padding; `c`: the thread-value layout of the copy.
 KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padded, const Context& c,
                                           const std::vector<Index>& at,
                                           const std::vector<Index>& from) const {

@@ -12,8 +12,8 @@
 namespace zellige::emit {
 namespace {
 
-/// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. If the launch
-/// runs several block programs, its grid has as many blocks as all of these together.
+/// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. A kernel may run
+/// several block programs, each in some of its blocks; its grid has as many blocks as all `programs` together.
 KernelLaunch launch_of(std::span<const plan::KernelPlan> programs) {
   const plan::KernelPlan& k = programs[0];
   KernelLaunch launch;

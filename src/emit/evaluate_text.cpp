@@ -55,8 +55,8 @@ std::string KernelText::fragment_type(const Context& c) const {
 /// and wgmma accumulators, "run" for FMA accumulators.
 std::string KernelText::runs(const Context& c) { return plan::by_threads(c.row) ? "run" : "pair"; }
 
-/// Returns the expression for a thread's number, from 0 to lanes - 1, among the `lanes` lanes that share one
-/// row of the accumulators or that all have the same value.
+/// Returns the expression for a thread's number, from 0 to lanes - 1, among `lanes` lanes of its warp: those that
+/// share one row of the accumulators or, in a replicated layout `c`, those that have the same elements.
 std::string KernelText::lane_among(const Context& c, int lanes) {
   const int step = c.lane_step();
   return step == 1 ? fmt::format("lane % {}", lanes) : fmt::format("lane / {} % {}", step, lanes);
@@ -240,8 +240,8 @@ void KernelText::blocked_nest(const std::vector<int>& tasks) {
   if (lines) close(*lines);
 }
 
-/// Emits variables for the coordinate of accumulator register i, where i is the loop variable of the nest.
-/// Returns the nest's position at this coordinate.
+/// Emits variables for the coordinate of accumulator register i, where i is the variable of the loop over a
+/// thread's registers. Returns the position in the loop nest that has this coordinate.
 NestAt KernelText::fragment_at(const Context& c) {
   const int rank = static_cast<int>(c.domain.size());
   out_.line("const FragmentAt at = {}::{}(i, warp, lane);", fragment_type(c), c.row ? "at" : "line_at");
@@ -310,8 +310,8 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
   close();
 }
 
-/// Emits what a task does with the value that `item` names, at a position of the nest: a store, an
-/// accumulation, or the assignment to a matmul operand.
+/// Emits what a task does with the value of its operator: a store, an accumulation, or the assignment to a matmul
+/// operand. `item` is the instruction of the loop nest that does this; `nest` has the coordinate.
 void KernelText::leave(const Item& item, const NestAt& nest) {
   if (keeps_) {
     const std::string r = store_value(values_[item.in[0]], nest.context->vector());
@@ -349,9 +349,9 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
   }
 }
 
-/// Emits the addition of the value that `item` names to the thread's partial sum or, for a maximum, the
-/// maximum of the value and the thread's partial maximum. For a matmul that uses no matrix instruction, emits
-/// the addition of a product of two values.
+/// Emits one step of a reduction: adds a value to the thread's partial sum, or replaces its partial maximum by the
+/// larger one. For a matmul that uses no matrix instruction, adds a product of two values. `item` is the
+/// instruction of the loop nest that has the operands; `nest` has the coordinate.
 void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const Context& c = *nest.context;
@@ -379,9 +379,10 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
     out_.line("{}{} += {};", head, sum, x.text);
 }
 
-/// Emits stores of the elements of a vector `value`, with `piece` elements per store. `to` is the beginning
-/// of the address expression, `at` the coordinate of the first element. Elements whose coordinate along the
-/// contiguous dimension is at least `limit` are not stored.
+/// Emits stores of the elements of a vector, the variable `value`, with `piece` elements per store. `to` is the
+/// beginning of the address expression, `at` the coordinate of the first element in the destination. If there is
+/// a `limit`, elements whose coordinate in the loop nest, along the contiguous dimension, is `limit` or more are not
+/// stored.
 void KernelText::write_pieces(const std::string& value, const NestAt& nest, int piece, const std::string& to,
                               const std::vector<Index>& at, const std::optional<Index>& limit) {
   const int inner = nest.context->inner(), vector = nest.context->vector();
@@ -401,9 +402,9 @@ void KernelText::write_pieces(const std::string& value, const NestAt& nest, int 
   }
 }
 
-/// Emits the store of a value to a buffer in shared memory. If several threads have the value, one of them
-/// stores it. If the warps divide K among themselves, each warp stores its partial result to its own part of
-/// the buffer.
+/// Emits `item`, the store of a value to a buffer in shared memory, at the coordinate in `nest`. If several threads
+/// have the value, one of them stores it. If the warps divide K among themselves, each warp stores its partial
+/// result to its own part of the buffer.
 void KernelText::to_shared(const Item& item, const NestAt& nest) {
   const Buffer& b = plan_.buffers[item.buffer];
   const int inner = nest.context->inner(), vector = nest.context->vector();
@@ -430,7 +431,7 @@ void KernelText::to_shared(const Item& item, const NestAt& nest) {
   out_.close();
 }
 
-/// Emits the store of a value to global memory.
+/// Emits `item`, the store of a value to global memory, at the coordinate in `nest`.
 void KernelText::to_global(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const Context& c = *nest.context;
@@ -448,8 +449,8 @@ void KernelText::to_global(const Item& item, const NestAt& nest) {
   write_pieces(r, nest, w, global(n.tensor) + "(", position(n, iteration_, nest.at), limit);
 }
 
-/// Emits the update of a loop state (a value that is carried from iteration to iteration, such as a running
-/// maximum) with a new value.
+/// Emits `item`, the update of a loop state (a value that is carried from iteration to iteration, such as a running
+/// maximum) with a new value, at the coordinate in `nest`.
 void KernelText::accumulate(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const int vector = nest.context->vector();

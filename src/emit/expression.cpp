@@ -50,8 +50,8 @@ void KernelText::evaluate(const std::vector<Item>& items, const NestAt& nest) {
     if (!items[i].invariant) evaluate_one(items, i, nest);
 }
 
-/// Emits the load, computation or store items[i] at a position of the nest, and records the expression of
-/// its value for the items that use it.
+/// Emits items[i] (a load, computation or store of the loop nest) at the coordinate in `nest`, and records the
+/// expression of its value for the items that use it.
 void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, const NestAt& nest) {
   const Item& item = items[i];
   switch (item.kind) {
@@ -127,9 +127,9 @@ Value KernelText::named(const Value& v) {
   return {name, false, "", v.type};
 }
 
-/// Returns the condition of a bounds check (`guard`) at a position of the nest. The condition is true for
-/// elements within the matmul's result (tested if instruction tiles extend beyond it) and within the tensor
-/// (tested if the block's tile is partial).
+/// Returns the condition of the bounds check `guard` for the element at the coordinate in `nest`. The condition is
+/// true if the element is within the matmul's result (tested if instruction tiles extend beyond it) and within the
+/// tensor (tested if the block's tile is partial).
 Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   Condition all;
   for (const plan::Guard& g : guard.guards)
@@ -272,8 +272,8 @@ Value KernelText::joined(const std::vector<std::string>& parts, int vector, cons
   return value_named(name, vector, type);
 }
 
-/// Emits a read from a buffer in shared memory. If the buffer has several partial results per element, their
-/// sum or maximum is read.
+/// Emits `item`, a read from a buffer in shared memory, for the coordinate in `nest`, and returns the value. If the
+/// buffer has several partial results per element, the value is their sum or maximum.
 Value KernelText::read_shared(const Item& item, const NestAt& nest) {
   const Buffer& b = plan_.buffers[item.buffer];
   const std::string tile = tile_at_stage(item.buffer);
@@ -289,7 +289,8 @@ Value KernelText::read_shared(const Item& item, const NestAt& nest) {
   return joined(parts, item.vector, register_type(b.dtype));
 }
 
-/// Emits the read of elements of a tensor in global memory.
+/// Emits `item`, a read of elements of a tensor in global memory, for the coordinate in `nest`, and returns the
+/// value.
 Value KernelText::read_global(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const int inner = nest.context->inner();
@@ -308,9 +309,9 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
   return joined(parts, item.vector, register_type(n.dtype));
 }
 
-/// Returns the expression of operator `node`'s accumulator at a position of the nest. If `other` is true,
-/// returns the accumulator at the same row and column of another matrix of the batch: that with index 2 i + 1
-/// in place of 2 i, and vice versa.
+/// Returns the expression of `vector` adjacent accumulators of operator `node`, at the coordinate in `nest`. If
+/// `other` is true, returns those at the same row and column of another matrix of the batch: of the matrix with
+/// index 2 i + 1 in place of 2 i, and vice versa.
 std::string KernelText::accumulator(int node, const NestAt& nest, int vector, bool other) const {
   const std::string chunk = other ? fmt::format("{}::other({})", fragment_type(*nest.context), nest.chunk)
                                   : fmt::format("{}", nest.chunk);

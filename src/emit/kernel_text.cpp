@@ -96,9 +96,9 @@ std::string KernelText::thread_index() const {
   return text;
 }
 
-/// Returns the expression of the block's coordinate along a grid axis (0: x, 1: y, 2: z). If one launch runs
-/// several block programs, its grid has one dimension, and the coordinate is computed from the block's number
-/// in its program.
+/// Returns the expression of the block's coordinate along a grid axis (0: x, 1: y, 2: z). In a launch of several
+/// block programs, each of which some of the blocks run, the grid has one dimension: the coordinate is computed
+/// from the block's number within its program.
 std::string KernelText::block_index(int axis) const {
   if (!part_) return fmt::format("blockIdx.{}", "xyz"[axis]);
   std::int64_t before = 1, trailing = 1;
@@ -262,7 +262,7 @@ void KernelText::loop(const plan::Loop& begin) {
   out_.close();
 }
 
-/// Emits the variable `begin`: the first iteration of which a mask keeps an element for this block. Emits
+/// Emits the variable `begin`: the first iteration in which the mask keeps an element for this block. Emits
 /// nothing if all blocks begin with iteration 0. Requires that the block's coordinates have been emitted.
 void KernelText::declare_loop_begin() {
   if (!plan_.loop_bounds || !plan_.loop_bounds->from) return;
@@ -272,8 +272,8 @@ void KernelText::declare_loop_begin() {
             first, first, t.each);
 }
 
-/// Emits the head of a loop whose bounds depend on a mask. The loop runs the iterations that need no mask,
-/// those that follow them, or all iterations.
+/// Emits the head of the loop `begin`, whose bounds depend on a mask. This is the loop over the iterations in which
+/// the mask keeps every element, the loop over the iterations after those, or one loop over all iterations.
 void KernelText::bounded(const plan::Loop& begin) {
   const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0);

@@ -29,8 +29,8 @@ struct NestAt {
   std::vector<Index> at;
   Index chunk;           // index, in the layout's registers, of the vector that holds the neighbours
   std::string sum = {};  // for a reduction: the expression of the thread's partial result
-  /// Returns the index expression of a coordinate that plan::Place gives as a function of the nest's
-  /// coordinate (for example x + 1), at this position of the nest.
+  /// Returns the index expression of a coordinate at this position of the loop nest. The Place gives the coordinate
+  /// as a function of the nest's own coordinate, for example x + 1.
   Index index(const plan::Place&) const;
   std::vector<Index> index(const std::vector<plan::Place>&) const;
 };
@@ -69,9 +69,9 @@ class KernelText {
 
   /// Emits the kernel as a __global__ function.
   void emit();
-  /// Emits the kernel as a device function with this name, for a launch that runs several block programs.
-  /// Further arguments of the function are the block's number within its program, and the index at which the
-  /// program's part of a concatenation begins.
+  /// Emits the kernel as a device function called `name`, for a launch of several block programs: there each block
+  /// calls the function of its program. Further arguments of the function are the block's number within its
+  /// program, and the index at which the program's part of a concatenation begins.
   void emit_part(const std::string& name);
 
  private:
@@ -153,9 +153,9 @@ class KernelText {
   /// Returns how many steps of the loop along `axis` need no bounds check: in these first steps every thread
   /// has an element of the tile.
   static std::int64_t full_steps(const Context&, int axis);
-  /// Calls each(from, to) for ranges of steps that together are the loop along axis 0 of the layout. If the
-  /// loop is unrolled, there is one range. Otherwise a first range has the steps in which every thread has an
-  /// element, and a second one the remaining steps.
+  /// Splits the loop along axis 0 of the thread-value layout into ranges of steps, and calls each(from, to) for each
+  /// range. If the loop is `unrolled`, there is one range. Otherwise the first range has the steps in which every
+  /// thread has an element, and the second one the remaining steps.
   static void in_full_steps(const Context&, bool unrolled,
                             const std::function<void(std::int64_t, std::int64_t)>& each);
   /// Emits the head of the loop over a thread's vectors of elements along an axis of a thread-value layout.

@@ -56,8 +56,8 @@ void LaunchText::call(const Program& p, Text& text) const {
             p.plan->program.part_begin);
 }
 
-/// Emits the if-statements by which a block selects its block program from its block index. They are a binary
-/// search, since there may be dozens of programs.
+/// Emits the if-statements by which each block of a launch finds, from its block index, the one of `programs` that
+/// it runs. They are a binary search, since there may be dozens of programs.
 void LaunchText::choose(std::span<const Program> programs, Text& text) const {
   constexpr std::size_t few = 4;
   while (programs.size() > 1) {

@@ -19,8 +19,8 @@ struct Parameter {
 
 /// Returns the parameters of a kernel, in order.
 std::vector<Parameter> parameters(const plan::KernelPlan&);
-/// Returns the parameters of a kernel that runs several block programs: the pointers of all of them, without
-/// duplicates. Such programs have no TMA descriptors.
+/// Returns the parameters of a kernel that runs several block programs, each in some of its blocks: the pointers of
+/// all programs, without duplicates. Such programs have no TMA descriptors.
 std::vector<Parameter> parameters(std::span<const plan::KernelPlan>);
 /// Returns the declaration of a pointer parameter: "gmem<const half_t> pX".
 std::string pointer_text(const Parameter&, const plan::Program&, Names&);

@@ -63,9 +63,9 @@ std::string layout_text(const graph::Shape& shape, const graph::Strides& strides
   return fmt::format("Layout<Shape<{}>, Stride<{}>>", s, d);
 }
 
-/// Returns the layout type of a buffer that is stored in spans, as TMA boxes fill it. A span is a block of
-/// b.span columns; it contains these columns of all rows, and is followed by the next span. In the layout,
-/// the dimension of the columns is the mode (columns per span, number of spans).
+/// Returns the layout type of a buffer that TMA fills box by box. In memory, the buffer is a sequence of spans: the
+/// first span has columns 0 to b.span - 1 of all rows, the second one the next b.span columns, and so on. So the
+/// layout's mode for columns is (columns per span, number of spans).
 static std::string spans_text(const plan::Buffer& b) {
   std::string s, d;
   const std::int64_t rows = graph::size(b.padded) / b.padded[b.inner];
