@@ -5,9 +5,9 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns a number of elements to a multiple of which the extents of node `n`'s tile are rounded up when its
-/// coordinates are computed. It is the elements per access of the node's copy or the largest extent of any matmul
-/// instruction of the kernel, whichever is more.
+/// Returns by how many elements, less one, coordinates of node `n` may lie beyond its tile at most: threads round the
+/// tile's extents up to a multiple of the result. It is the larger of the elements per access of the node's copy and
+/// the largest extent of the kernel's matmul instructions.
 std::int64_t step(const KernelPlan& plan, const Node& n) {
   const auto copy = plan.copies.find(static_cast<int>(&n - plan.program.nodes.data()));
   std::int64_t maximum = copy == plan.copies.end() ? 1 : copy->second.vector;

@@ -5,10 +5,10 @@
 
 namespace zellige::plan {
 
-/// Returns the tasks (the work of steps) of steps[first] and of the steps after it that the emitter writes
-/// together. Either all of these tasks are loads from global memory or none is, and all run for the same
-/// iteration of a pipelined loop (equal guard_lag). The list ends before the first step without such a task,
-/// before a wgmma, and before a step that initialises a loop state.
+/// Returns the tasks (the work of steps) that the emitter writes together: those of steps[first] and of the steps
+/// that follow it. Either all of them are loads from global memory or none is, and all run for the same iteration of
+/// a pipelined loop (equal guard_lag). The list ends before the first step whose task does not fit these conditions,
+/// before a step without a task, before a wgmma, and before a step that initialises a loop state.
 std::vector<int> side_by_side(const KernelPlan&, const std::vector<Step>&, std::size_t first);
 
 /// Returns whether the emitter writes a task (the work of a step) as a loop over its thread-value layout,

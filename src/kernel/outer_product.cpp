@@ -42,7 +42,7 @@ int lanes_of_a_phase(const OuterLoad& load) {
 }
 
 /// Returns the wavefronts of a warp's loads of operand A (side 0) or B (side 1) in one step over K, if the
-/// operand is contiguous along K and has no bank conflicts.
+/// operand is contiguous along K and has no bank conflicts. `row`: the descriptor of the FMA matmul.
 int wavefronts(const Instruction& row, int side) {
   int all = 0;
   for (const OuterLoad& load : outer_loads(row, side, true, 0, side == 0 ? row.m : row.n, 0))

@@ -24,15 +24,15 @@ struct OuterLoad {
   std::vector<At> lanes;
 };
 
-/// Returns the loads of operand A (side 0) or B (side 1) by one warp in the step over K that starts at `k`.
-/// `x` is the first row of A (column of B) of the warp's tile, and `extent` the number of rows of A (columns
-/// of B). If `along_k`, the operand is contiguous along K. A lane whose row or column would be `extent` or
-/// more reads an element within the operand instead.
+/// Returns the loads of operand A (side 0) or B (side 1) by one warp in the step over K that starts at `k`. `row` is
+/// the descriptor of the FMA matmul, `x` the first row of A (column of B) of the warp's tile, and `extent` the number
+/// of rows of A (columns of B). If `along_k`, the operand is contiguous along K. A lane whose row or column would be
+/// `extent` or more reads an element within the operand instead.
 std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
                                    std::int64_t extent, std::int64_t k);
 
 /// Returns the wavefronts of the loads of operand A (side 0) or B (side 1) per warp and step over K, if the
-/// operand is contiguous along K and has no bank conflicts. Requires a descriptor of
+/// operand is contiguous along K and has no bank conflicts. `row` must be a descriptor in the table
 /// target::outer_products().
 int outer_wavefronts(const Instruction& row, int side);
 

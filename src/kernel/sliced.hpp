@@ -39,8 +39,8 @@ std::vector<Slice> slices(const KernelPlan&, const Task&);
 std::pair<int, int> shared_way_out(const KernelPlan&, const std::vector<std::pair<int, int>>& stores,
                                    int another, int inner);
 
-/// Returns two numbers for a value with one tile per block: how many of its tiles are in all of the given
-/// slices, and how many tiles it has.
+/// Returns two numbers of tiles, counted along the dimensions of the slices: the tiles that every slice contains, and
+/// all tiles. Each block computes one tile, so the quotient is the share of the blocks whose tile is in every slice.
 std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>&);
 
 }  // namespace zellige::plan
