@@ -180,9 +180,9 @@ class Choice {
     return limited_by_memory(us * std::max(1.0, 0.5 * target_.multiprocessors / tiles(t)));
   }
 
-  /// Returns the estimated microseconds of a matmul with few rows, whose time is that of its DRAM accesses
-  /// times `share`, a measured factor of the tile `t`. The time is longer if less than the fraction `busy` of
-  /// the multiprocessors has a block.
+  /// Returns the estimated microseconds of a matmul with few rows, which DRAM bandwidth limits: the time of its DRAM
+  /// accesses times `share`, a measured factor for the tile `t`. The time is longer if fewer multiprocessors than the
+  /// fraction `busy` of them have a block.
   double us_of_stream(const ProductTile& t, double share, double busy) const {
     return share * us_of_memory() * std::max(1.0, busy * target_.multiprocessors / tiles(t));
   }
