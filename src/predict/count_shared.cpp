@@ -22,8 +22,9 @@ struct Warp {
   std::vector<std::int64_t> part;
 };
 
-/// Returns the index of thread `thread` in some of the modes of a thread layout, as one number: in those for which
-/// which(mode, below) is true. `below` is the product of the extents of all modes before the mode.
+/// Returns the index of thread `thread` within the modes of a thread layout that `which` selects, as one number; the
+/// other modes are ignored. A mode is selected if which(mode, below) is true, where `below` is the product of the
+/// extents of all modes before it.
 template <class Which>
 std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& which) {
   std::int64_t number = 0, times = 1, below = 1;

@@ -72,10 +72,9 @@ std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::
   return static_cast<std::uint64_t>(std::clamp<std::int64_t>(s.extent - tile * s.tile, 0, n.shape[d]));
 }
 
-/// Considers the dimensions of a load's tile that grid axis `axis` divides among blocks, or those that no
-/// grid axis divides if `axis` is -1. Returns the product of the numbers of elements in bounds along these
-/// dimensions, summed over the `blocks` blocks along the axis, in iteration `iteration` of a loop of `loop`
-/// iterations.
+/// Counts the elements in bounds of the tiles of load `n` in iteration `iteration` of a loop of `loop` iterations,
+/// along some dimensions only: those that grid axis `axis` divides among blocks or, if `axis` is -1, those that no
+/// grid axis divides. Returns the sum, over the `blocks` blocks along the axis, of the product of these counts.
 std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t loop, std::int64_t iteration) {
   // Groups the dimensions by the digit (index / div % mod) of the block index that selects their tile.
   // Distinct digits of one index take all combinations equally often, so the sum over all blocks is a product
