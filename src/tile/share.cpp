@@ -94,9 +94,9 @@ class Sharing {
     }
   }
 
-  /// Returns the approximate number of barriers that must precede the evaluation of an operator with the
-  /// operands `from`: one more than for the last stored value on which the operator depends. `level` has this
-  /// number for each stored node.
+  /// Returns approximately how many barriers must precede the evaluation of an operator with the operands `from`.
+  /// Reading a stored value takes one barrier more than computing it, except for a loaded tile. `level` has the
+  /// number of barriers before each stored value.
   int level_of(const std::vector<int>& from, const std::vector<int>& level) const {
     int maximum = 0;
     std::set<int> seen;
@@ -112,9 +112,9 @@ class Sharing {
     return maximum;
   }
 
-  /// Returns the nodes that must be evaluated in addition at `place` (a phase between barriers and a shape)
-  /// to get the operands `from`: the operands, and the nodes that are evaluated inline for them. Omits
-  /// nodes that have `place` in `places`, because they are evaluated there already.
+  /// Returns the nodes (operators) that must be evaluated in addition to get the operands `from` at `place` (a phase
+  /// between barriers and a shape): the operands, and the nodes that are evaluated inline for them. `places` has, for
+  /// each node, the places at which it is evaluated already; nodes that have `place` there are omitted.
   std::vector<int> newly(const std::vector<int>& from, const Place& place,
                          const std::vector<std::set<Place>>& places) const {
     std::set<int> seen;
@@ -132,10 +132,11 @@ class Sharing {
         std::count_if(cone.begin(), cone.end(), [&](int i) { return !places[i].empty(); }));
   }
 
-  /// Returns the operators whose results should be stored next. `cone` is the result of newly() for
-  /// `operands`. An operator is returned if it is evaluated at another place (a phase between barriers and
-  /// a shape) as well, and if it is one of `operands` or an operand of an operator of `cone` that is
-  /// evaluated at no other place.
+  /// Returns the operators whose results should be stored next, because they are evaluated repeatedly: the last ones
+  /// among those of `cone` that are evaluated at another place (a phase between barriers and a shape) as well.
+  /// `cone` has the operators that are evaluated for `operands`. An operator is among the last ones if it is one of
+  /// `operands`, or an operand of an operator in `cone` that is evaluated at no other place. Omits operators whose
+  /// operands are all stored.
   std::vector<int> frontier(const std::vector<int>& cone, const std::vector<int>& operands,
                             const std::vector<std::set<Place>>& places) const {
     std::set<int> top;

@@ -24,9 +24,9 @@ constexpr int max_coordinates = 16, max_repeats = 24;
 /// stored. This renumbers the nodes (operators). Runs after `lower` and before `select`.
 void share(BlockProgram&);
 
-/// Undoes share() for the largest of the values that it stored, for kernels that do not fit shared memory:
-/// the users of the value recompute it. The nodes keep their numbers, and unused nodes remain. Returns false
-/// if there is no such value.
+/// For kernels that do not fit shared memory: undoes share() for the largest values that it stored, so that their
+/// users recompute them. The nodes (operators) keep their numbers, and unused nodes remain. Returns false if share()
+/// has stored no value.
 bool unshare(BlockProgram&);
 
 }  // namespace zellige::plan
