@@ -134,10 +134,12 @@ class Ranks {
     return -1;
   }
 
-  /// Appends to `result` what block `rank` of the cluster executes for one step of a split-K exchange of
-  /// partial results over channel `index`: the steps for each other block. A step that writes becomes an
-  /// acquire, and a write of this block's part of the other block's tensor. A release releases that part. An
-  /// acquire waits for the part that the other block writes.
+  /// Appends to `result` what block `rank` of the cluster executes for one step of a split-K exchange of partial
+  /// results over channel `index`. Each other block of the cluster has its own steps:
+  ///
+  /// - a write becomes an acquire, then a write to this block's part of the other block's tensor;
+  /// - a release signals that this part is written;
+  /// - an acquire waits for the part of this block's tensor that the other block writes.
   void exchange(std::vector<Step>& result, const Step& step, int index, int rank) {
     for (int other = 0; other < n_; ++other) {
       if (other == rank) continue;

@@ -66,9 +66,9 @@ class Registers {
       std::erase_if(*found, [](const auto& entry) { return !entry.second.carried; });
   }
 
-  /// Ends an iteration. The A fragments and rescaled accumulators of this iteration become those of the
-  /// preceding one, which pipelined matmuls use. Rejects the plan if accumulators were rescaled in the
-  /// iteration before and no product was added to them since.
+  /// Ends an iteration. The A fragments and rescaled accumulators of this iteration become those of the preceding
+  /// one, which pipelined matmuls use. Throws Rejected if accumulators were rescaled in the preceding iteration, and
+  /// no matmul has added a product to them since then.
   void next_iteration() {
     pipelined_fragments_ = std::exchange(fragments_, {});
     for (int product : pipelined_rescaled_)
