@@ -78,8 +78,8 @@ void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::si
     fail_at(where, "expected finite bounds lo <= hi, found {} and {}", a.lo, a.hi);
 }
 
-/// Throws Error unless each extent of a grid or block is 1 to `limit`. All axes have the same limit, because
-/// lowering may number all blocks along x.
+/// Throws Error unless each extent of `d`, a grid or block, is 1 to `limit`. All axes have the same limit, because
+/// lowering may number all blocks along x. `what` ("grid") and `unit` ("blocks") are words for the message.
 void check_extents(const Where& where, std::string_view what, const Dim3& d, std::int64_t limit,
                    std::string_view unit) {
   for (int axis = 0; axis < 3; ++axis)

@@ -33,8 +33,8 @@ inline Attributes mask_from(Attributes a, const Shape& origin) {
   return a;
 }
 
-/// Calls visit(first, from, to) for each row (last dimension): the mask keeps elements [from, to) of the row
-/// that begins at element `first` of the tensor.
+/// Calls visit(first, from, to) for each row (last dimension) of a masked tensor of shape `shape`: the mask keeps
+/// elements [from, to) of the row that begins at element `first` of the tensor.
 template <class Visit>
 void each_row(const Attributes& a, const Shape& shape, const Visit& visit) {
   const auto [i, j] = mask_dims(a, shape.size());
@@ -66,8 +66,8 @@ void each_row(const Attributes& a, const Shape& shape, const Visit& visit) {
   }
 }
 
-/// Writes the masked tensor to y: the element of `x` where the mask keeps it, otherwise `fill`. Ignores the
-/// mask's lengths.
+/// Writes the masked tensor, of shape `shape`, to y: the element of `x` where the mask keeps it, otherwise `fill`.
+/// Ignores the mask's lengths.
 template <class Number>
 void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const Number& fill, Number* y) {
   each_row(a, shape, [&](std::int64_t first, std::int64_t from, std::int64_t to) {

@@ -62,8 +62,8 @@ inline std::string listed(const std::vector<std::string>& names) {
                      names[last]);
 }
 
-/// Returns the end of a message about an unknown name: "; known operators are matmul, exp, ...; did you mean
-/// exp?".
+/// Returns the end of a message about the unknown name `name`: "; known operators are matmul, exp, ...; did you
+/// mean exp?". `what` is the word for the known names: "operators".
 inline std::string known_names(std::string_view what, const std::vector<std::string>& known,
                                std::string_view name) {
   return fmt::format("; known {} are {}{}", what, fmt::join(known, ", "), did_you_mean(name, known));
