@@ -123,7 +123,8 @@ std::int64_t prime_after(std::int64_t n) {
 /// Returns the primes that replace the given ones in each part (values that products connect) with a value in
 /// system.apart. No prime is used twice, so that values of different parts differ; parts with small values get the
 /// smallest primes. The key of the result is (part, given prime), with the part's number from connected(). A prime
-/// that divides a fixed value of the part has no entry. `exponents`: per prime, its exponent in each shrunk value.
+/// that divides a fixed value of the part has no entry. `exponents`: per prime, its exponent in each shrunk value;
+/// `kept_primes`: primes that divide fixed values, which replace no other prime.
 std::map<std::pair<int, std::int64_t>, std::int64_t> own_primes(
     const Products& system, const std::vector<int>& part, const std::set<std::int64_t>& kept_primes,
     const std::map<std::int64_t, std::vector<int>>& exponents) {
@@ -147,7 +148,8 @@ std::map<std::pair<int, std::int64_t>, std::int64_t> own_primes(
 }
 
 /// Returns whether each value stays at most 4096, or at most its given value, if the primes in `own`, the result of
-/// own_primes(), replace the given ones. Much larger values could overflow.
+/// own_primes(), replace the given ones. Much larger values could overflow. The other arguments are those of
+/// own_primes().
 bool fits(const Products& system, const std::vector<int>& part,
           const std::map<std::int64_t, std::vector<int>>& exponents,
           const std::map<std::pair<int, std::int64_t>, std::int64_t>& own) {

@@ -77,7 +77,7 @@ class Field {
   using Kind = FieldNumber::Kind;
   enum class Order : std::uint8_t { unknown, scaled, ordered, ties };
 
-  /// Draws the primes p and q: q has 54 bits, p has 55 to 62 bits.
+  /// Draws the primes p and q of the field from `seed`: q has 54 bits, p has 55 to 62 bits.
   explicit Field(std::uint64_t seed, Order = Order::unknown);
 
   FieldNumber random(std::uint64_t draw) const;  // an input of a graph, the n-th draw

@@ -11,15 +11,15 @@ using Clause = Lattice::Clause;
 constexpr std::size_t max_clauses = 64;  // limit of clauses when a dual is multiplied out
 
 /// Returns whether the minimum of clause `c` (a list of numbers, its members) is certainly at most the minimum
-/// of clause `d`: each member of d is at least some member of c.
+/// of clause `d`: each member of d is at least some member of c. `order` says which numbers are known to be ordered.
 bool covered(const Clause& c, const Clause& d, const KnownOrder& order) {
   return std::ranges::all_of(d, [&](std::uint64_t y) {
     return std::ranges::any_of(c, [&](std::uint64_t x) { return x == y || order.less_equal(x, y); });
   });
 }
 
-/// Returns the clause (a list of numbers whose minimum is taken) without members that are certainly at least
-/// another member, and so do not change the minimum.
+/// Returns clause `c` (a list of numbers whose minimum is taken) without the members that `order` proves to be at
+/// least another member: they do not change the minimum.
 Clause reduced(Clause c, const KnownOrder& order) {
   std::ranges::sort(c);
   c.erase(std::unique(c.begin(), c.end()), c.end());
@@ -36,8 +36,8 @@ Clause reduced(Clause c, const KnownOrder& order) {
   return c;
 }
 
-/// Returns the normal form of the maximum of some minima (clauses): leaves out each minimum that is certainly
-/// at most another one.
+/// Returns the normal form of the maximum of some minima (`clauses`): leaves out each minimum that `order` proves to
+/// be at most another one.
 Lattice normal(std::vector<Clause> clauses, const KnownOrder& order) {
   std::ranges::sort(clauses);
   clauses.erase(std::unique(clauses.begin(), clauses.end()), clauses.end());
