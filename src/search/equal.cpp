@@ -177,9 +177,9 @@ class Decision {
     return undecided("different at small sizes; at the given ones, no point tried shows it in float64");
   }
 
-  /// Returns the answer if the graphs are equal at small sizes and the given sizes are not checked. A mean over 2048
-  /// and a mean over 8192 may be alike at small sizes, so the graphs must also be equal at other small sizes, at
-  /// which different extents stay different.
+  /// Returns the answer if the graphs are equal at small sizes, as the finite fields `fields` have shown, and the
+  /// given sizes are not checked. A mean over 2048 and a mean over 8192 may be alike at small sizes, so the graphs
+  /// must also be equal at other small sizes, at which different extents stay different.
   Equality only_small_agreement(const FieldTrials& fields) {
     std::string out_of_reach = "the given sizes are not to be checked";
     if (options_.given_sizes) {
@@ -205,8 +205,8 @@ class Decision {
     return equal(fields);
   }
 
-  /// Returns the answer if the graphs are equal at small sizes. Checks the given sizes unless that takes too
-  /// long.
+  /// Returns the answer if the graphs are equal at small sizes, as the finite fields `fields` have shown. Checks the
+  /// given sizes, too, unless that takes too long.
   Equality small_agreement(const FieldTrials& fields) {
     if (!small_.shrunk && !distinct_) return equal(fields);
     if (!options_.given_sizes || !affordable()) return only_small_agreement(fields);
@@ -226,8 +226,8 @@ class Decision {
     return equal(fields);
   }
 
-  /// Returns the answer if finite fields do not show equality at small sizes. Looks for inputs at the given
-  /// sizes at which the graphs differ.
+  /// Returns the answer if finite fields do not show equality at small sizes, for the reason `why`. Looks for inputs
+  /// of the given sizes at which the graphs differ.
   Equality no_agreement(const std::string& why) {
     if (!options_.given_sizes || !affordable()) return undecided(why);
     const GivenSizes given = at_given_sizes({}, given_products_ <= 1e7 ? 8 : given_products_ <= 1e8 ? 2 : 1);
