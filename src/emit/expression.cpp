@@ -258,8 +258,8 @@ std::string KernelText::masked(const Item& item, const std::vector<std::string>&
   return fmt::format("({} ? {} : {})", kept, in[0], float_literal(n.scalar));
 }
 
-/// Emits a variable of `vector` elements, the concatenation of the results `parts` of several accesses.
-/// Returns the variable as a value.
+/// Emits a variable of `vector` elements of type `type`: the concatenation of the results `parts` of several
+/// accesses. Returns the variable as a value.
 Value KernelText::joined(const std::vector<std::string>& parts, int vector, const std::string& type) {
   const std::string name = fresh("x");
   if (vector == 1) {

@@ -48,7 +48,7 @@ struct Value {
   std::string type = "float";
   std::vector<std::string> terms = {};  // of x * number: x, number; of x * number - y (y per row): all three
 };
-/// Returns a Value for `vector` adjacent elements that are in the Vec variable `name` of the source.
+/// Returns a Value for `vector` adjacent elements, of type `type`, that are in the Vec variable `name` of the source.
 inline Value value_named(const std::string& name, int vector, const std::string& type = "float") {
   return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name, type};
 }

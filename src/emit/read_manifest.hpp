@@ -17,7 +17,8 @@ Manifest parse_manifest(const std::string& text, const std::string& source);
 Manifest unsealed_manifest(const std::string& text, const std::string& source);
 
 /// Returns the manifest `text` with the file `with` added to its artefacts (or replaced there) and with its
-/// hash set. Throws Error if a field is missing or invalid; a wrong hash in `text` is no error.
+/// hash set. Throws Error if a field is missing or invalid; a wrong hash in `text` is no error. `source` is the
+/// manifest's name in messages.
 std::string sealed(const std::string& text, const std::string& source, const Artefact& with);
 
 }  // namespace zellige::emit
