@@ -80,7 +80,8 @@ class KernelLowering {
     return result;
   }
 
-  /// Adds a load of a tile of `tensor` to `p`; returns the load's node.
+  /// Adds a load of a tile of `tensor` to `p`, in the given section (before, inside or after the loop); returns the
+  /// load's node. `splits` says how the tensor's dimensions are divided into tiles.
   int load(BlockProgram& p, int tensor, std::vector<Split> splits, Section section) const {
     Node n;
     n.kind = NodeKind::load;
