@@ -112,7 +112,7 @@ void check_lane(const SharedAccess& a, const SharedLayout& l, int mode, long lon
 }
 
 // Returns the index of the tensor's element that `v`, a number or a coordinate, denotes. Throws Error if
-// there is no such element.
+// there is no such element. `name` is the access's name in the message.
 long long index_at(const Value& v, const SharedLayout& l, const std::string& name) {
   Tape t;
   const Value crd = algebra::as_arithmetic_tuple(v);
@@ -127,7 +127,7 @@ long long index_at(const Value& v, const SharedLayout& l, const std::string& nam
 
 // Returns, for each thread, the indices of the elements that it accesses; -1 for an inactive lane. `v` is a
 // layout (thread, value) if `has_values`, otherwise a layout of threads. `v` may also be a tuple with one
-// element per lane, in which _ is an inactive lane.
+// element per lane, in which _ is an inactive lane. `name` is the access's name in messages.
 std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values, const SharedLayout& l,
                                                 const std::string& name) {
   std::vector<std::vector<long long>> all;

@@ -207,8 +207,8 @@ class Expression : public Parser {
     return v;
   }
 
-  // Returns the result of operation `name` with the arguments `a`. An error becomes a Mistake, which has the
-  // operation's position in the expression.
+  // Returns the result of operation `name` with the arguments `a`. An error becomes a Mistake with the position
+  // `start` of the operation in the expression.
   Value call(const std::string& name, std::vector<Argument> a, std::size_t start) {
     try {
       return evaluated(name, a, start);
@@ -228,8 +228,8 @@ class Expression : public Parser {
   }
   static std::string shown(const Argument& a) { return a.is_word() ? a.text : to_text(a.value); }
 
-  // Returns the result of operation `name` with the arguments `a`. Exceptions of the layout library pass
-  // through.
+  // Returns the result of operation `name` with the arguments `a`. Does not catch exceptions of the layout library.
+  // Throws Mistake, with the position `start`, if there is no such operation or the arguments do not fit it.
   Value evaluated(const std::string& name, std::vector<Argument>& a, std::size_t start) {
     static const char* const tuples[] = {"make_tuple", "make_shape", "make_stride",   "make_coord",
                                          "make_tile",  "make_step",  "make_int_tuple"};
@@ -241,8 +241,9 @@ class Expression : public Parser {
     return of_row(name, a, start);
   }
 
-  // Returns the result of an operation that is not in the library's tables. Returns the value `nothing` for
-  // any other operation.
+  // Returns the composed layout of three arguments `a`, which the library's tables do not have, if `name` is
+  // composition or make_composed_layout. Otherwise returns the value `nothing`, and replaces words such as LayoutRight
+  // in `a` by what the tables accept.
   Value own(const std::string& name, std::vector<Argument>& a) {
     auto word = [&](std::size_t i, const char* w) {
       return i < a.size() && a[i].is_word() && a[i].text == w;
@@ -272,7 +273,8 @@ class Expression : public Parser {
     return parse_value(evaluate("compact_row_major", {to_text(shape)}));
   }
 
-  // Returns the result of an operation that is in the library's tables (operation.hpp).
+  // Returns the result of operation `name`, which is in the library's tables (operation.hpp), with the arguments `a`.
+  // Throws Mistake, with the position `start`, if it is not there or the arguments do not fit it.
   Value of_row(const std::string& name, const std::vector<Argument>& a, std::size_t start) {
     const Rows rows = view::named(name);
     if (rows.empty())
