@@ -227,21 +227,22 @@ class Shrinking {
     return result;
   }
 
-  /// Adds a value to the system and returns its index. `fixed`: the value must not change.
+  /// Adds a value to the system of equations between sizes, and returns its index. `fixed`: the value must not
+  /// change.
   int fresh(std::int64_t value, bool fixed) {
     system_.values.push_back(value);
     system_.fixed.push_back(fixed);
     return static_cast<int>(system_.values.size()) - 1;
   }
-  /// Returns the index in the system of size variable u.
+  /// Returns the index that size variable u has in the system of equations; adds the variable if it is new.
   int at(int u) {
     const auto place = index_.find(sizes_.find(u));
     if (place != index_.end()) return place->second;
     return index_[sizes_.find(u)] = fresh(sizes_.value(u), kept_.count(sizes_.find(u)) > 0);
   }
 
-  /// Adds the equation whole = product of factors to the system. `whole` is an index in the system, `factors`
-  /// are size variables.
+  /// Adds the equation whole = product of factors to the system of equations. `whole` is an index in the system,
+  /// `factors` are size variables.
   void product(int whole, const std::vector<int>& factors) {
     Products::Product product{whole, {}};
     for (int f : factors) product.factors.push_back(at(f));

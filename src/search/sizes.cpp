@@ -79,8 +79,8 @@ class SizesOfGraph {
       if (d != except && s_.value(x[d]) == s_.value(y[d])) s_.same(x[d], y[d]);
   }
 
-  /// Adds the equation of a reduction from shape x to shape y along `dim`: x[dim] is the product of y[dim]
-  /// and the number of summands. Records y[dim] in `at`, the operator's size variables.
+  /// Adds the equation between the sizes of a reduction from shape x to shape y along `dim`: x[dim] is the product of
+  /// y[dim] and the number of summands. Records y[dim] in `at`, the operator's size variables.
   void reduced(const Extents& x, const Extents& y, int dim, GraphSizes::Op& at) {
     unify(x, y, dim);
     at.to = y[dim];
@@ -89,9 +89,9 @@ class SizesOfGraph {
     s_.product(x[dim], {y[dim], s_.counted_.back()});
   }
 
-  /// Adds the equations of one stateless operator or accumulator with the operands `in` and results `out`.
-  /// Records the variables of sizes in its attributes in `at`. Throws Error if the attributes have sizes that
-  /// cannot shrink.
+  /// Adds the equations between the sizes of one stateless operator or accumulator, with the operand shapes `in` and
+  /// the result shapes `out`. Records the variables of the sizes in its attributes in `at`. Throws Error if the
+  /// attributes have sizes that cannot shrink.
   void compute(OpKind kind, const graph::Attributes& attributes, const std::vector<Extents>& in,
                const std::vector<Extents>& out, GraphSizes::Op& at) {
     const Extents &x = in[0], &y = out[0];
@@ -203,8 +203,8 @@ class SizesOfGraph {
     }
   }
 
-  /// Adds the equations of a custom operator's grid, loop, tiles and block operators. Records their variables
-  /// in `at`. `tensors`: the variables of the graph's tensors.
+  /// Adds the equations between the sizes of a custom operator: of its grid, loop, tiles and block operators. Records
+  /// the variables of these sizes in `at`. `tensors`: the variables of the extents of the graph's tensors.
   void custom(const graph::KernelOp& op, const std::vector<Extents>& tensors, GraphSizes::Op& at) {
     const graph::BlockGraph& b = *op.block;
     const auto launch = [&](std::int64_t extent) {

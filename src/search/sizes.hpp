@@ -47,14 +47,14 @@ class Sizes {
     std::vector<int> parts;
   };
 
-  /// Adds the variables and equations of a valid graph and returns the variables. Throws Error if an
-  /// operator, such as a slice, has attributes with sizes that cannot shrink.
+  /// Adds the sizes of a valid graph as variables, with the equations between them, and returns the variables.
+  /// Throws Error if an operator, such as a slice, has attributes with sizes that cannot shrink.
   GraphSizes add(const graph::KernelGraph&);
-  /// Declares variables u and v to be the same. Throws Error if their values differ.
+  /// Declares that variables u and v are the same size. Throws Error if their values in the given graphs differ.
   void same(int u, int v);
   /// Returns the variable that represents all variables declared to be the same as u.
   int find(int u) const;
-  /// Returns the value of variable u in the given graphs.
+  /// Returns the size that variable u has in the given graphs.
   std::int64_t value(int u) const { return values_[u]; }
   /// Returns the number of variables.
   int count() const { return static_cast<int>(values_.size()); }
@@ -62,7 +62,7 @@ class Sizes {
   const std::vector<Sum>& sums() const { return sums_; }
   /// Returns the variable of every grid axis and loop, with the index of its graph.
   const std::vector<std::pair<int, int>>& launches() const { return launches_; }
-  /// Returns the variables of the extents that reduced dimensions have after their reduction.
+  /// Returns the variables of the extents to which dimensions are reduced.
   const std::vector<int>& reductions() const { return reductions_; }
   /// Returns the variables whose values may influence results: the counts of summands of sums, products and means,
   /// and the trip counts of loops.
@@ -72,7 +72,7 @@ class Sizes {
 
  private:
   friend class SizesOfGraph;
-  /// Adds a variable with this value and returns the variable's index.
+  /// Adds a variable, whose size in the given graphs is `value`, and returns the variable's index.
   int variable(std::int64_t value);
   void product(int whole, std::vector<int> factors);
 

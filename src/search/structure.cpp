@@ -16,13 +16,14 @@ class Numbering {
  public:
   using Key = std::vector<std::int64_t>;
 
-  /// Returns the number of a key, which encodes an operator with its attributes and the numbers of its
-  /// operands. A new key gets a new number.
+  /// Returns the number of a key, which encodes an operator with its attributes and the numbers of its operands.
+  /// Equal keys have equal numbers; a new key gets a new number.
   int number(const Key& key) {
     return numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second;
   }
 
-  /// Returns the numbers of a graph's outputs. `inputs` are the numbers of its inputs.
+  /// Numbers all tensors of a graph, such that tensors computed in the same way have the same number. Returns the
+  /// numbers of the outputs. `inputs`: numbers by which the inputs are distinguished.
   std::vector<int> outputs(const graph::KernelGraph& g, const std::vector<int>& inputs) {
     std::vector<int> of(g.tensors.size(), -1);
     for (std::size_t i = 0; i < g.inputs.size(); ++i) {
@@ -41,15 +42,15 @@ class Numbering {
   }
 
  private:
-  /// Appends a number to the key.
+  /// Appends the number x to the key of an operator (its encoding as integers).
   static void put(Key& key, double x) { key.push_back(std::bit_cast<std::int64_t>(x)); }
-  /// Appends the length of a list and its numbers to the key.
+  /// Appends the length of a list and its numbers to the key of an operator (its encoding as integers).
   static void put(Key& key, const std::vector<std::int64_t>& list) {
     key.push_back(static_cast<std::int64_t>(list.size()));
     key.insert(key.end(), list.begin(), list.end());
   }
 
-  /// Appends an operator's attributes to the key.
+  /// Appends an operator's attributes to its key (its encoding as integers, by which operators are compared).
   static void attributes(const graph::Attributes& a, Key& key) {
     for (double x : {a.scalar, a.lo, a.hi, a.eps, a.value}) put(key, x);
     for (std::int64_t n : {std::int64_t{a.dim}, a.to, std::int64_t{a.keepdim}, a.start, a.end,
@@ -60,9 +61,9 @@ class Numbering {
       key.push_back(n ? 1 : 0), key.push_back(n.value_or(0));
   }
 
-  /// Returns the key of an operator: its kind, attributes and the numbers of its operands. The operands of a
-  /// commutative operator are sorted. of[t] is the number of tensor t; tensors that are computed in the same
-  /// way have the same number.
+  /// Returns the key of an operator (its encoding as integers): its kind, attributes and the numbers of its operands.
+  /// The operands of a commutative operator are sorted. of[t] is the number of tensor t; tensors that are computed in
+  /// the same way have the same number.
   template <class Op>
   static Key common(const Op& op, const std::vector<int>& of) {
     Key key{static_cast<std::int64_t>(op.kind)};
@@ -76,7 +77,8 @@ class Numbering {
     return key;
   }
 
-  /// Assigns numbers to the results of operator `op`, whose key is `key`. Stores them in of[t] for result t.
+  /// Assigns numbers to the results of operator `op` and stores them in of[t] for result t. `key` encodes the
+  /// operator; results with equal keys get equal numbers.
   template <class Op>
   void name(const Op& op, Key& key, std::vector<int>& of) {
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
@@ -85,8 +87,8 @@ class Numbering {
     }
   }
 
-  /// Appends a block graph to the key `key`: its grid, its loop, and the numbers of the operators that store
-  /// its results. Tiles are numbered like the tensors of a kernel graph.
+  /// Appends a block graph to `key`, the encoding of the custom operator: its grid, its loop, and the numbers of the
+  /// operators that store its results. Tiles are numbered like the tensors of a kernel graph.
   void body(const graph::BlockGraph& b, Key& key) {
     for (std::int64_t n : {b.grid.x, b.grid.y, b.grid.z, b.loop}) key.push_back(n);
     std::vector<int> of(b.tensors.size(), -1);
