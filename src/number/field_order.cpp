@@ -151,7 +151,8 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   return z;
 }
 
-/// Returns the larger of two numbers. x is larger if x - y is a square.
+/// Returns the larger of two numbers of a finite field. The field has no order; x counts as larger if x - y is a
+/// square.
 FieldNumber Field::greater(const FieldNumber& x, const FieldNumber& y) {
   FieldNumber z = merged(Op::max, x, y);
   const auto take = [&](FieldNumber t) {
