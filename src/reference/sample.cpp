@@ -21,8 +21,8 @@ std::vector<std::int64_t> choose(std::int64_t n, std::int64_t count, std::uint64
   return {selected.begin(), selected.end()};
 }
 
-/// Each input of the subgraph `c` is a region of a tensor of the whole graph. Returns the indices of these
-/// tensors in the whole graph, ascending, without duplicates.
+/// Returns the tensors of the whole graph from which the subgraph `c` is computed: each input of `c` is a region of
+/// one of them. The result has their indices, ascending, without duplicates.
 std::vector<int> operands(const Cut& c) {
   std::set<int> all;
   for (const Cut::Part& p : c.inputs) all.insert(p.tensor);
