@@ -89,8 +89,8 @@ class WriteThrough {
            program_.views.count(t) == 0;
   }
 
-  /// Makes tensor w.tensor a view of the memory of an output of the graph, the one that is a reshape or permute
-  /// of w.tensor (the result of operator w.view).
+  /// Makes tensor w.tensor a view of the memory of an output of the graph: of the result of operator w.view, which
+  /// reshapes or permutes w.tensor.
   void as_the_caller_gets_it(const WrittenAs& w) {
     const int to = g_.ops[w.view].outputs[0];
     const Shape& shape = g_.tensors[w.tensor].shape;
