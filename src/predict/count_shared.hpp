@@ -19,8 +19,8 @@ struct SharedCounts {
   bool ragged = false;
 };
 
-/// Returns the counters of shared-memory accesses (executions by width, wavefronts) when one block executes `tasks`
-/// once. The tasks are evaluated together in one loop nest.
+/// Returns the counters of the shared-memory accesses (executions by width, wavefronts) of one block that executes
+/// `tasks` once. The tasks are evaluated together in one loop nest.
 SharedCounts count_shared(const KernelPlan&, const std::vector<int>& tasks);
 /// Returns the counters of the shared-memory stores that initialise the loop state of `task`. Returns no counters if
 /// the task has no loop state in shared memory.

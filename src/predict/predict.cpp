@@ -122,7 +122,8 @@ class Prediction {
  public:
   explicit Prediction(const KernelPlan& plan) : plan_(plan), of_task_(plan.tasks.size()) {}
 
-  /// Returns the counters of one launch, without those that the plan does not determine exactly.
+  /// Returns the counters of one launch (how often it executes each kind of operation), without those that the plan
+  /// does not determine exactly.
   Counts run() {
     for (Counter c : {Counter::barrier,
                       Counter::mma,
@@ -170,8 +171,8 @@ class Prediction {
   }
 
  private:
-  /// Adds the counters of the steps `list` of a warp role, in iteration `iteration` of a loop of `trip_count`
-  /// iterations.
+  /// Counts the operations that the steps `list` of warp role `agent` execute in iteration `iteration` of a loop of
+  /// `trip_count` iterations.
   void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration,
              std::int64_t trip_count) {
     std::size_t counted_until = 0;
@@ -249,9 +250,9 @@ class Prediction {
     return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
   }
 
-  /// Adds the counters of the steps before and after the code of the warp roles: the initialisation of
-  /// mbarriers, by one thread, and cluster barriers, which count once per cluster. Returns the number of
-  /// block-wide barriers that all blocks execute together.
+  /// Counts the operations of the steps before and after the code of the warp roles: the initialisation of mbarriers,
+  /// by one thread, and cluster barriers, once per cluster. Returns the number of block-wide barriers in these steps,
+  /// summed over all blocks.
   std::uint64_t outside_agents(const std::vector<Step>& steps) {
     std::uint64_t barriers = 0;
     for (const Step& step : steps)
@@ -267,17 +268,16 @@ class Prediction {
     return barriers;
   }
 
-  /// Adds the counters of an acquire of a stage of channel c (a ring of shared-memory stages between warp
-  /// roles). If the agent is a consumer, all its threads wait. If it is the producer, one thread waits, and
-  /// then arrives with the expected bytes of the stage.
+  /// Counts the operations of an acquire, by which warp role `agent` waits for a stage of channel c (a ring of
+  /// shared-memory stages between warp roles). If the role is a consumer, all its threads wait. If it is the
+  /// producer, one thread waits, and then arrives with the expected bytes of the stage.
   void acquire(const Agent& agent, const Channel& c) {
     const bool fills = &plan_.schedule.agents[c.producer] == &agent && !is_exchange(c);
     counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);
     counts_[Counter::mbarrier_arrive] += blocks_ * fills;
   }
 
-  /// Adds the counters of the copies or matrix instructions of a step; called each time that the step is
-  /// executed.
+  /// Counts the copies or matrix instructions of a step. Called each time that the step is executed.
   void task(const Step& step) {
     std::optional<Counts>& known = of_task_[step.task];
     const Task& t = plan_.tasks[step.task];
@@ -296,9 +296,8 @@ class Prediction {
     if (known) add(counts_, *known, blocks_);
   }
 
-  /// Adds the counters of the ordinary shared-memory accesses of tasks (the work of steps) that are evaluated
-  /// in one loop nest. If `start` is true, `tasks` is a single task, and the accesses are those that
-  /// initialise its loop state.
+  /// Counts the ordinary shared-memory accesses of tasks (the work of steps) that are evaluated in one loop nest. If
+  /// `start` is true, `tasks` is a single task, and the accesses are those that initialise its loop state.
   void shared(const std::vector<int>& tasks, bool start) {
     const auto [entry, fresh] = shared_.try_emplace({tasks.front(), start});
     if (fresh) entry->second = start ? count_start(plan_, tasks.front()) : count_shared(plan_, tasks);
@@ -326,8 +325,7 @@ class Prediction {
     return product;
   }
 
-  /// Adds the counters of a TMA load or store. Boxes are copied completely: elements beyond the tensor count
-  /// as well.
+  /// Counts a TMA load or store and its bytes. Boxes are copied completely: elements beyond the tensor count as well.
   void tma_copy(const Task& t) {
     const Buffer& b = plan_.buffers[t.buffer];
     const bool load = t.kind == TaskKind::copy_in;

@@ -23,7 +23,9 @@ namespace zellige::plan {
 /// not predicted are absent.
 using Counts = std::map<emulate::Counter, std::uint64_t>;
 
-/// Returns the counters of one launch. Requires a complete plan: a schedule with all buffers placed.
+/// Predicts how often one launch of the kernel executes each kind of operation (barriers, matrix instructions,
+/// shared-memory wavefronts, ...). Returns the numbers by counter; a counter that the plan does not determine exactly
+/// is absent. Requires a complete plan: a schedule with all buffers placed.
 Counts predict(const KernelPlan&);
 
 /// Returns the nonzero counters as text: "barrier 5, mma 64".
