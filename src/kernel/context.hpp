@@ -56,8 +56,8 @@ struct Context {
   /// Number of work items (numbered elements, of which each thread gets some) along an axis, including those outside
   /// the domain.
   std::int64_t items(int axis) const;
-  /// Number of work items (elements) that a thread has per pass along an axis. For axis 0, the number of vectors of
-  /// vector() items.
+  /// Number of work items (elements) that a thread has per pass along an axis. Along axis 0, counts vectors of
+  /// vector() elements instead of single elements.
   std::int64_t steps(int axis) const;
   /// Number of threads that have a copy of each element; 1 if elements are not replicated.
   int holders() const;

@@ -50,12 +50,13 @@ struct Channel {
   // ones. -1: not placed.
   std::int64_t offset = -1;
 };
-/// Returns whether the warp role with this index reads the channel's stages.
+/// Returns whether the warp role with index `agent` reads the stages of the channel (a synchronised buffer, like a CUTLASS
+/// pipeline).
 bool consumes(const Channel&, int agent);
-/// Returns whether the ranks of a cluster write into each other's shared memory through the channel
-/// (split-K).
+/// Returns whether the blocks of a cluster (ranks) exchange partial results through the channel (split-K): each
+/// writes into the shared memory of the others.
 inline bool is_exchange(const Channel& c) { return c.by == Synchronisation::mbarrier_cluster; }
-/// Returns the bytes of shared memory for the channel's mbarriers; 0 if it has none.
+/// Returns the bytes of shared memory for the mbarriers of the channel (like a CUTLASS pipeline); 0 if it has none.
 std::int64_t barrier_bytes(const Channel&);
 
 /// A tensor in shared memory, as a range of bytes. Two tensors whose ranges overlap must not be in use at
@@ -234,7 +235,7 @@ auto* as(S& step) {
   }
 }
 
-/// Returns the channel that a step names; -1 if it names none.
+/// Returns the index of the channel (a synchronised buffer, like a CUTLASS pipeline) that a step names; -1 if it names none.
 int channel_of(const Step&);
 /// Returns how many loop iterations ahead of the use of its result the step runs: the field guard_lag if the
 /// step is a copy or computation, otherwise 0.
@@ -311,7 +312,8 @@ std::string print(const Schedule&);
 /// Returns one step as text: "copy 'load A' writes sA[i+2]", "wait_group 1". Stages are shown relative to the
 /// iteration i if `in_loop`, otherwise as numbers.
 std::string print(const Schedule&, const Step&, bool in_loop);
-/// Returns a channel as text: "channel ring: sA, 4 stages, producer -> consumer, mbarrier_bytes".
+/// Returns a channel (a synchronised buffer, like a CUTLASS pipeline) as text: "channel ring: sA, 4 stages,
+/// producer -> consumer, mbarrier_bytes".
 std::string print(const Schedule&, const Channel&);
 /// Returns a warp role without its steps as text: "agent consumer: 8 warps, 232 registers a thread".
 std::string heading(const Agent&);
