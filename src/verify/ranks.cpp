@@ -63,16 +63,16 @@ class Ranks {
   }
 
   bool is_exchange(int channel) const { return channel >= 0 && plan::is_exchange(s_.channels[channel]); }
-  /// Returns into how many parts the flat schedule divides a tensor of one block: one per block of the
-  /// cluster if multicast fills the tensor; one per other block if the blocks exchange partial results
-  /// through it; otherwise 1.
+  /// Returns into how many parts the flat schedule (one schedule for all blocks of the cluster) divides a tensor of
+  /// one block: one part per block of the cluster if multicast fills the tensor; one per other block if the blocks
+  /// exchange partial results through it; otherwise 1.
   int parts_of(int tensor) const { return split_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
   /// Returns the index of the part that rank (block of the cluster) `from` writes in the tensor of rank `to`,
   /// if the ranks exchange partial results through this tensor.
   static int part_from(int from, int to) { return from < to ? from : from - 1; }
 
-  /// Adds tensor t of block `rank` of the cluster to the flat schedule, split into the parts that different
-  /// blocks write.
+  /// Adds tensor t of block `rank` of the cluster to the flat schedule (one schedule for all blocks), split into the
+  /// parts that different blocks write.
   void tensor(int t, int rank) {
     first_[{t, rank}] = static_cast<int>(all_.tensors.size());
     const int parts = parts_of(t);
@@ -87,8 +87,9 @@ class Ranks {
     }
   }
 
-  /// Adds channel `index` (a ring of shared-memory stages between warp roles) of block `rank` of the cluster
-  /// to the flat schedule. If multicast fills the channel, the consumers of all blocks release its stages.
+  /// Adds channel `index` (a ring of shared-memory stages between warp roles) of block `rank` of the cluster to the
+  /// flat schedule (one schedule for all blocks). If multicast fills the channel, the consumers of all blocks release
+  /// its stages.
   void channel(int index, int rank) {
     Channel c = s_.channels[index];
     const bool everywhere = shared_.count(index);
@@ -158,8 +159,8 @@ class Ranks {
     }
   }
 
-  /// Renumbers a step of block `rank` for the flat schedule. The step's channel (ring of shared-memory
-  /// stages) becomes that of block `to`, and its named barrier that of block `rank`.
+  /// Renumbers a step of block `rank` of the cluster for the flat schedule (one schedule for all blocks). The step's
+  /// channel (ring of shared-memory stages) becomes that of block `to`, and its named barrier that of block `rank`.
   void in_rank(Step& step, int to, int rank) const {
     const auto rename = [this](int& channel, int of) {
       if (channel >= 0) channel = channel_of(channel, of);
@@ -178,9 +179,9 @@ class Ranks {
                  ClusterBarrier, Loop> auto&) {});
   }
 
-  /// Returns the accesses in `list` as accesses to the tensors of block `rank` in the flat schedule. An
-  /// access to a tensor with several parts becomes one access per part or, if part >= 0, an access to this
-  /// part only.
+  /// Returns the accesses in `list` as accesses to the tensors of block `rank` in the flat schedule (one schedule for
+  /// all blocks of the cluster). An access to a tensor with several parts becomes one access per part or, if
+  /// part >= 0, an access to this part only.
   std::vector<Access> accesses(const std::vector<Access>& list, int rank, int part) const {
     std::vector<Access> result;
     for (const Access& a : list)
