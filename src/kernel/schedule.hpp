@@ -50,8 +50,8 @@ struct Channel {
   // ones. -1: not placed.
   std::int64_t offset = -1;
 };
-/// Returns whether the warp role with index `agent` reads the stages of the channel (a synchronised buffer, like a CUTLASS
-/// pipeline).
+/// Returns whether the warp role with index `agent` reads the stages of the channel (a synchronised buffer, like a
+/// CUTLASS pipeline).
 bool consumes(const Channel&, int agent);
 /// Returns whether the blocks of a cluster (ranks) exchange partial results through the channel (split-K): each
 /// writes into the shared memory of the others.
@@ -235,7 +235,8 @@ auto* as(S& step) {
   }
 }
 
-/// Returns the index of the channel (a synchronised buffer, like a CUTLASS pipeline) that a step names; -1 if it names none.
+/// Returns the index of the channel (a synchronised buffer, like a CUTLASS pipeline) that a step names; -1 if it
+/// names none.
 int channel_of(const Step&);
 /// Returns how many loop iterations ahead of the use of its result the step runs: the field guard_lag if the
 /// step is a copy or computation, otherwise 0.
