@@ -162,9 +162,9 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
 
 namespace {
 
-/// Returns whether load `n` of a custom operator should read a copy of its tensor with aligned rows. It should if every
-/// tile of the copy starts at an aligned address, and if a block needs at least 6 (min_rounds) rounds of loads, of 8
-/// loads per thread each, for the tiles that it reads.
+/// Returns whether load `n` of a custom operator should read a copy of its tensor with aligned rows. There are two
+/// conditions: every tile of the copy starts at an aligned address, and a block needs at least 6 (min_rounds) rounds
+/// of 8 loads per thread for its tiles.
 bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
                   const target::Target& target) {
   const Strides& strides = program.tensors[n.tensor].strides;
