@@ -53,7 +53,7 @@ class Collection {
   }
 
  private:
-  /// Adds the stores of a task's results to its buffer.
+  /// Adds the shared-memory stores of `item`, the instruction of the loop nest by which a task stores its result.
   void leave(const Item& item) {
     const Task& t = plan_.tasks[item.task];
     const bool writes = t.kind == TaskKind::to_shared || (t.kind == TaskKind::accumulate && t.buffer >= 0);
@@ -69,7 +69,8 @@ class Collection {
     }
   }
 
-  /// Adds a load or store by `item` to coordinates `at` of its buffer, executed under the current conditions.
+  /// Adds a load or store by `item` at coordinates `at` of its buffer. It is executed under the conditions (bounds
+  /// checks and branches) that are open at this item.
   /// `part` is the index of the partial result that is accessed, if the buffer has several.
   void add(const Item& item, bool load, int part, std::vector<Place> at) {
     const Buffer& b = plan_.buffers[item.buffer];
