@@ -8,9 +8,9 @@
 // own slice, that would take a barrier per iteration and keep one warp busy while the other warps wait. Before
 // the loop all threads take part, while the first stages of W are being loaded.
 //
-// The pass changes a matmul only if the values that must be stored for all of K need at most 48 KB of shared
-// memory and at most a quarter of what a block can have, and if every block is resident from the start. A
-// block that starts later, when another ends, would delay its own loads by this computation.
+// The pass changes a matmul only under two conditions. The values that must be stored for all of K need at
+// most 48 KB of shared memory, and at most a quarter of what a block can have. And every block is resident from
+// the start: a block that starts later, when another ends, would delay its own loads by this computation.
 //
 // Runs after the pass `hoist`, which moves loop invariants before the loop, and before `share`, which stores
 // values that would be recomputed too often.

@@ -9,8 +9,9 @@
 // a `round` is always stored. An operator gets one if
 //
 // - one evaluation needs the operator at more than 16 (max_coordinates) different coordinates or shifts, or
-// - one task would evaluate more than 24 (max_repeats) operators that tasks between other barriers, or tasks
-//   with another shape, evaluate as well; the last ones of these operators are then stored.
+// - one task (such as a store) would evaluate again more than 24 (max_repeats) operators, because tasks between
+//   other barriers or with another shape evaluate them as well. The results of the last of these operators are
+//   then stored.
 //
 // The size of the source then grows linearly with the number of operators.
 #pragma once
