@@ -224,9 +224,10 @@ bool counts_once(const Context& c) {
 
 }  // namespace
 
-/// Proves that reduction task t adds up every element once, into the right result. Throws Rejected unless
-/// every element of the operand is in exactly one register of one thread, and the first of the lanes that
-/// share a result with this thread stores the result to which the element belongs.
+/// Proves that reduction task t adds up every element once, into the right result. Throws Rejected unless every
+/// element of the operand is in exactly one register of one thread, and is added to the right result: lanes that
+/// share a result combine their sums, and the first of these lanes must store the result that has the element as a
+/// summand.
 void RegisterProof::added_once(int t) const {
   const Context& c = context(t);
   const EvaluatedLayout layout(c);

@@ -322,10 +322,10 @@ class Simulation {
     mine.released_fenced.push_back(me.fenced_own);
   }
 
-  /// Executes a barrier step of warp role `a`, which waits unless it is a bar.arrive. Returns false if the
-  /// warp role must wait. A round of the barrier ends when each warp role that uses the barrier has arrived
-  /// once. Rejects an arrival of a warp role that does not know that the preceding round has ended, because
-  /// the arrival might be counted in that round.
+  /// Executes barrier step `e` of warp role `a`, which waits unless it is a bar.arrive. Returns false if the warp
+  /// role must wait. A round of the barrier ends when each warp role that uses the barrier has arrived once. Before
+  /// it arrives, a warp role must have observed the end of the preceding round; otherwise its arrival might count
+  /// in that round, and is rejected.
   bool barrier(int a, const Event& e, const Barrier& at) {
     AgentState& me = s.agents[a];
     const int id = at.id;

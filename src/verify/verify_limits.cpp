@@ -382,7 +382,7 @@ static std::string kinds(const std::vector<Step>& steps) {
   return text.empty() ? "empty" : text;
 }
 
-/// Rejects the schedule unless setup and teardown have the steps by which each mbarrier is initialised once,
+/// Rejects the schedule unless its setup and teardown steps ensure two things: each mbarrier is initialised once,
 /// before its first use, and no block of a cluster ends while other blocks may arrive at its mbarriers.
 static void check_setup(const Schedule& s, const std::string& kernel) {
   std::vector<Step> setup, teardown;

@@ -6,8 +6,8 @@
 
 namespace zellige::plan {
 
-/// Throws Rejected if a kernel loads a tensor whose memory contains another tensor's value, or if a kernel
-/// overwrites in place a tensor that it also reads. The message has the kernel and the tensor.
+/// Throws Rejected if a kernel loads a tensor while the tensor's memory contains another tensor's value, or if a
+/// kernel both reads a tensor and overwrites it in place. The message has the kernel and the tensor.
 void verify_memory(const Program&);
 
 }  // namespace zellige::plan
