@@ -242,8 +242,8 @@ class Expression : public Parser {
   }
 
   // Returns the composed layout of three arguments `a`, which the library's tables do not have, if `name` is
-  // composition or make_composed_layout. Otherwise returns the value `nothing`, and replaces words such as LayoutRight
-  // in `a` by what the tables accept.
+  // composition or make_composed_layout. Otherwise returns the value `nothing`, and replaces words such as
+  // LayoutRight in `a` by what the tables accept.
   Value own(const std::string& name, std::vector<Argument>& a) {
     auto word = [&](std::size_t i, const char* w) {
       return i < a.size() && a[i].is_word() && a[i].text == w;
