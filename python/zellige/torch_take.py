@@ -18,6 +18,9 @@ from .torch_programs import Programs
 UPDATE = torch.ops.aten.copy_.default
 # a program whose expected time exceeds the estimate for torch's kernels by this factor is not compiled
 HOPELESS = 4.0
+# a part that costs the host more is taken if it saves the GPU this many times as much: the host may be the slower
+# of the two in the rest of the graph
+HOSTS_WORTH = 3.0
 
 
 def _hopeless(program, torchs: torch_costs.Cost) -> bool:
@@ -205,7 +208,8 @@ class Taking:
 
     def _why_not(self, p):
         """Returns None if a part is to become a program: neither the GPU nor the host takes longer, and one of them
-        takes less time. Otherwise returns the reason, with both costs."""
+        takes less time; or the host takes longer and the GPU saves a multiple of that. Otherwise returns the reason,
+        with both costs."""
         torchs, own, how = p.torchs(), p.own(), "estimated"
         if self.device.type == "cuda" and not _hopeless(p.part.program, torchs):
             found = self._measure(p, torchs.host)
@@ -213,7 +217,8 @@ class Taking:
                 torchs, own, how = torch_costs.Cost(found[0], torchs.host), torch_costs.Cost(found[1], own.host), "measured"
         if self.captured:
             torchs, own = torch_costs.Cost(torchs.gpu), torch_costs.Cost(own.gpu)
-        loses = own.gpu > 1.02 * torchs.gpu + 0.2 or own.host > torchs.host + torch_costs.PART
+        pays = own.total() < torchs.total() and torchs.gpu - own.gpu > HOSTS_WORTH * (own.host - torchs.host)
+        loses = own.gpu > 1.02 * torchs.gpu + 0.2 or (own.host > torchs.host + torch_costs.PART and not pays)
         gains = own.gpu < 0.95 * torchs.gpu or own.total() < torchs.total()
         if loses or not gains:
             return f"as a program {own}, as torch's kernels {torchs} ({how})"
