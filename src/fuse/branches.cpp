@@ -29,8 +29,9 @@ std::set<int> follows(int at, int from, const Order& order, const Neighbours& ne
   return met;
 }
 
-/// Finds the cheapest cover of places by pieces, with branches covered separately. The stem is all places
-/// outside of branches.
+/// Finds the cheapest selection of pieces (candidate groups of operators) that contains each place (operator
+/// number) exactly once, with branches covered separately. A branch is a set of places that only one other
+/// place connects to the rest. The stem is all places that are in no branch.
 class Covering {
  public:
   Covering(std::size_t places, const std::vector<Piece>& pieces, std::size_t widest,
@@ -52,8 +53,8 @@ class Covering {
   }
 
   /// Returns the cheapest cover: a selection of pieces (candidate groups) that contains each place (operator)
-  /// exactly once. Covers the stem (the places outside of branches) first. Then adds, for each branch, the
-  /// cheapest cover of the places that the stem's pieces leave uncovered.
+  /// exactly once. Covers the stem (the places that are in no branch) first. Then adds, for each branch, the
+  /// cheapest cover of its places that no selected piece contains.
   Cover run() {
     std::vector<std::size_t> on_stem;
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
@@ -82,23 +83,26 @@ class Covering {
   }
 
  private:
-  /// The places of a branch that a piece leaves uncovered, with their cheapest cover.
+  /// The cheapest cover of the places (operators) of a branch that a piece (candidate group) of the stem does
+  /// not contain.
   struct Rest {
     Cover cover;
     std::vector<std::size_t> pieces;  // by the cover's pieces: index in pieces_
   };
-  /// A piece that has places of the stem, with the covers of what it leaves of branches.
+  /// A piece (candidate group) that has places (operators) of the stem, with the cheapest covers of the places
+  /// that it does not contain of the branches that join at its places.
   struct Laid {
     std::size_t piece = 0, reduced = 0;  // indices in pieces_ and reduced_
     double cost = 0;                     // of the piece and of the covers in `rests`
     std::vector<const Rest*> rests;
   };
 
-  /// Returns the index of the branch that contains the place (operator number), or -1 if none does.
+  /// Returns the index of the branch that contains the place (operator), or -1 if the place is in no branch.
   int branch(int place) const { return in_[static_cast<std::size_t>(place)]; }
 
-  /// Returns whether branch `b` can be covered separately: every piece (candidate group) with places
-  /// (operators) inside and outside of the branch contains b.at, the place where the branch joins the rest.
+  /// Returns whether branch `b` can be covered separately. This holds if every piece (candidate group) that
+  /// has places (operators) both inside and outside of the branch contains b.at, the one place outside that
+  /// is connected to the branch.
   bool keep_to(const Branch& b) const {
     return std::ranges::all_of(pieces_, [&](const Piece& p) {
       if (p.cost == never || std::ranges::binary_search(p.places, b.at)) return true;
@@ -128,9 +132,11 @@ class Covering {
     return made;
   }
 
-  /// Adds piece `p` (a candidate group), restricted to its places (operators) outside of branches, to the
-  /// pieces from which the places outside of branches are covered. If several pieces have the same places
-  /// outside of branches, only the cheapest is used.
+  /// Makes piece `p` (a candidate group) a candidate for the cover of the stem, which is all places
+  /// (operators) that are in no branch. Only the piece's places on the stem count. The cheapest covers of
+  /// what `p` leaves of the branches that join at its places are added to its cost. If several pieces have
+  /// the same places on the stem, only the cheapest one is used. Does nothing if a branch's remaining places
+  /// cannot be covered.
   void add(std::size_t p) {
     Laid laid{p, 0, pieces_[p].cost, {}};
     Piece stem;
@@ -152,8 +158,8 @@ class Covering {
   }
 
   /// Returns, for each piece (candidate group), the cost of the cheapest cover that contains the piece, or
-  /// `never` (infinity) if there is none. `stem` is the cheapest cover of the stem, which is the places
-  /// (operators) outside of branches.
+  /// `never` (infinity) if there is none. `stem` is the cheapest cover of the stem: of the places (operators)
+  /// that are in no branch.
   std::vector<double> weigh(const Cover& stem) const {
     std::vector<double> with(pieces_.size(), never);
     for (const Laid& laid : laid_) {
@@ -174,13 +180,13 @@ class Covering {
   const std::vector<Branch>& branches_;
   // By place: the branch that contains it, and the branch that joins there; -1: none.
   std::vector<int> in_, at_;
-  std::vector<int> number_;                    // by place of the stem: its number in the stem's cover
+  std::vector<int> number_;                    // by place of the stem: its number in reduced_'s pieces
   int stem_ = 0;                               // number of places of the stem
   std::vector<std::vector<std::size_t>> own_;  // by branch: pieces with all places in it
   std::map<std::pair<int, std::vector<int>>, Rest> rests_;  // by branch and its uncovered places
   std::vector<Laid> laid_;
-  std::vector<Piece> reduced_;     // pieces of the stem's cover, without duplicates
-  std::vector<std::size_t> best_;  // by piece of the stem's cover: the cheapest of laid_ that has its places
+  std::vector<Piece> reduced_;     // candidates for the stem's cover, without duplicates
+  std::vector<std::size_t> best_;  // by piece in reduced_: the cheapest of laid_ with its places
   std::map<std::vector<int>, std::size_t> by_places_;
 };
 

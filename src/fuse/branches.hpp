@@ -22,7 +22,8 @@
 
 namespace zellige::fuse {
 
-/// A set of operators (or places of a cover) that is connected to the others only at `at`.
+/// A set of operators that only one other operator, `at`, connects to the rest of the graph. In cheapest_cover(), the
+/// operators are given as places (numbers among the operators to be covered).
 struct Branch {
   int at = -1;              // where it joins the others; not in `places`
   std::vector<int> places;  // ascending
@@ -54,11 +55,11 @@ class Patterns {
   std::vector<int> kind_;  // by branch: an index that equal branches share
 };
 
-/// Returns the cheapest cover: pieces (candidate groups of operators) that contain each place (operator
-/// number) exactly once. The cover costs as much as that of the overload without branches (cover.hpp), but
-/// fewer search states are visited, because each branch (places that only Branch::at connects to the rest) is
-/// covered separately. `widest` is the maximum number of states per place. A branch is not covered separately
-/// if a piece has places inside and outside of it but lacks Branch::at.
+/// Returns the cheapest cover: pieces (candidate groups of operators) that contain each of the places (operators) 0 to
+/// `places` - 1 exactly once. The cover costs as much as that of the overload without branches (cover.hpp), but fewer
+/// search states are visited, because each branch (places that only the place Branch::at connects to the rest) is
+/// covered separately. A branch is not covered separately if a piece has places inside and outside of it but lacks
+/// Branch::at. `widest` is the maximum number of search states (partial covers) with the same first uncovered place.
 Cover cheapest_cover(std::size_t places, const std::vector<Piece>&, std::size_t widest,
                      const std::vector<Branch>&);
 

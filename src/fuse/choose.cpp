@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t max_ops = 16;      // in a group that grows by single operators
 constexpr std::size_t max_joined = 64;   // in a union of two selected groups
 constexpr std::size_t max_groups = 200;  // candidates with the same first operator
-constexpr std::size_t widest = 64;       // search states per place of a cover
+constexpr std::size_t widest = 64;       // search states (partial covers) with the same first uncovered place
 constexpr std::size_t at_once = 16;      // groups that are extended in parallel
 constexpr std::size_t plans_each = 16;   // limit of plans: times the kinds of single operators plus four
 /// Microseconds added to a kernel's estimated cost, so that of equal covers the one with fewer kernels is
@@ -104,10 +104,10 @@ class Choosing {
     return !ended_;
   }
 
-  /// Adds each operator as an unfused candidate. Numbers the operators that can be fused; these numbers are
-  /// the places that the cover (the selected groups) contains exactly once each. Throws Error if an operator
-  /// has no plan. If the operator can be fused and only the verifier rejects its plan, it does not throw,
-  /// because a group with the operator may still be planned.
+  /// Adds each operator as an unfused candidate. Numbers the operators that can be fused (place_), because
+  /// the selected groups must contain each of them exactly once. Throws Error if an operator has no plan. If
+  /// the operator can be fused and only the verifier rejects its plan, it does not throw, because a group
+  /// with the operator may still be planned.
   void singles() {
     for (int op : branch_by_branch(g_))
       if (fusable(g_, op)) place_[op] = places_++;
@@ -480,9 +480,9 @@ class Choosing {
   Neighbours neighbours_;
   Twins twins_;
   Kinds kinds_;
-  std::vector<int> place_;  // by operator: its place in the cover; -1: it cannot be fused
+  std::vector<int> place_;  // by operator: its number among those that can be fused; -1: it cannot
   int places_ = 0;
-  std::vector<Branch> branches_;  // in places of the cover
+  std::vector<Branch> branches_;  // their operators numbered as in place_
   std::optional<Patterns> patterns_;
   std::set<std::vector<int>> seen_patterns_;  // of groups seen so far (branches.hpp)
   std::vector<Candidate> candidates_;         // first each operator unfused, by index

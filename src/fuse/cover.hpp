@@ -25,7 +25,8 @@ namespace zellige::fuse {
 /// Infinite cost, in microseconds: of a candidate group that is excluded, or of a cover that does not exist.
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// A set of places that is covered together.
+/// A candidate for a cover, with its cost: a set of places (in fusion: operator numbers), all or none of which it
+/// covers.
 struct Piece {
   std::vector<int> places;  // ascending
   double cost = 0;          // not negative; never: excluded

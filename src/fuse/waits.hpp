@@ -12,13 +12,13 @@
 
 namespace zellige::fuse {
 
-/// The dependences between pieces.
+/// The dependences between pieces (groups of operators), of which one may read the results of another.
 class Waits {
  public:
   /// A group of operators.
   struct Piece {
     const std::vector<int>* ops;
-    const Set* before;  // operators outside of the piece that it reads
+    const Set* before;  // operators outside of the piece whose results it reads
   };
   /// `operators`: the number of operators of the graph. Each must be in exactly one piece.
   Waits(const std::vector<Piece>&, std::size_t operators);
