@@ -70,8 +70,8 @@ Graph analyse(const std::vector<Work>& tasks) {
   return g;
 }
 
-/// Returns whether an order with `barriers` barriers and a peak of `peak` bytes is strictly better than the order
-/// `than`, by the preference `p`.
+/// Returns whether an order of the tasks is strictly better than the order `than`, by the preference `p`. The order has
+/// `barriers` barriers, and at most `peak` bytes of results are alive at a time.
 bool better(const Preference& p, int barriers, i64 peak, const Phases& than) {
   if (p.bytes_per_barrier) {
     const double a = barriers * *p.bytes_per_barrier + static_cast<double>(peak);
@@ -92,7 +92,7 @@ std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& pha
 
 /// Searches locally for an order of the tasks in at most `count` phases (between barriers). Starts once with every task
 /// as early as possible, and once with every task as late as possible. Moves single tasks to other phases as long as
-/// that lowers the peak of memory use. Replaces `best` if the order found is better.
+/// that lowers the peak (maximum number of bytes alive at a time). Replaces `best` if the order found is better.
 void climb(const Graph& g, const Preference& preference, int count, Phases& best) {
   const int n = static_cast<int>(g.tasks.size());
   std::vector<int> phase(n);
@@ -138,9 +138,10 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
   }
 }
 
-/// Returns a lower bound of the peak, in bytes, that holds for every order with the fewest barriers. In each phase
-/// some results are alive in every such order; the bound is the maximum of their total size over all phases. Returns
-/// 0 (no bound) if the preference allows more barriers, or memory that is freed within a phase.
+/// Returns a lower bound of the peak (maximum number of bytes of results alive at a time) that holds for every order
+/// with the fewest barriers. In each phase some results are alive in every such order; the bound is the maximum of
+/// their total size over all phases. Returns 0 (no bound) if the preference allows more barriers, or memory that is
+/// freed within a phase.
 i64 min_by_phases(const Graph& g, const Preference& preference) {
   if (preference.bytes_per_barrier || preference.reuse == Reuse::at_once) return 0;
   std::vector<i64> alive(g.barriers + 1);
@@ -194,7 +195,7 @@ class Search {
     int parent;              // index of the state at the end of the previous phase
     std::vector<int> phase;  // the last phase's tasks, in order
   };
-  /// The best order of some tasks of one phase: its peak, and its last task.
+  /// The best order of some tasks of one phase: its peak (maximum number of bytes alive at a time), and its last task.
   struct Partial {
     i64 peak;
     int last;

@@ -1,5 +1,5 @@
 // Dynamic storage allocation: assigns an offset to every object so that objects that are alive at the same
-// time never overlap, with the smallest peak that a bounded search finds.
+// time never overlap, with the smallest peak (the highest end of an object) that a bounded search finds.
 //
 //   Packing p = pack({{.size = 4, .begin = 0, .end = 2}, {.size = 2, .begin = 1, .end = 3}, {.size = 4,
 //   .begin = 2, .end = 4}});

@@ -33,8 +33,8 @@ std::vector<int> side_by_side(const KernelPlan& plan, std::vector<int> tasks) {
 }
 
 /// Splits the tasks of one section (before, inside or after the loop) into phases that are separated by
-/// barriers. The number of phases is the least possible; among these orders, one with the least peak of
-/// shared memory is chosen.
+/// barriers, and returns the tasks of each phase in order. Uses the least possible number of phases; among
+/// these orders, prefers one that needs the least shared memory at a time.
 std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<int>& tasks) {
   std::vector<int> local(plan.tasks.size(), -1);
   for (std::size_t i = 0; i < tasks.size(); ++i) local[tasks[i]] = static_cast<int>(i);
