@@ -363,8 +363,9 @@ class Simulation {
            s.kernel, s.schedule.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads,
            threads);
   }
-  /// Returns whether warp role `me` knows that a round of a barrier has ended: whether it has observed a step
-  /// that a warp role made after waiting in the round.
+  /// Returns whether the end of this round of a barrier is ordered before the current step of warp role `me`. (A round
+  /// ends when all warp roles that use the barrier have arrived.) This holds if `me` has observed that some warp role,
+  /// itself included, has returned from waiting for the end of the round.
   bool knows(const AgentState& me, const Round& round) const {
     for (const auto& [agent, value] : round.passed)
       if (me.own[s.component(agent)] >= value) return true;
@@ -449,7 +450,8 @@ class Simulation {
   }
 
   /// Rejects the schedule unless, at its end, no asynchronous operation is in flight, the consumers have
-  /// acquired every filled stage, and a warp role has waited in every round of a barrier.
+  /// acquired every filled stage, and every barrier's last round (one arrival of each warp role that uses
+  /// it) had a warp role that waited for its end.
   void check_end() const {
     for (const auto& [id, rounds] : s.barriers)
       if (rounds.back().passed.empty())

@@ -1,6 +1,7 @@
 // The verifier's state while it executes a schedule: vector clocks of the agents (warp roles), the last
 // accesses to shared memory, the phases of channels, and the rounds of barriers. A channel is a ring of
-// shared-memory stages that one warp role fills and others read; a phase is one filling of one stage.
+// shared-memory stages that one warp role fills and others read; a phase is one filling of one stage. In a
+// round of a barrier, each agent that uses the barrier arrives once.
 //
 // A clock has one component for each sequence of events that completes in order: an agent's steps, its
 // asynchronous groups of each kind (cp.async, wgmma, bulk), and the stages that arrive through a channel.
@@ -92,11 +93,12 @@ struct ChannelState {
   std::map<int, ConsumerState> consumers;  // by agent
 };
 
-/// One round of a barrier: the warp roles that have arrived, and their merged vector clocks.
+/// One round of a barrier, in which each warp role that uses the barrier arrives once: the warp roles that have
+/// arrived so far, and their merged vector clocks.
 struct Round {
   std::set<int> arrived;
   Clock own, fenced;
-  std::map<int, std::int64_t> passed;  // agents that waited in it, with their own clock's value afterwards
+  std::map<int, std::int64_t> passed;  // by agent that has waited for the end: its step count then
 };
 
 /// The complete state.
