@@ -17,8 +17,8 @@
 //
 // - A thread's adjacent elements are along axis 0. In a reduction axis 0 is the reduced one, and the other axes
 //   number the results.
-// - An item number beyond the size of `tile` has no element. A coordinate may lie outside the domain; the caller must
-//   then guard or clamp it.
+// - An item number beyond the size of `tile` has no element. If the items do not divide the tile's shape
+//   (Context::domain), some items have coordinates outside of it; the caller must guard or clamp these.
 // - A thread executes its passes one after another, in the same registers.
 #pragma once
 #include <functional>
@@ -37,7 +37,7 @@ struct Mode {
   bool operator==(const Mode&) const = default;
 };
 
-/// A thread-value layout: the elements of a tile of shape `domain` that each thread has.
+/// A thread-value layout: says which elements of a tile each thread has. `domain` is the tile's shape.
 struct Context {
   Shape domain;
   Value share, tile;  // (thread, value, pass) -> item, and item -> coordinate
@@ -53,8 +53,8 @@ struct Context {
   std::int64_t values() const;  // number of values (elements) per thread and pass
   int repeats() const;          // number of passes, one after another in the same registers
   int axes() const { return tile.rank(); }
-  /// Number of work items (numbered elements, of which each thread gets some) along an axis, including those outside
-  /// the domain.
+  /// Number of work items (numbered elements, of which each thread gets some) along an axis, including those whose
+  /// coordinates are outside the tile.
   std::int64_t items(int axis) const;
   /// Number of work items (elements) that a thread has per pass along an axis. Along axis 0, counts vectors of
   /// vector() elements instead of single elements.
@@ -81,19 +81,19 @@ std::vector<Mode> modes(values::View);
 /// Returns the flat layout that has these modes; the inverse of modes().
 Value layout(const std::vector<Mode>&);
 
-/// Returns a blocked layout: divides `domain` into chunks of `vector` adjacent elements and deals them round-robin to
-/// the threads. `order` lists the dimensions of the domain, fastest first; chunks are along the first one. The last
-/// chunk of a row may extend beyond the row.
+/// Returns a blocked layout of a tile of shape `domain`: divides the tile into chunks of `vector` adjacent elements
+/// and deals them round-robin to the threads. `order` lists the tile's dimensions, fastest first; chunks are along
+/// the first one. The last chunk of a row may extend beyond the row.
 Context blocked_layout(const Shape& domain, const std::vector<int>& order, int vector, int threads);
-/// Returns a blocked layout: divides `domain` into chunks of `vector` adjacent elements along dimension `inner` and
-/// deals them round-robin to the threads. The order of the chunks is along `inner` first, then along the other
-/// dimensions from the last to the first.
+/// Returns a blocked layout of a tile of shape `domain`: divides the tile into chunks of `vector` adjacent elements
+/// along dimension `inner` and deals them round-robin to the threads. The order of the chunks is along `inner` first,
+/// then along the other dimensions from the last to the first.
 Context blocked_layout(const Shape& domain, int inner, int vector, int threads);
 
-/// A reduction and its distribution over threads. Each result, an element of the shape `sums`, has `length`
-/// summands, `to` elements apart along dimension `dim` of `domain`. (`domain` may have one more dimension than
-/// `sums`.) A group of lanes * splits threads, lanes of `splits` warps, reads one result's summands in vectors.
-/// `groups` such groups take the results round-robin.
+/// A reduction of a tensor of shape `domain` to one of shape `sums`, and its distribution over threads. Each result
+/// has `length` summands, which are `to` elements apart along dimension `dim` of `domain`. (`domain` may have one
+/// more dimension than `sums`.) A group of lanes * splits threads, lanes of `splits` warps, reads one result's
+/// summands in vectors. `groups` such groups take the results round-robin.
 struct Summation {
   Shape domain, sums;
   int dim = 0;

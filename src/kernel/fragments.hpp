@@ -54,8 +54,8 @@ inline bool equivalent(const Instruction& a, const Instruction& b) {
 Context accumulators(const Shape& c, const WarpLayout&, const Instruction& mma, int slices = 1);
 
 /// Returns the thread-value layout of the A fragments of a matmul whose A operand, of shape `a`, is the rounded
-/// accumulators of another matmul. `producer` is the warp layout of that other matmul. `warps` is the warp layout of
-/// the matmul that reads A; K is divided among warps.k warps.
+/// accumulators of another matmul. `producer` says how the block's warps divide that other matmul, and `warps` how
+/// they divide the matmul that reads A, whose K is divided among warps.k warps.
 Context a_fragments(const Shape& a, const WarpLayout& producer, const WarpLayout& warps,
                     const Instruction& mma);
 

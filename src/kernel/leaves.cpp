@@ -20,7 +20,8 @@ At rotated(At at, const Node& rotate, bool itself) {
 
 namespace {
 
-/// Collects leaves in depth-first order. Visits each node once per place (`At`) at which it is read.
+/// Collects leaves in depth-first order. Visits each node once per relative coordinate (`At`) at
+/// which it is read.
 struct Collection {
   const BlockProgram& p;
   const std::map<int, int>& evaluated;

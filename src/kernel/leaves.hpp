@@ -7,8 +7,9 @@
 
 namespace zellige::plan {
 
-/// Where a value is read, relative to the coordinate that is being evaluated: at the same coordinate (own), at the
-/// same place of the other matrix of a batch's pair (pair), in the only column of the same row (row), or elsewhere.
+/// Where an expression reads a value, relative to the coordinate that is being evaluated: at the same coordinate
+/// (own); at the same row and column, but of the other of two matrices that a rotary embedding combines (pair); in
+/// the only column of the same row (row); or elsewhere.
 enum class At : std::uint8_t { own, pair, row, elsewhere };
 /// Returns at which coordinate an elementwise operator of shape `map` reads an operand of shape `operand`, which may
 /// be broadcast. The first argument is the coordinate at which the operator itself is evaluated. Both coordinates (At)
@@ -29,8 +30,8 @@ struct Leaf {
   bool identity() const { return at == At::own; }
 };
 /// Returns the leaves of the expression that node `node` computes: the values in memory or registers that it reads,
-/// and where. The expression is evaluated at coordinates of `domain`. Elementwise nodes are replaced by their
-/// operands, except those in `evaluated` (node -> thread-value layout), whose values are in registers.
+/// and where. The expression is evaluated at coordinates of a tile of shape `domain`. Elementwise nodes are replaced
+/// by their operands, except those in `evaluated` (node -> thread-value layout), whose values are in registers.
 std::vector<Leaf> leaves(const BlockProgram&, int node, const Shape& domain,
                          const std::map<int, int>& evaluated = {});
 

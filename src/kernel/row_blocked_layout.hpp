@@ -11,8 +11,8 @@
 
 namespace zellige::plan {
 
-/// Returns a layout that distributes the tile `domain` over the threads, row by row, in chunks of `vector`
-/// elements along dimension `inner`. An element has `bytes` bytes. Returns nullopt in these cases:
+/// Returns a layout that distributes a tile of shape `domain` over the threads, row by row, in chunks of
+/// `vector` elements along dimension `inner`. An element has `bytes` bytes. Returns nullopt in these cases:
 ///
 /// - the tile is one row;
 /// - the length of a row is not a multiple of `vector`;

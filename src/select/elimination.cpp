@@ -26,8 +26,8 @@ std::string described(const Problem& p, int factor) {
   return f.name.empty() ? fmt::format("factor {}", factor) : f.name;
 }
 
-/// Throws Error if the problem is malformed: an empty domain, a factor with wrong variables or a table of the wrong
-/// size, or a cost that is NaN or minus infinity.
+/// Throws Error if the problem is malformed: a variable without values, a factor (cost table) with wrong variables or
+/// a table of the wrong size, or a cost that is NaN or minus infinity.
 void check(const Problem& p) {
   const int n = static_cast<int>(p.domain.size());
   for (int v = 0; v < n; ++v)
@@ -54,7 +54,7 @@ void check(const Problem& p) {
 }
 
 /// Returns the min-fill elimination order: the next variable is the one whose elimination adds the fewest edges
-/// between its neighbours; among equals, the one with the smallest domain, then the lowest index. Sets `width` to the
+/// between its neighbours; among equals, the one with the fewest values, then the lowest index. Sets `width` to the
 /// maximum number of neighbours that a variable has when it is eliminated.
 std::vector<int> min_fill_order(const Problem& p, int* width) {
   const int n = static_cast<int>(p.domain.size());
@@ -75,7 +75,7 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
     return (degree * (degree - 1) - linked) / 2;
   };
   std::vector<int> fill(n), order;
-  std::set<std::tuple<int, int, int>> next;  // the remaining variables: fill, domain, index
+  std::set<std::tuple<int, int, int>> next;  // the remaining variables: fill, number of values, index
   for (int v = 0; v < n; ++v) fill[v] = fill_of(v), next.emplace(fill[v], p.domain[v], v);
   *width = 0;
   while (!next.empty()) {

@@ -23,11 +23,11 @@ namespace zellige::plan {
 /// A cost table over some variables.
 struct Factor {
   std::vector<int> variables;  // distinct
-  std::vector<double> cost;    // row-major over the variables' domains (last fastest); infinity forbids
+  std::vector<double> cost;    // row-major over the variables' values (last fastest); infinity forbids
   std::string name = {};       // for messages only
 };
 
-/// The variables, each with values 0 <= v < domain, and the cost tables whose sum is minimised.
+/// The variables, each with values 0 <= v < domain[variable], and the cost tables whose sum is minimised.
 struct Problem {
   std::vector<int> domain;  // number of values of each variable
   std::vector<Factor> factors;

@@ -184,10 +184,10 @@ class Selection {
           }
   }
 
-  /// Sets the warp layout (and FMA descriptor) of matmul `id` to the one with the least estimated cycles, as
-  /// if the matmul were in no chain. If an earlier matmul has the same shape, takes the warp layout of that
-  /// matmul, so that the accumulators of both are in the same threads; but not if this costs more register
-  /// spills.
+  /// Sets the warp layout of matmul `id` (how the block's warps divide it) and its FMA descriptor, if it
+  /// has one, to those with the least estimated cycles, as if the matmul were in no chain. If an earlier
+  /// matmul has the same shape, takes the warp layout of that matmul, so that the accumulators of both are
+  /// in the same threads; but not if this costs more register spills.
   void alone(int id) {
     const Node& n = program_.nodes[id];
     MatmulChoice& c = plan_.matmuls[id];
@@ -251,10 +251,10 @@ class Selection {
     std::vector<WarpLayout> warps;
   };
 
-  /// Returns the cheapest warp layouts of the matmuls ids[first .. last] if the accumulators of each are, in
-  /// registers, the A operand of the next one. If a matmul has w warps along N, the next one has w warps
-  /// along K. Warps along K leave partial results, which a third matmul could not read. Therefore chains of
-  /// three or more matmuls have warps only along batch and M.
+  /// Returns the cheapest warp layouts (divisions among the block's warps) of the matmuls ids[first ..
+  /// last] if the accumulators of each are, in registers, the A operand of the next one. If a matmul has w
+  /// warps along N, the next one has w warps along K. Warps along K leave partial results, which a third
+  /// matmul could not read. Therefore chains of three or more matmuls have warps only along batch and M.
   Chain chain(const std::vector<int>& ids, std::size_t first, std::size_t last) const {
     Chain best;
     const MatmulChoice& head = plan_.matmuls.at(ids[first]);
@@ -330,10 +330,11 @@ class Selection {
     return passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
   }
 
-  /// Returns the estimated cycles of matmul `id` if no operand or result of it stays in registers for another
-  /// matmul. They include the transfer of its A operand through shared memory. If a later matmul could read
-  /// this one's accumulators in registers (next_), the warp layout is the one that alone() set; otherwise it
-  /// is the cheapest one.
+  /// Returns the estimated cycles of matmul `id` outside of chains: it passes no operand or result to another
+  /// matmul in registers. If another matmul computes its A operand, the transfer through shared memory is
+  /// included. The cycles depend on the warp layout (how the block's warps divide the matmul). If a later
+  /// matmul could read the accumulators of `id` in registers (next_), they are those of the warp layout that
+  /// alone() has set; otherwise they are those of the cheapest warp layout.
   double own_cost(int id) const {
     const MatmulChoice& c = plan_.matmuls.at(id);
     const double estimated =

@@ -8,12 +8,12 @@
 
 namespace zellige::plan {
 
-/// Sets KernelPlan::matmuls for every matmul of the kernel: its instruction, its warp layout, and whether its
-/// A operand stays in registers.
+/// Sets KernelPlan::matmuls for every matmul of the kernel: its instruction, its warp layout (how the
+/// block's warps divide it), and whether its A operand stays in registers.
 void select(KernelPlan&, const target::Target&);
 
-/// Returns the number of accumulator registers per thread if the block's warps are distributed over the
-/// matmul as in the warp layout. Requires that the matmul has an instruction.
+/// Returns the number of accumulator registers per thread if the block's warps divide the matmul as the
+/// warp layout says: over batch, M, N and K. Requires that the matmul has an instruction.
 std::int64_t accumulator_registers(const MatmulChoice&, const WarpLayout&);
 
 }  // namespace zellige::plan
