@@ -28,8 +28,9 @@ int exponent(const Factors& f, std::int64_t prime) {
   return at == f.end() ? 0 : at->second;
 }
 
-/// Finds small exponents of one prime with which all products hold. They rise from the least allowed ones
-/// until that is so. None exceeds its given exponent, because the given exponents are a solution.
+/// Finds small exponents of one prime, one per value, with which all equations of the system hold. Starts with the
+/// least allowed exponents, and raises one after another until the equations hold. None exceeds its given exponent,
+/// because the given exponents are a solution.
 class OnePrime {
  public:
   OnePrime(const Products& system, std::vector<int> minimum, const std::vector<int>& given,
@@ -81,8 +82,10 @@ class OnePrime {
   std::vector<std::uint64_t> preference_;
 };
 
-/// Returns, for each prime, the prime that replaces it: 2, 3 and 5 in turn, but none larger than the prime
-/// itself. Primes in `kept_primes`, which divide fixed values, are not replaced.
+/// Returns, for each of the given primes, a small prime that replaces it as a factor of values, to make the values
+/// small. In ascending order the given primes are replaced by 2, 3, 5, 2, 3, 5, and so on, which makes no prime larger.
+/// A prime in `kept_primes` (factors of values that must not change) is replaced by itself, but counts in this
+/// sequence.
 std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes,
                                                const std::set<std::int64_t>& kept_primes) {
   constexpr std::int64_t small[] = {2, 3, 5};
@@ -120,11 +123,11 @@ std::int64_t prime_after(std::int64_t n) {
   return n;
 }
 
-/// Returns the primes that replace the given ones in each part (values that products connect) with a value in
-/// system.apart. No prime is used twice, so that values of different parts differ; parts with small values get the
-/// smallest primes. The key of the result is (part, given prime), with the part's number from connected(). A prime
-/// that divides a fixed value of the part has no entry. `exponents`: per prime, its exponent in each shrunk value;
-/// `kept_primes`: primes that divide fixed values, which replace no other prime.
+/// Chooses, for each part of the system that has a value in system.apart, primes that no other part gets, so that
+/// values of different parts differ. A part is a set of values that products connect; part[i] is the part of value i.
+/// Returns a map from (part, given prime) to the prime that replaces it. A given prime has no entry if it divides a
+/// fixed value of the part. Parts with small values get the smallest primes. `exponents` has, for each given prime, its
+/// exponent in each shrunk value. Primes in `kept_primes` (factors of fixed values) are not used as replacements.
 std::map<std::pair<int, std::int64_t>, std::int64_t> own_primes(
     const Products& system, const std::vector<int>& part, const std::set<std::int64_t>& kept_primes,
     const std::map<std::int64_t, std::vector<int>>& exponents) {
@@ -147,9 +150,9 @@ std::map<std::pair<int, std::int64_t>, std::int64_t> own_primes(
   return own;
 }
 
-/// Returns whether each value stays at most 4096, or at most its given value, if the primes in `own`, the result of
-/// own_primes(), replace the given ones. Much larger values could overflow. The other arguments are those of
-/// own_primes().
+/// Returns whether no value becomes too large if the primes in `own`, the result of own_primes(), replace the given
+/// ones: each must be at most 4096 or at most its given value. Much larger values could overflow. The other arguments
+/// are those of own_primes().
 bool fits(const Products& system, const std::vector<int>& part,
           const std::map<std::int64_t, std::vector<int>>& exponents,
           const std::map<std::pair<int, std::int64_t>, std::int64_t>& own) {

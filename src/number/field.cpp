@@ -22,9 +22,10 @@ std::uint64_t modulo(std::int64_t n, std::uint64_t m) {
   return n < 0 ? sub_mod(0, size, m) : size;
 }
 
-/// Returns f(a, b) for two residues modulo q. If a or b is a marker that stands for a missing residue,
-/// returns that marker: `absent` for the result of an exponential, `rootless` for a square root that does not
-/// exist modulo q.
+/// Returns f(a, b) for the residues modulo q (values modulo the prime q) of two numbers. If a or b is a
+/// marker of a number that has no such residue, returns that marker: `absent` for the result of an
+/// exponential, `rootless` for a square root that does not exist modulo q. If both are different markers,
+/// returns `absent`.
 template <class F>
 std::uint64_t part(std::uint64_t a, std::uint64_t b, const F& f) {
   if (a >= rootless || b >= rootless) return a == absent || b == absent ? absent : rootless;
@@ -387,9 +388,10 @@ void Field::power_law(const FieldNumber& z, const FieldNumber& x, const FieldNum
   exponents_.try_emplace(z.p, sum);
 }
 
-/// Returns the residue modulo q that is used for x as an exponent. The result x of an exponential has no such
-/// residue: returns a random number for it, the same wherever x occurs, if the option keeps_sums is set;
-/// otherwise returns the marker `absent`.
+/// Returns the number modulo the prime q that replaces x where x is an exponent: 0 for 0, otherwise
+/// FieldNumber::q. The result x of an exponential has no value modulo q. For such an x, returns a random
+/// number that is the same wherever x occurs, if the option keeps_sums is set; otherwise returns the marker
+/// `absent`.
 std::uint64_t Field::exponent(const FieldNumber& x) const {
   if (x.p == 0) return 0;
   return x.q == absent && keeps_sums ? draw(draw(seed_, 44), x.p) % q_ : x.q;

@@ -81,8 +81,9 @@ class Field {
   explicit Field(std::uint64_t seed, Order = Order::unknown);
 
   FieldNumber random(std::uint64_t draw) const;  // an input of a graph, the n-th draw
-  /// Returns the integer n as the value of an input element, such as a row index, that was chosen from 0 to
-  /// range - 1. The result is marked as depending on the element, which `place` identifies.
+  /// Returns the integer n as the value of an input element that holds one of the integers 0 to range - 1,
+  /// such as a row index. The result is marked as depending on this element. `place` identifies the
+  /// element: it is its number among the elements of all inputs.
   FieldNumber drawn(std::int64_t n, std::int64_t range, std::uint64_t place);
   /// Returns the integer n as a field number.
   FieldNumber integer(std::int64_t n);
@@ -120,8 +121,9 @@ class Field {
   // Returns x, marked as selected by the integer `by`, such as a row index: the result depends on all
   // comparisons and input integers on which `by` depends.
   FieldNumber marked(FieldNumber x, const FieldNumber& by);
-  // Returns x, marked as depending on the input element that `place` identifies, an integer with `range`
-  // possible values.
+  // Returns x, marked as depending on a choice among `range` cases, such as an integer that an input
+  // element holds. The number `place` identifies the choice: for an input element, its number among the
+  // elements of all inputs; for a row that a scatter does not write, the row's index.
   FieldNumber one_of(FieldNumber x, std::int64_t range, std::uint64_t place);
 
   /// A dot product, for which many products are reduced modulo p and q at once.
@@ -194,7 +196,8 @@ class Field {
   /// results of the same operation on equal operands.
   FieldNumber opaque(Op, const FieldNumber& x, const FieldNumber& y);
   /// Returns a number with the properties that a result of x and y inherits from x and y, such as the
-  /// comparisons on which it depends. Its residues are not set.
+  /// comparisons on which it depends. Its values modulo p and q (the field's
+  /// primes) are not set.
   FieldNumber merged(Op, const FieldNumber& x, const FieldNumber& y);
   /// Returns z, marked as a constant with the real value `value`.
   FieldNumber known(FieldNumber z, double value);

@@ -40,8 +40,8 @@ bool counts(const KernelGraph& g) {
   });
 }
 
-/// Compares two graphs: by structure, then over the real numbers and finite fields at small sizes, then at
-/// the given sizes.
+/// Compares two graphs: by structure, then over the real numbers and finite fields at small tensor sizes,
+/// then at the given sizes (those that the graphs declare).
 class Decision {
  public:
   Decision(const KernelGraph& a, const KernelGraph& b, const EqualOptions& options)
@@ -61,8 +61,8 @@ class Decision {
   }
 
  private:
-  /// Returns the answer that follows from comparing the graphs small_, and from the given sizes if these can
-  /// be checked.
+  /// Returns the answer that follows from comparing the graphs with small tensor sizes (small_), and then,
+  /// if that is possible, with the sizes that they declare (the given sizes).
   Equality at_small_sizes() {
     at_sizes(small_.a);
     try {
@@ -148,8 +148,8 @@ class Decision {
   }
 
   /// Returns the answer if the graphs differ at small sizes (shrink.hpp). If a number in the graphs may
-  /// represent an extent, they may be equal at the given sizes nevertheless, so that the given sizes are
-  /// checked.
+  /// represent an extent, as 1/4096 in a mean does, they may be equal nevertheless at the given sizes
+  /// (those that the graphs declare); then checks those sizes, too.
   Equality small_difference() {
     const auto proved = [&] {
       return different(

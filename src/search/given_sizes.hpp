@@ -1,5 +1,7 @@
-// Compares two graphs at their given sizes by running the float64 reference (reference/reference.hpp) without
-// its roundings. This can only show a difference: agreement in float64 proves nothing.
+// Compares two graphs at the tensor sizes that they declare: evaluates both in float64 at a few random inputs
+// with the reference (reference/reference.hpp), but without rounding values to the dtypes of the graphs. A
+// large distance between the results shows that the graphs differ. A small one proves nothing, because other
+// inputs are not tried and float64 is not exact.
 #pragma once
 #include "search/equal.hpp"
 #include "search/match.hpp"

@@ -11,9 +11,9 @@ namespace {
 
 using Kind = Scale::Kind;
 
-/// Returns whether element e of a tensor is the peak of its row: for Kind::peaks, each row has one element
-/// that is the largest or the smallest. The tensor has `rows` rows of `row` elements. The peaks of successive
-/// rows are at successive positions, and the next drawn inputs continue this sequence.
+/// Returns whether element e of a tensor of `rows` rows of `row` elements is the peak of its row: the one
+/// element that is made the largest or the smallest in inputs of Kind::peaks. The peaks of successive rows
+/// are at successive positions, and the next drawn inputs continue this sequence.
 bool is_peak(const Scale& s, std::size_t e, std::size_t row, std::size_t rows) {
   return e % row == (static_cast<std::size_t>(s.peak / 2) * rows + e / row) % row;
 }
