@@ -291,9 +291,10 @@ class Pricing {
     k.chain = chained / k.warps;
   }
 
-  /// Sets three quantities of a block: its number of iterations, the number of iterations whose loads are in flight
-  /// together, and the number of rounds of loads into registers (loads other than cp.async and TMA). Threads wait for
-  /// each round.
+  /// Sets three quantities of a block: its number of iterations; the number of iterations whose loads are in flight
+  /// together; and the number of rounds of loads into registers (loads other than cp.async and TMA). A round is the
+  /// loads that threads issue before they wait. The first round of a tile that is read directly, without a copy in
+  /// shared memory, is not counted.
   void latencies() {
     k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;

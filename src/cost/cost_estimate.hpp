@@ -37,7 +37,7 @@ struct KernelCost {
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block; slots: warp instructions issued
   // Per block: loop iterations; the number of them whose loads are in flight; dependent instructions per warp.
   double trip_count = 0, in_flight = 0, chain = 0;
-  // Per block: warps; barriers; rounds of loads through registers that threads wait for.
+  // Per block: warps; barriers; rounds of loads into registers that threads wait for.
   double warps = 4, barriers = 0, rounds = 0;
   double tiles = 0;  // output tiles per block, in a matmul on wgmma
   // Microseconds: launch and first load, each resource alone, and the total.

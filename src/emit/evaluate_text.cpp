@@ -379,10 +379,10 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
     out_.line("{}{} += {};", head, sum, x.text);
 }
 
-/// Emits stores of the elements of a vector, the variable `value`, with `piece` elements per store. `to` is the
-/// beginning of the address expression, `at` the coordinate of the first element in the destination. If there is
-/// a `limit`, elements whose coordinate in the loop nest, along the contiguous dimension, is `limit` or more are not
-/// stored.
+/// Emits stores of the elements of a vector, the variable `value`, with `piece` elements per store instruction. `to`
+/// is the beginning of the address expression, `at` the coordinate of the first element in the destination. If there
+/// is a `limit`, elements whose coordinate in the loop nest, along the contiguous dimension, is `limit` or more are
+/// not stored.
 void KernelText::write_pieces(const std::string& value, const NestAt& nest, int piece, const std::string& to,
                               const std::vector<Index>& at, const std::optional<Index>& limit) {
   const int inner = nest.context->inner(), vector = nest.context->vector();

@@ -1,17 +1,18 @@
-// Inserts casts into the block graph of a custom operator after some of its operands or results have become
-// f32 (partial results, see retile.hpp), so that the operator computes the same with the same roundings.
+// Restores the roundings of a custom operator after some of its operands or results have become f32 because they hold
+// partial results (see retile.hpp): inserts casts to the original dtypes into its block graph.
 //
-// Inside a block everything is computed in float32, whatever its dtype, so a cast to f32 changes nothing.
-// Operands of a matmul, and values stored in a tensor of a narrower type, are cast back, because the graph
-// rounded them there.
+// A block computes every value in float32, whatever the value's dtype. It rounds only in casts, at the operands of a
+// matmul, and at stores. So the operands of a matmul are cast to the dtypes that they had before, and a stored value to
+// the dtype of its tensor. A floating-point operand of another operator is cast to f32 if another operand is f32; that
+// changes no value.
 #pragma once
 #include "graph/graph.hpp"
 
 namespace zellige::retile {
 
-/// Inserts casts into the block graph of the custom operator number `op`, some of whose operands or results have
-/// become f32, so that it rounds as before. Requires that the graph's tensors have their new dtypes already, and
-/// the tiles of the block graph their old ones.
+/// Inserts casts into the block graph of the custom operator number `op`, some of whose operands or results have become
+/// f32, so that it rounds the same values to the same dtypes as before. Requires that the graph's tensors have their
+/// new dtypes already, and the tiles of the block graph their old ones.
 void widen(graph::KernelGraph&, int op);
 
 }  // namespace zellige::retile

@@ -65,8 +65,9 @@ class Decomposition {
   }
 
  private:
-  /// Writes custom operator `op` as kernel-level operators. Sets `tile_` to the kernel-level tensor of each
-  /// tile.
+  /// Adds kernel-level operators that compute the results of custom operator `op` to the new graph.
+  /// Afterwards tile_[t] is the kernel-level tensor that has the values of tensor t of the operator's block
+  /// graph.
   void write_out(const KernelOp& op) {
     const BlockGraph& block = *op.block;
     tile_.assign(block.tensors.size(), -1);
@@ -204,7 +205,7 @@ class Decomposition {
   const std::set<int>& taken_;
   Rewrite out_;
   std::vector<int> same_;  // by tensor of the original graph: the tensor that replaces it
-  std::vector<int> tile_;  // by tile of the operator being rewritten: its kernel-level tensor
+  std::vector<int> tile_;  // by tile of the operator being rewritten: the kernel-level tensor with its values
   // Prefix of the names of its tiles, because tiles of two operators may have the same name.
   std::string called_;
   std::map<int, KernelOp> producer_;  // by tensor: the written operator that produces it

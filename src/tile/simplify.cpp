@@ -39,8 +39,9 @@ class Simplification {
     return p_.add(std::move(scale));
   }
 
-  /// Returns whether node x is a cast from one floating-point type to the type `to`. Rounding the cast's
-  /// operand to `to` then gives the same result as rounding node x.
+  /// Returns whether node x is a cast, without saturation, of a floating-point value to the floating-point
+  /// type `to`. If so, a `round` or `store` node that rounds x to `to` can read the cast's operand in place
+  /// of x, with the same result.
   bool rounds_the_same(int x, DType to) {
     const Node& n = node(x);
     return n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == to && !n.saturate &&

@@ -89,8 +89,9 @@ struct Ring : RingBarriers<Stages> {
     }
     return at(offsets, barriers_offset, names, full, empty);
   }
-  /// Returns a ring whose i-th tile begins at byte offsets[i] of shared memory, all its stages one after another, and
-  /// whose mbarriers begin at byte `barriers_offset`. The emulator's error reports use the names.
+  /// Returns a ring at the given places in shared memory. The buffers of the i-th tile begin at byte offsets[i], one
+  /// per stage, contiguous. The mbarriers begin at byte `barriers_offset` (barriers_bytes bytes). The emulator's error
+  /// reports use the names: names[i] of the i-th tile, `full` and `empty` of the mbarriers.
   ZELLIGE_CALL static Ring at(const unsigned (&offsets)[Tiles::count], unsigned barriers_offset,
                               const char* const (&names)[Tiles::count], const char* full = "full",
                               const char* empty = "empty") {
