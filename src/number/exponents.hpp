@@ -26,14 +26,14 @@ struct Products {
   std::vector<bool> fixed;           // by index: the value must not change
   std::vector<Product> products;
   std::vector<Order> orders;  // pairs of values that must stay different
-  // If not empty: values, by index, of which those that no products connect get primes of their own, so that
-  // neither they nor products of them are equal, unless values then become too large.
+  // Indices of values that are to stay different. Those that no products connect get different primes as
+  // factors, so that neither they nor products of them are equal; but not if values then become too large.
   std::vector<int> apart;
 };
 
-/// Returns small values, by index, for which all products of the system hold. Fixed values are unchanged. The two
-/// values of each entry of `orders` stay different. A value of 1 stays 1, and no other value becomes 1. Values
-/// become larger than given only where that keeps the values in Products::apart different.
+/// Returns small values, by index, for which all products of the system hold. Fixed values are unchanged. The
+/// two values of each entry of `orders` stay different. A value of 1 stays 1, and no other value becomes 1.
+/// Values become larger than given only where that keeps the values in Products::apart different.
 std::vector<std::int64_t> shrink_values(const Products&);
 
 }  // namespace zellige::search

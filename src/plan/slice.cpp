@@ -10,9 +10,9 @@ namespace {
 // Accumulator registers per thread above which a matmul is sliced, and the number that a slice may have.
 constexpr std::int64_t max_registers = 96, wanted_registers = 64;
 
-/// Returns the smallest number of slices of N with which a slice has at most 64 (wanted_registers) accumulator
-/// registers per thread, and every warp has whole instruction tiles. Returns 1 if there is no such number, or
-/// if the matmul needs at most 96 (max_registers) and is not sliced.
+/// Returns the smallest number of slices into which N can be divided such that each slice has at most 64
+/// (wanted_registers) accumulator registers per thread, and every warp has whole instruction tiles. Returns
+/// 1 if there is no such number, or if the matmul needs at most 96 (max_registers) and is not sliced.
 int slices_for(const MatmulChoice& m) {
   const std::int64_t registers = accumulator_registers(m, m.warps);
   const std::int64_t unit = m.row->n * tiles_in_unit(*m.row);

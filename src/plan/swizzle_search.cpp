@@ -185,8 +185,8 @@ class Evaluator {
     return static_cast<int>(minimum);
   }
 
-  // Returns the bank conflicts of access `i` under candidate `c`, from the cache if they are known. `phase`
-  // is the access's offset modulo the period with which the swizzle's xor repeats.
+  // Returns the bank conflicts of access `i` under candidate `c`, from the cache if they are known. The
+  // swizzle's xor is periodic; `phase` is the access's offset modulo the period.
   Verdict look_up(const Instance& i, i64 phase, const SwizzleChoice& c) {
     std::size_t h = (static_cast<std::size_t>(phase) * 1000003u + i.pattern) * 0x9e3779b97f4a7c15u;
     for (h ^= h >> 32;; ++h) {

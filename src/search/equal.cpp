@@ -30,9 +30,9 @@ constexpr double same_in_float64 = 1e-9, other_in_float64 = 1e-5;
 // Limit of operations in all fields of one kind: about a second.
 constexpr double small_fields = 6e6, given_fields = 1e7;
 
-/// Returns whether a number in the graph may represent an extent: a scalar, such as 1/4096 in a mean, or the
-/// trip count of a loop that adds the same value repeatedly. If so, a difference at small sizes may vanish at
-/// the given sizes.
+/// Returns whether a number in the graph may represent an extent: a scalar, such as 1/4096 in a mean, or
+/// the trip count of a loop that adds the same value repeatedly. If so, a difference at small sizes may
+/// vanish at the sizes that the graph declares.
 bool counts(const KernelGraph& g) {
   return any_op(g, [](const auto& op, const graph::BlockGraph* block) {
     if (has_scalar(op.kind, op.inputs.size())) return true;
@@ -178,8 +178,8 @@ class Decision {
   }
 
   /// Returns the answer if the graphs are equal at small sizes, as the finite fields `fields` have shown, and the
-  /// given sizes are not checked. A mean over 2048 and a mean over 8192 may be alike at small sizes, so the graphs
-  /// must also be equal at other small sizes, at which different extents stay different.
+  /// sizes that they declare (the given sizes) are not checked. A mean over 2048 and a mean over 8192 may be alike at
+  /// small sizes, so the graphs must also be equal at other small sizes, at which different extents stay different.
   Equality only_small_agreement(const FieldTrials& fields) {
     std::string out_of_reach = "the given sizes are not to be checked";
     if (options_.given_sizes) {
@@ -206,7 +206,7 @@ class Decision {
   }
 
   /// Returns the answer if the graphs are equal at small sizes, as the finite fields `fields` have shown. Checks the
-  /// given sizes, too, unless that takes too long.
+  /// sizes that the graphs declare (the given sizes), too, unless that takes too long.
   Equality small_agreement(const FieldTrials& fields) {
     if (!small_.shrunk && !distinct_) return equal(fields);
     if (!options_.given_sizes || !affordable()) return only_small_agreement(fields);
@@ -227,7 +227,7 @@ class Decision {
   }
 
   /// Returns the answer if finite fields do not show equality at small sizes, for the reason `why`. Looks for inputs
-  /// of the given sizes at which the graphs differ.
+  /// of the sizes that the graphs declare (the given sizes) at which the graphs differ.
   Equality no_agreement(const std::string& why) {
     if (!options_.given_sizes || !affordable()) return undecided(why);
     const GivenSizes given = at_given_sizes({}, given_products_ <= 1e7 ? 8 : given_products_ <= 1e8 ? 2 : 1);
@@ -242,7 +242,8 @@ class Decision {
     return undecided(why);
   }
 
-  /// Returns the answer "different" with the counterexample that float64 shows at the given sizes.
+  /// Returns the answer "different" with the counterexample that float64 shows at the sizes that the graphs
+  /// declare.
   Equality float64_difference(const GivenSizes& given) {
     Counterexample c{a_,
                      b_,
@@ -261,9 +262,10 @@ class Decision {
             : fmt::format("{:.2g} from each other in float64 at the given sizes", given.distance));
   }
 
-  /// Compares the graphs in float64 at the given sizes, at `points` random inputs of each scale (a magnitude
-  /// and pattern of the values), first of scale `also` if there is one. If the reference throws Error, for
-  /// example for lack of memory, adds a note and returns a result that compared nothing.
+  /// Compares the graphs in float64 at the sizes that they declare (the given sizes), at `points` random
+  /// inputs of each scale (a magnitude and pattern of the values), first of scale `also` if there is one.
+  /// If the reference throws Error, for example for lack of memory, adds a note and returns a result that
+  /// compared nothing.
   GivenSizes at_given_sizes(std::optional<Scale> also, int points) {
     try {
       GivenSizes given = given_sizes(a_, b_, pairing_, e_.seed, also, points, peaks());
