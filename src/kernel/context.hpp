@@ -17,8 +17,8 @@
 //
 // - A thread's adjacent elements are along axis 0. In a reduction axis 0 is the reduced one, and the other axes
 //   number the results.
-// - An item number beyond the size of `tile` has no element. If the items do not divide the tile's shape
-//   (Context::domain), some items have coordinates outside of it; the caller must guard or clamp these.
+// - An item number beyond the size of `tile` has no element. Other items, too, may have coordinates outside of the
+//   tile's shape (Context::domain); the caller must guard or clamp these.
 // - A thread executes its passes one after another, in the same registers.
 #pragma once
 #include <functional>

@@ -330,11 +330,11 @@ class Selection {
     return passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
   }
 
-  /// Returns the estimated cycles of matmul `id` outside of chains: it passes no operand or result to another
-  /// matmul in registers. If another matmul computes its A operand, the transfer through shared memory is
-  /// included. The cycles depend on the warp layout (how the block's warps divide the matmul). If a later
-  /// matmul could read the accumulators of `id` in registers (next_), they are those of the warp layout that
-  /// alone() has set; otherwise they are those of the cheapest warp layout.
+  /// Returns the estimated cycles of matmul `id` if it passes no operand or result to another matmul in
+  /// registers. If its A operand comes from a matmul whose accumulators it could read in registers (from_),
+  /// the transfer through shared memory is included. The cycles depend on the warp layout (how the block's
+  /// warps divide the matmul). If a later matmul could read the accumulators of `id` in registers (next_),
+  /// the result is for the layout that alone() has set; otherwise it is for the cheapest layout.
   double own_cost(int id) const {
     const MatmulChoice& c = plan_.matmuls.at(id);
     const double estimated =
