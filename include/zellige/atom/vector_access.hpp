@@ -307,7 +307,7 @@ inline constexpr bool has_access = misaccess<S, access_on<Traits, S, D>.source>(
                                    Misaccess::none&& same_order<S, D, access_on<Traits, S, D>>();
 
 /// Stops compilation with an error that says why one instruction of Traits cannot access source S or destination D.
-/// Called if has_access is false.
+/// Call it only if has_access is false for these types.
 template <class Traits, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void refuse_access() {
   constexpr Access a = access_on<Traits, S, D>;
@@ -401,7 +401,7 @@ inline constexpr bool in_line =
     swizzle_keeps_all<S, access_on<Traits, S, D>.source>() &&
     swizzle_keeps_all<D, access_on<Traits, S, D>.destination>();
 /// Stops compilation with an error that says which accesses of a copy from S to D are not aligned or not contiguous.
-/// Called if in_line is false.
+/// Call it only if in_line is false for these types.
 template <class Traits, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void refuse_steps() {
   constexpr Access a = access_on<Traits, S, D>;

@@ -32,8 +32,8 @@ class Encoder {
   ZELLIGE_ALGEBRA constexpr void put(int n) { leaf(ValueKind::number, fixed(n)); }
   ZELLIGE_ALGEBRA constexpr void put(long long n) { leaf(ValueKind::number, fixed(n)); }
   ZELLIGE_ALGEBRA constexpr void put(auto n) { leaf(ValueKind::number, fixed(static_cast<long long>(n))); }
-  /// Writes a run-time number: a reference to the next input of the tape, which computes at run time what
-  /// depends on such inputs. `is_wide`: the number needs 64 bits.
+  /// Writes a run-time number, as a reference to the next input of the Tape (the record of the arithmetic that
+  /// is left for run time). `is_wide`: the number needs 64 bits.
   ZELLIGE_ALGEBRA constexpr void input(bool is_wide) {
     if (is_wide) wide_ |= 1ULL << inputs_;
     leaf(ValueKind::number, expression(inputs_++));

@@ -46,7 +46,7 @@ inline Value gmma_atom(Tape& t, std::string_view major, std::string_view kind, l
 inline Value tensor_of(Operand const& o) {
   return o.value.is(ValueKind::tensor) ? o.value : algebra::identity_tensor(o.value);
 }
-/// Returns v as a string, or "" if the tape has recorded a refusal.
+/// Returns v, the result of an operation, as a string; "" if the operation was refused (t.failed()).
 inline std::string text_of(Tape const& t, Value const& v) { return t.failed() ? "" : to_text(v); }
 
 inline constexpr Operation tensor_operations[] = {

@@ -27,10 +27,12 @@ struct Planned {
   bool is_wide[steps_max] = {};
 };
 
-/// Writes the result of an operation to the plan p: the tape's refusal or, if there is none, the nodes of
-/// `result`, the expressions of the tape, and which expressions need 64 bits. `e` encoded the arguments.
-/// Nodes and expressions beyond the capacity of p are dropped, but p.node_count and p.step_count include
-/// them; invoke_general then selects a larger plan.
+/// Writes the outcome of an operation on layouts to the plan p. If the operation is refused, that is the
+/// refusal (the broken rule), which the tape has recorded. Otherwise it is the nodes of the tree `result`,
+/// the steps that the tape has recorded (expressions and checks to compute at run time), and which of them
+/// need 64 bits. `e` is the encoder that numbered the run-time inputs, and knows their widths. Nodes and
+/// steps beyond the capacity of p are dropped, but p.node_count and p.step_count include them;
+/// invoke_general then selects a larger plan.
 template <int nodes_max, int steps_max>
 ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Encoder const& e,
                                           Tape const& tape, Value const& result) {

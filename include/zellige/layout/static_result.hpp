@@ -31,8 +31,8 @@ struct StaticResult {
 };
 
 /// Converts the result v of an operation to a StaticResult, which can hold a number, a truth value or a small
-/// layout. If the tape t has recorded a refusal, returns this refusal. The result's `outcome` is
-/// Outcome::other if v does not fit.
+/// layout. If the operation was refused, returns the refusal (the broken rule) that the tape t has recorded.
+/// The result's `outcome` is Outcome::other if v does not fit.
 ZELLIGE_ALGEBRA constexpr StaticResult static_result(Value const& v, Tape const& t) {
   StaticResult r{};
   r.refusal = t.refusal();

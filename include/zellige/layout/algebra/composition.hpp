@@ -9,23 +9,23 @@
 //   d is a multiple of e where a mode is skipped       (stride divisibility)
 //   s is a multiple of e / d where a mode is crossed   (shape divisibility)
 //   e is a multiple of d where a mode is crossed       (crossing; not checked by CuTe)
-// If B has several modes, the sum of their indices b0, b1, ... must never carry from one mode of A into the next
-// (overlap), so that A(b0 + b1) = A(b0) + A(b1).
+// If B has several modes, each contributes an index b0, b1, ... (its coordinate times its stride). Their sum must never
+// carry from one mode of A into the next (overlap), so that A(b0 + b1) = A(b0) + A(b1).
 #pragma once
 #include <zellige/layout/algebra/coalesce.hpp>
 
 namespace zellige::algebra {
 
 /// `digit` is the largest number of elements that the modes of B processed so far step, together, into mode
-/// `place` of A. If the basis element e is not 0, `place` counts the modes within the mode of A that e
-/// selects.
+/// `place` of A. If these modes have strides that are multiples of a basis element, e is its path, and `place`
+/// counts the modes within the mode of A that the path selects; otherwise e is 0.
 struct Reach {
   Path e;
   int place;
   Num digit;
 };
-/// The smallest and largest stride, and the number, of those modes of B that step through A or, if the basis
-/// element e is not 0, through the mode of A that e selects.
+/// The smallest and largest stride, and the number, of those modes of B that step through the mode of A that
+/// the path e of a basis element selects or, if e is 0 (integer strides), through all of A.
 struct Steps {
   Path e;
   Num min;
@@ -38,9 +38,10 @@ struct Reached {
   List<Reach> digits;
   List<Steps> steps;
 };
-/// Records in r the stride of one more mode of B, for the overlap check of composition(A, B): the sum of the
-/// indices of B's modes must never carry from one mode of A into the next. If the basis element e is not 0,
-/// the mode of B steps through the mode of A that e selects, else through A.
+/// Records in r the stride of one more mode of B, for require_disjoint, which checks modes of B that step
+/// through the same mode of A. If the stride is a multiple of a basis element, e is its path, and the mode of B
+/// steps through the mode of A that the path selects. If the stride is an integer, e is 0, and the mode of B
+/// steps through all of A.
 ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride) {
   for (Steps& s : r.steps) {
     if (s.e != e) continue;
@@ -51,10 +52,10 @@ ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride
   }
   r.steps.push_back({e, t.min(fixed(0), stride), t.max(fixed(0), stride), 1});
 }
-/// Records in r how far one more mode of B steps, for the overlap check of composition(A, B): the sum of the
-/// indices of B's modes must never carry from one mode of A into the next. The mode of B steps up to `more`
-/// elements into mode number `place` of A or, if the basis element e is not 0, into mode number `place`
-/// within the mode of A that e selects.
+/// Records in r that one more mode of B steps up to `more` elements into mode number `place` of A, for
+/// require_disjoint, which checks the sum of such steps. If the stride of the mode of B is a multiple of a
+/// basis element, e is its path, and `place` counts the modes within the mode of A that the path selects. If
+/// the stride is an integer, e is 0.
 ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place, Num more) {
   for (Reach& d : r.digits) {
     if (d.e != e || d.place != place) continue;
@@ -63,10 +64,11 @@ ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place
   }
   r.digits.push_back({e, place, more});
 }
-/// Makes the overlap check of composition(A, B): refuses the operation if the sum of the indices of B's modes
-/// can carry from one mode of A into the next, or if the strides of B's modes differ in sign. r has the steps
-/// of these modes, recorded by note_step and note_digit. `a` lists the modes of A or, if the basis element e
-/// is not 0, the modes within the mode of A that e selects.
+/// Makes the overlap check of composition(A, B). Each mode of B contributes coordinate * stride to an index
+/// into A. Refuses the operation if the contributions of all modes can add up to the extent of a mode of A,
+/// and so carry into the next one, or if the strides of B's modes differ in sign. Checks those modes of B
+/// whose strides are multiples of the basis element with path e or, if e is 0, integers; r has their steps
+/// (note_step, note_digit). `a` lists the modes of A or, if e is not 0, those within the mode that e selects.
 ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& a, Reached const& r, Path e) {
   for (Steps const& s : r.steps) {
     if (s.e != e || s.modes < 2) continue;

@@ -25,7 +25,8 @@ struct Settled {
   /// if it has no swizzle and start 0.
   ZELLIGE_ALGEBRA constexpr Value value() const { return make_composed(swizzle, number(start), layout); }
 };
-/// Which checks of run-time numbers may be recorded on the tape: none, or the conditions of a composition.
+/// Which checks of run-time numbers a function may record on its Tape, to be made at run time: none, or the
+/// conditions of a composition.
 enum class Asks : signed char { nothing, composition };
 
 /// For layouts f and l, writes the function c -> f(start + l(c)) as c -> f(start) + r(c) with a layout r.

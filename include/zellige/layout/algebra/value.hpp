@@ -111,7 +111,8 @@ struct List {
 };
 
 /// A number, static if id is 0, else dynamic. The value of a dynamic number is v (with id 1) at run time; at
-/// compile time it is the result of expression id - 1 of the tape. Num{} is the static 0.
+/// compile time it is the result of step id - 1 of a Tape (the record of the arithmetic that is left for run
+/// time). Num{} is the static 0.
 struct Num {
   long long v;
   int id;
@@ -123,7 +124,7 @@ struct Num {
 ZELLIGE_ALGEBRA constexpr Num fixed(long long v) { return {v, 0}; }
 /// Returns v as a dynamic number, for the run-time API, where the values of dynamic numbers are known.
 ZELLIGE_ALGEBRA constexpr Num dynamic(long long v) { return {v, 1}; }
-/// Returns the dynamic number that expression i of the tape computes.
+/// Returns the dynamic number that is the result of step i of a Tape: a run-time input or an expression.
 ZELLIGE_ALGEBRA constexpr Num expression(int i) { return {0, i + 1}; }
 /// Returns true if both numbers are static and equal; false if one of them is dynamic.
 ZELLIGE_ALGEBRA constexpr bool same(Num a, Num b) { return a.id == 0 && b.id == 0 && a.v == b.v; }

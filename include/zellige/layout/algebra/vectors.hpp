@@ -16,7 +16,7 @@ ZELLIGE_ALGEBRA constexpr bool all_static(View l) {
 /// Given the right inverse of a layout b, returns the layout n:1 for the greatest n such that a maps the
 /// linear coordinates inverse(0), ..., inverse(n - 1) to 0, ..., n - 1, as b does: a copy can move these n
 /// elements as a vector. Returns _1:_0 if no static n is found. Conditions on run-time numbers are recorded
-/// on the tape only if the result depends on them.
+/// on the tape t, as checks for run time, only if the result depends on them.
 ZELLIGE_ALGEBRA constexpr Value common_run(Tape& t, View a, View inverse) {
   Tape trial = t;
   Value const common = coalesce(trial, composition(trial, a, inverse));
