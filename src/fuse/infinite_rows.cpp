@@ -8,7 +8,8 @@
 namespace zellige::fuse {
 namespace {
 
-/// What a value is in a row of minus infinities alone, if it is not the NaN that the operators compute.
+/// What a fused kernel computes for a value in a row that consists of minus infinities, if this is not the NaN that the
+/// unfused operators compute.
 struct Lost {
   enum class Is : std::uint8_t {
     nothing,   // what the operators compute
@@ -63,8 +64,9 @@ class Rows {
     return x;
   }
 
-  /// Returns how the result of step `s` differs, in a row of minus infinities, from what the operators compute,
-  /// which is NaN. Throws Error if the result would be a number that later steps are not known to turn into NaN.
+  /// Returns how the fused kernel's result of step `s`, in a row of minus infinities, differs from the NaN that the
+  /// unfused operators compute. Throws Error if the result would be a number that later steps are not known to turn
+  /// into NaN.
   Lost result(const Step& s) const {
     if (again_ && s.inputs.size() == 2) {  // NaN, computed again, with what a sum lost
       const Lost x = lost_[s.inputs[0]], y = lost_[s.inputs[1]];
@@ -76,8 +78,8 @@ class Rows {
     return s.inputs.size() == 1 ? unary(s) : s.inputs.size() == 2 ? binary(s) : refused(s);
   }
 
-  /// Returns how the result of step `s`, which has one tensor operand, differs from NaN in a row of minus
-  /// infinities, or throws Error, like result().
+  /// Returns how the fused kernel's result of step `s`, which has one tensor operand, differs from NaN in a row of
+  /// minus infinities, or throws Error, like result().
   Lost unary(const Step& s) const {
     const Lost x = lost_[s.inputs[0]];
     const bool linear = is_linear(s), mask = s.kind == OpKind::mask;

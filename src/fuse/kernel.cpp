@@ -95,8 +95,8 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   return a;
 }
 
-/// Returns the expected time, in microseconds, of a kernel that follows another one. `p` is the cost of a
-/// program that consists of this kernel alone.
+/// Returns the expected time, in microseconds, of a kernel that is launched right after another kernel. `p` is
+/// the cost of a program that consists of this kernel alone.
 double us_after_another(const plan::CostEstimate& p, const target::Target& target) {
   return p.us - target.costs.launch + target.costs.next;
 }
@@ -386,8 +386,9 @@ std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops
 
 namespace {
 
-/// Plans a graph that consists of one kernel, and returns its expected time in microseconds if it follows
-/// another kernel. Returns nullopt and sets `refusal` if it cannot be planned.
+/// Plans a graph that consists of one kernel, and returns its expected time in microseconds, assuming that it
+/// is launched right after another kernel. Returns nullopt and sets `refusal` if the graph cannot be planned.
+/// If the verifier has rejected the plan, records its message in `known`.
 std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, CostCache& known,
                                  Refusal& refusal) {
   try {
@@ -404,9 +405,9 @@ std::optional<double> plan_alone(const KernelGraph& a, const target::Target& tar
   return std::nullopt;
 }
 
-/// Returns the expected time, in microseconds, of a graph that consists of one kernel, if it follows another
-/// kernel. Takes the time from the cache `known`, or plans the graph and adds it. Returns nullopt and sets
-/// `refusal` if the graph cannot be planned.
+/// Returns the expected time, in microseconds, of a graph that consists of one kernel, assuming that it is
+/// launched right after another kernel. Looks the time up in the cache `known`; if it is missing, plans the
+/// graph and stores the time there. Returns nullopt and sets `refusal` if the graph cannot be planned.
 std::optional<double> planned(const KernelGraph& given, const target::Target& target, CostCache& known,
                               Refusal& refusal) {
   const KernelGraph a = in_one_order(given);

@@ -37,7 +37,7 @@ struct Kernel {
   std::vector<int> ops;                        // of the graph, in order
   std::vector<Part> parts;                     // one, or two or three if the loop is split over blocks
   std::vector<graph::KernelTensor> between{};  // what one part stores for later parts
-  // Expected time in microseconds after another kernel, by formula.
+  // Expected time in microseconds, by formula, if it is launched right after another kernel.
   double us = 0;
   // The time in microseconds that its plan is expected to take at least, a fraction of `us`; decides whether the
   // kernel is planned.
@@ -93,12 +93,12 @@ class CostCache {
   plan::Rejections rejected_;
 };
 
-/// Plans a kernel, and returns its expected time in microseconds if it follows another kernel. Returns
-/// nullopt and sets the Refusal if it cannot be planned.
+/// Plans a kernel, and returns its expected time in microseconds, assuming that it is launched right after
+/// another kernel. Returns nullopt and sets the Refusal if it cannot be planned.
 std::optional<double> planned_us(const graph::KernelGraph&, const Kernel&, const target::Target&,
                                  CostCache& known, Refusal&);
-/// Plans operator `op` of the graph unfused, and returns its expected time in microseconds if it follows
-/// another kernel. Returns nullopt and sets the Refusal if it cannot be planned.
+/// Plans operator `op` of the graph unfused, and returns its expected time in microseconds, assuming that it
+/// is launched right after another kernel. Returns nullopt and sets the Refusal if it cannot be planned.
 std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, CostCache& known,
                                  Refusal&);
 
