@@ -131,7 +131,8 @@ class Field {
 
   std::uint64_t p() const { return p_; }
   std::uint64_t q() const { return q_; }
-  /// The number of cases that a set of decisions distinguishes: of comparisons, and of integers of inputs.
+  /// The number of cases that a set of decisions distinguishes. A decision is a comparison, or an integer of an
+  /// input (a row index or length).
   struct Cases {
     double decisions = 0;   // comparisons, of two outcomes each
     double whole = 1;       // product of the ranges of the integers

@@ -1,5 +1,6 @@
 // Stores small sets of numbers only once (interning). A set is identified by an index, so that equal sets
-// have equal indices. Finite fields (field.hpp) store in such sets what a number depends on.
+// have equal indices. Each number of a finite field (FieldNumber, field.hpp) has the indices of two sets: the
+// comparisons and input integers on which it depends, and the conditions under which it is not NaN.
 //
 //   Sets sets;
 //   sets.join(sets.single(5), sets.single(7)) == sets.join(sets.single(7), sets.single(5))   // both are {5, 7}

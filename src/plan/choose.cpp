@@ -20,8 +20,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns a description, for a note, of a form of a kernel without wgmma: how tiles are loaded, when copies start,
-/// and whether there is a barrier after the loop.
+/// Returns a description, for a note of the plan, of one way to run a kernel without wgmma: how tiles are loaded, when
+/// copies start, and whether there is a barrier after the loop.
 std::string describe(Loads loads, Copies copies, bool barrier_after_loop) {
   std::string text = copies == Copies::first ? "all copies first" : "copies where memory is least";
   if (loads == Loads::in_place) text += ", tiles read in place where no tensor core reads them";
@@ -29,7 +29,7 @@ std::string describe(Loads loads, Copies copies, bool barrier_after_loop) {
   return text;
 }
 
-/// Plans one form of a kernel after another until one fits; see choose().
+/// Plans one form of a kernel (way of using shared memory and warps) after another until one fits the shared memory.
 class Choice {
  public:
   Choice(const Program& program, const target::Target& target, const std::vector<Blocks>& ways)
@@ -141,8 +141,8 @@ class Choice {
     return false;
   }
 
-  /// Tries the forms of the kernel without wgmma, in which all warps run the same code. Returns true and sets `plan`
-  /// if one of them fits the shared memory.
+  /// Tries the forms of the kernel (ways of using shared memory and warps) without wgmma, in which all warps run the
+  /// same code. Returns true and sets `plan` to the first that fits the shared memory; returns false if none does.
   bool in_one_agent(const KernelPlan& selected) {
     for (Loads loads : {Loads::as_fits, Loads::in_place}) {
       KernelPlan grouped = selected;
@@ -162,8 +162,9 @@ class Choice {
     return false;
   }
 
-  /// Completes one form in `plan`, starting from the plan `ordered` whose tasks have the order `order`. Returns
-  /// whether it fits the shared memory. Adds a note about the result, in which the form is called `what`.
+  /// Completes one form of the kernel (way of using shared memory and warps) in the member `plan`, starting from the
+  /// plan `ordered` whose tasks have the order `order`. Returns whether it fits the shared memory. If it does not,
+  /// or if earlier forms did not, adds a note about it to `reasons`. `what` describes the form in this note.
   bool fits(const KernelPlan& ordered, Order order, const std::string& what) {
     plan = ordered;
     slice_fragments(plan, order);

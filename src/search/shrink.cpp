@@ -241,8 +241,8 @@ class Shrinking {
     return index_[sizes_.find(u)] = fresh(sizes_.value(u), kept_.count(sizes_.find(u)) > 0);
   }
 
-  /// Adds the equation whole = product of factors to the system of equations. `whole` is an index in the system,
-  /// `factors` are size variables.
+  /// Adds the equation whole = product of factors to the system of equations. `whole` is the index of a value in the
+  /// system, `factors` are size variables.
   void product(int whole, const std::vector<int>& factors) {
     Products::Product product{whole, {}};
     for (int f : factors) product.factors.push_back(at(f));
@@ -251,9 +251,10 @@ class Shrinking {
     system_.products.push_back(product);
   }
 
-  /// Adds the equation whole = sum of parts, as products: the whole and each part become the product of a common
-  /// unit, which may shrink, and a fixed factor. Called if `whole` is also divided in another way. `whole` and
-  /// `parts` are indices in the system.
+  /// Adds the equation whole = sum of parts to the system of equations, which has only products. Writes each of these
+  /// values as unit * constant. Only the unit, the greatest common divisor of the parts, may shrink, so that the sum
+  /// still holds. Needed if another equation also constrains `whole`; otherwise value() adds up the small parts.
+  /// `whole` and `parts` are indices of values in the system.
   void measure(int whole, const std::vector<int>& parts) {
     std::int64_t common = 0;
     for (int part : parts) common = std::gcd(common, system_.values[part]);
@@ -263,8 +264,9 @@ class Shrinking {
     for (int u : all) system_.products.push_back({u, {unit, fresh(system_.values[u] / common, true)}});
   }
 
-  /// Returns the small value with index u in the system. `found` has the small values by index. If value u is a sum
-  /// of others that the system does not contain, sums the small values of its parts and stores the sum in `found`.
+  /// Returns the small value with index u in the system of equations. `found` has the system's solution, by index. If
+  /// value u is a sum that measure() has not added to the system, adds up the small values of its parts and stores
+  /// the sum in `found`.
   /// `summed`: the indices of the sums that are computed already.
   std::int64_t value(int u, std::vector<std::int64_t>& found, std::set<int>& summed) {
     const auto sum = sums_.find(u);
@@ -279,7 +281,7 @@ class Shrinking {
   Products system_;
   std::map<int, int> index_;
   std::map<int, std::set<std::vector<int>>> sums_;  // by whole: the ways in which it is a sum
-  // Values that occur in products; wholes of sums that measure() added.
+  // Indices of values that occur in products, or are parts of sums that measure() adds; indices of these sums' wholes.
   std::set<int> in_products_, measured_;
 };
 

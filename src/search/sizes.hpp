@@ -15,7 +15,7 @@
 
 namespace zellige::search {
 
-/// The variables of one graph's sizes, as indices in the system; -1: none.
+/// The size variables of one graph, as indices in a system of equations (Sizes); -1: none.
 struct GraphSizes {
   using Extents = std::vector<int>;
   /// The size variables of one operator, as indices in the system of equations; -1: none.
