@@ -1,5 +1,5 @@
-"""Replaces operators that would be left to torch by operators that a part (the operators of one program) can include.
-Replacements that no part includes are undone.
+"""Rewrites torch operators that Zellige does not support, so that Zellige can compile at least a part of their work.
+Rewrites whose operators end up in no part (set of operators compiled as one program) are undone.
 
     rewrite(graph)      convolution(x, w, b)            -> convolution(x, w, None) + b, if torch adds b in a separate kernel
                         _adaptive_avg_pool2d(x, size)   -> a mean of a view, if all windows have the same size

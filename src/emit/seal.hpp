@@ -19,7 +19,7 @@ namespace zellige::emit {
 /// Returns the XXH128 hash of a string, 32 hexadecimal digits, as `xxh128sum` prints it.
 std::string hash(std::string_view);
 
-/// Returns the entry of Manifest::artefacts for a file with these contents.
+/// Returns an entry for Manifest::artefacts: the name `file`, and the size and hash of its contents `bytes`.
 Artefact artefact(std::string file, std::string_view bytes);
 graph::Json to_json(const Artefact&);
 

@@ -209,9 +209,9 @@ Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
   });
 }
 
-// Checks a write by the asynchronous proxy, and records it as a write at time 0, which is ordered before all
-// later accesses: AsyncShadow checks for conflicts of later accesses with this write. Returns the conflict
-// with an earlier ordinary access, if any.
+// Checks a write by the asynchronous proxy against earlier ordinary accesses; returns the conflict, if any.
+// Records the write with time 0. Every later access counts as ordered after time 0, so that SharedShadow
+// reports no race of a later access with this write; AsyncShadow checks for these races.
 Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   Clash clash = each(at, bytes, [&](Cell& cell) {
     Clash found;

@@ -109,9 +109,10 @@ constexpr bool has_operands(std::string_view text, int count) {
   return true;
 }
 
-/// Returns the row of the table of operators that has these members (see Elementwise); `meaning` is the
-/// definition of the operator, which has N operands. Does not compile if the source code `text`, or
-/// `integers` for int32 operands, omits an operand.
+/// Makes a row of the table of elementwise operators; the parameters are the row's members (see Elementwise).
+/// `meaning` defines the operator on its N operands. `text` is the operator's source code in a kernel;
+/// `integers` is its source code for int32 operands, or empty if it is not defined on integers. Does not
+/// compile if one of these source codes omits an operand.
 template <int N, class F>
 constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::string_view mirage, bool scalar,
                                    std::string_view text, Spread spread,

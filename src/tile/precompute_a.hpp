@@ -1,5 +1,5 @@
-// Moves the computation of the A operand of a matmul with at most 8 rows before the loop, where it is done
-// for all of K at once.
+// Computes the A operand of a matmul with at most 8 rows before the loop, for all of K at once, instead of in
+// each iteration.
 //
 //   loop: S += bf16(x[it] g[it]) W[it], squares += x[it]^2
 //
