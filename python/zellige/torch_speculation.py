@@ -1,4 +1,4 @@
-"""Rewrites torch operators that Zellige does not support, so that Zellige can compile at least a part of their work.
+"""Rewrites torch operators that Zellige does not support, so that Zellige can compile some of their work.
 Rewrites whose operators end up in no part (set of operators compiled as one program) are undone.
 
     rewrite(graph)      convolution(x, w, b)            -> convolution(x, w, None) + b, if torch adds b in a separate kernel
