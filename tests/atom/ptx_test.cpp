@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -89,6 +90,30 @@ TEST(Ptx, HasEveryCallOfSm90) {
                                            "wgmma.mma_async.sync.aligned.m64n40k16.f16.f16.f16",
                                            "wgmma.mma_async.sync.aligned.m64n40k32.f16.e4m3.e4m3"};
   for (const std::string& mnemonic : wanted) EXPECT_NE(ptx.find(mnemonic), std::string::npos) << mnemonic;
+}
+
+/// Returns the number of instructions of a kernel in `ptx` between its load and its store, without the moves that
+/// load constants.
+int instructions_of(const std::string& ptx, const std::string& kernel) {
+  std::istringstream lines(ptx.substr(std::min(ptx.size(), ptx.find(".entry " + kernel + "("))));
+  std::string line;
+  const auto has = [&](const char* text) { return line.find(text) != std::string::npos; };
+  while (std::getline(lines, line) && !has("ld.global")) {
+  }
+  int count = 0;
+  while (std::getline(lines, line) && !has("st.global")) count += has(";") && !has("mov.");
+  EXPECT_TRUE(has("st.global")) << kernel << " is not in the PTX";
+  return count;
+}
+
+// A kernel that reads and writes elements of 2 bytes has time for about 40 instructions per element. An absolute value
+// or a negation is an instruction of PTX, but part of another in machine code: gelu is 18 there, gelu_tanh 8.
+TEST(Ptx, ActivationsAreAFewInstructions) {
+  if (std::string(ZELLIGE_NVCC).empty()) GTEST_SKIP() << "nvcc was not found when the build was configured";
+  const std::string ptx = ptx_for("sm_90a", "activations_unit.cu");
+  EXPECT_LE(instructions_of(ptx, "one_gelu"), 21);
+  EXPECT_LE(instructions_of(ptx, "one_gelu_tanh"), 8);
+  EXPECT_LE(instructions_of(ptx, "one_silu"), 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, PtxOf, testing::Values("sm_80", "sm_90a"),
