@@ -107,12 +107,12 @@ int instructions_of(const std::string& ptx, const std::string& kernel) {
 }
 
 // A kernel that reads and writes elements of 2 bytes has time for about 40 instructions per element. An absolute value
-// or a negation is an instruction of PTX, but part of another in machine code: gelu is 18 there, gelu_tanh 8.
+// or a negation is an instruction of PTX, but part of another in machine code: gelu is 18 there, gelu_tanh 7.
 TEST(Ptx, ActivationsAreAFewInstructions) {
   if (std::string(ZELLIGE_NVCC).empty()) GTEST_SKIP() << "nvcc was not found when the build was configured";
   const std::string ptx = ptx_for("sm_90a", "activations_unit.cu");
   EXPECT_LE(instructions_of(ptx, "one_gelu"), 21);
-  EXPECT_LE(instructions_of(ptx, "one_gelu_tanh"), 8);
+  EXPECT_LE(instructions_of(ptx, "one_gelu_tanh"), 7);
   EXPECT_LE(instructions_of(ptx, "one_silu"), 5);
 }
 

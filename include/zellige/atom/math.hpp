@@ -156,10 +156,10 @@ ZELLIGE_ANYWHERE float gelu(float x) {
   return fma(-factor, exponential, max(-0.0f, x));
 }
 /// Returns the tanh approximation of GELU, x (1 + tanh z) / 2 with z = sqrt(2 / pi) (x + 0.044715 x^3). Computes
-/// (1 + tanh z) / 2 as sigmoid(2 z), because 1 + tanh z loses precision by cancellation for negative z.
+/// (1 + tanh z) / 2 as 1 / (1 + 2^(-2 z log2 e)), because 1 + tanh z loses precision by cancellation for negative z.
 ZELLIGE_ANYWHERE float gelu_tanh(float x) {
-  constexpr float a = 1.5957691216f, b = 1.5957691216f * 0.044715f;
-  return x * sigmoid(x * fma(x * x, b, a));
+  constexpr float a = -2.3022082f, b = -0.10294324f;  // -sqrt(8 / pi) log2 e, and that times 0.044715
+  return x * reciprocal(1.0f + exp2(x * fma(x * x, b, a)));
 }
 
 }  // namespace zellige

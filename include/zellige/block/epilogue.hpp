@@ -20,11 +20,9 @@ struct Relu {
 struct Silu {
   ZELLIGE_CALL static float apply(float x) { return silu(x); }
 };
-/// The tanh approximation of GELU, x (1 + tanh z) / 2, computed as x sigmoid(2 z).
+/// The tanh approximation of GELU.
 struct GeluTanh {
-  ZELLIGE_CALL static float apply(float x) {
-    return x * sigmoid(1.5957691216057308f * x * zellige::fma(0.044715f * x, x, 1.0f));
-  }
+  ZELLIGE_CALL static float apply(float x) { return gelu_tanh(x); }
 };
 
 /// Epilogue that returns the accumulator unchanged.
