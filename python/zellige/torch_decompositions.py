@@ -38,8 +38,17 @@ def _group_norm(x, weight, bias, batch, channels, spatial, groups, eps):
     return made.to(x.dtype), mean.reshape(batch, groups).to(x.dtype), rstd.reshape(batch, groups).to(x.dtype)
 
 
-# Written here, because torch's own decompositions of these use its `prims` and strides.
+def _cat(tensors, dim=0):
+    """Concatenates without the tensors that have no elements, such as the keys of a cache before its first token."""
+    some = [x for x in tensors if x.numel() > 0]
+    if len(some) in (0, len(tensors)) or len({x.dtype for x in tensors}) > 1:
+        return NotImplemented
+    return torch.ops.aten.cat.default(some, dim) if len(some) > 1 else some[0].clone()
+
+
+# Written here: torch's own decompositions use its `prims` and strides, or there are none.
 _OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_group_norm.default: _group_norm}
+_IN_SOME_CASES = {torch.ops.aten.cat.default: _cat}  # NotImplemented in the others, in which the operator stays
 
 
 def decompositions() -> dict:
@@ -48,7 +57,7 @@ def decompositions() -> dict:
     core = core_aten_decompositions()
     table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten_declared.MADE and (op not in aten.OPERATORS or (op in core and op not in _KEPT))}
     known = {}
-    return {op: f if op in aten.OPERATORS else _where_known(op, f, table, known) for op, f in table.items()}
+    return {op: f if op in aten.OPERATORS else _where_known(op, f, table, known) for op, f in table.items()} | _IN_SOME_CASES
 
 
 def _where_known(op, function, table, known):

@@ -61,6 +61,22 @@ def test_left_whole(name):
     assert list(r.left) == [f"aten.{name}.default"] and r.operators - r.taken == 1
 
 
+def test_tensors_without_elements_are_not_concatenated():
+    """A cache without keys: torch.cat([empty, keys])."""
+    x = torch.randn(2, 3, 8, generator=torch.Generator().manual_seed(3))
+
+    def function(x):
+        old, cut = torch.tensor([], dtype=x.dtype), x[:, :0]
+        return torch.cat([old, x], -2) * 2, torch.cat([cut, x, x], 1) + 1
+
+    torch._dynamo.reset()
+    with torch.no_grad():
+        found, expected = torch.compile(function, backend=torch_backend.backend)(x), function(x)
+    torch.testing.assert_close(found, expected)
+    r = torch_backend.reports[-1]
+    assert r.taken == r.operators and not r.left
+
+
 def test_special_values_compare_as_torch_compares_them():
     x = torch.tensor([[float("nan"), float("inf"), -float("inf"), -0.0, 0.0, 1.0, -1.0, 2.0]])
     for function in (lambda x: torch.where(x > 0, 1.0, x), lambda x: torch.where(x != x, 0.0, x), lambda x: (x <= 1).float()):
