@@ -1,11 +1,11 @@
 #include "fuse/tiles.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <set>
 #include <utility>
 
+#include "fuse/split_extent.hpp"
 #include "graph/ops.hpp"
 #include "lower/product_tiles.hpp"
 
@@ -13,23 +13,6 @@ namespace zellige::fuse {
 namespace {
 
 bool is_product(const Step& s) { return s.kind == OpKind::matmul; }
-
-/// Returns into how many equal parts to split axes that share a grid dimension, such that a part has at most
-/// `cap` elements. `largest` is the greatest extent of the axes, `shared` the greatest common divisor of
-/// their extents. Prefers parts whose extent is a multiple of 16, an instruction's rows.
-std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) {
-  constexpr std::int64_t rows = 16;
-  std::int64_t any = 0;
-  for (std::int64_t n = 1; n <= shared; ++n) {
-    if (shared % n != 0 || largest / n > cap) continue;
-    if (any == 0) any = n;
-    if ((largest / n) % rows == 0) return n;
-  }
-  if (any == 0) return shared;
-  // If there is no good divisor, takes the whole extent, if that is at most twice the cap, rather than single
-  // rows.
-  return largest / any * 8 <= cap && largest <= 2 * cap ? 1 : any;
-}
 
 /// Axes that one grid dimension may split together.
 struct Candidate {
@@ -115,9 +98,10 @@ constexpr std::array<std::array<int, 4>, 15> products_by_threads{{{128, 128, 32,
                                                                   {8, 32, 256, 256},
                                                                   {16, 128, 32, 128}}};
 
-/// Returns whether a tiling has fewer blocks than half of the multiprocessors.
-bool leaves_gpu_idle(const Tiles& t, const target::Target& target) {
-  return 2 * t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks < target.multiprocessors;
+/// Returns whether a tiling has fewer than `wanted` blocks per multiprocessor.
+bool leaves_gpu_idle(const Tiles& t, const target::Target& target, double wanted = 0.5) {
+  const std::int64_t blocks = t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks;
+  return static_cast<double>(blocks) < wanted * target.multiprocessors;
 }
 
 /// Finds the tilings of one group for one loop axis.
@@ -174,7 +158,8 @@ class Tilings {
   /// tilings with 512 elements per block.
   std::vector<Tiles> run_all() {
     std::vector<Tiles> all = run();
-    if (products_ || all.empty() || !leaves_gpu_idle(all.back(), target_)) return all;
+    if (products_ || all.empty() || !leaves_gpu_idle(all.back(), target_, elementwise() ? 2 : 0.5))
+      return all;
     rows(512);
     all.insert(all.end(), result_.begin(), result_.end());
     return all;
@@ -229,12 +214,7 @@ class Tilings {
   }
 
   using Extents = std::map<int, std::int64_t>;
-  static constexpr std::int64_t rows_of_instruction = 16;
   static constexpr std::int64_t row_tile = 2048;  // elements of a reduction that a loop loads per iteration
-  /// Returns `n` rounded up to a multiple of 16, an instruction's rows.
-  static std::int64_t rounded(std::int64_t n) {
-    return (n + rows_of_instruction - 1) / rows_of_instruction * rows_of_instruction;
-  }
   /// Returns whether splitting extent `largest` into `parts` equal parts gives bad tiles: their extent is no
   /// multiple of 16, or is less than half of `limit`.
   static bool is_odd(std::int64_t largest, std::int64_t parts, std::int64_t limit) {
@@ -277,6 +257,47 @@ class Tilings {
     return trip_count * rounded((n + trip_count - 1) / trip_count);
   }
 
+  /// Returns whether no step needs a dimension of its own: the group consists of elementwise operators.
+  bool elementwise() const {
+    return std::ranges::none_of(axes_.axes, [](const Axis& axis) { return axis.summed || axis.whole; });
+  }
+  /// Returns the number of threads of a block for tiles of `elements` elements.
+  int threads_of(std::int64_t elements) const {
+    if (elements > 2048) return 256;
+    if (!elementwise() || cuts_.empty()) return 128;
+    return elements <= 64 * std::gcd(width(), std::ranges::min(cuts_, {}, &Candidate::back).largest) ? 64
+                                                                                                     : 128;
+  }
+  /// Returns how many elements a thread accesses at once at most: 16 bytes of the narrowest loaded tensor.
+  std::int64_t width() const {
+    int bits = 32;
+    for (const Value& v : steps_.values)
+      if (v.loaded) bits = std::min(bits, graph::bits(v.dtype));
+    return 8 * target_.access_bytes / bits;
+  }
+  /// Returns how often some thread of a block accesses a tensor, summed over all blocks, if tiles have `tile` elements
+  /// along an axis of extent `extent`, times `size` elements along faster axes. `elements`: elements of a block.
+  std::int64_t accesses(std::int64_t extent, std::int64_t tile, std::int64_t size,
+                        std::int64_t elements) const {
+    const std::int64_t at_once = threads_of(elements) * (size == 1 ? std::gcd(width(), tile) : width());
+    return (extent + tile - 1) / tile * ((tile * size + at_once - 1) / at_once);
+  }
+
+  /// Returns the tile along the axes of candidate `c` (axes that one grid dimension may split) for a group without
+  /// matmuls, if the last tile may be partial. A tile has at most `limit` elements, times `size` along faster axes.
+  /// Equal tiles are preferred, unless they have few elements, as those of a prime extent, or, in an elementwise group,
+  /// leave many threads idle.
+  std::int64_t tile_along(const Candidate& c, std::int64_t limit, std::int64_t size,
+                          std::int64_t elements) const {
+    const std::int64_t equal = c.largest / parts(c.largest, c.shared, limit);
+    if (c.axes.size() > 1) return equal;
+    const bool is_small = 2 * equal < std::min(limit, c.largest);
+    if (!elementwise()) return is_small ? bit_floor(limit) : equal;
+    const std::int64_t partial = partial_tile(c.largest, limit);
+    const auto times = [&](std::int64_t tile) { return accesses(c.largest, tile, size, elements); };
+    return is_small || (c.largest > limit && 4 * times(equal) > 5 * times(partial)) ? partial : equal;
+  }
+
   /// Adds tilings for a group without matmuls. A block has about `elements` elements of the group's largest
   /// value.
   void rows(std::int64_t elements) {
@@ -286,28 +307,29 @@ class Tilings {
     std::vector<Candidate> inner = cuts_;
     std::ranges::stable_sort(inner, {}, &Candidate::back);
     for (const bool may_pass : {false, true}) {
+      if (elementwise() && !may_pass) continue;
       std::vector<std::pair<std::int64_t, Candidate>> grid;
       Extents padded;
       if (const std::int64_t extent = padded_loop(); may_pass && extent > 0) padded[loop_axis_] = extent;
       std::vector<std::int64_t> sizes = unsplit;
       for (const Candidate& c : inner) {
-        std::int64_t left = elements;
+        std::int64_t left = elements, size = 1;
         for (std::size_t v = 0; v < sizes.size(); ++v)
-          if (has(static_cast<int>(v), c)) left = std::clamp<std::int64_t>(elements / sizes[v], 1, left);
-        std::int64_t blocks = parts(c.largest, c.shared, left), tile = c.largest / blocks;
-        // If equal parts have few elements, as those of a prime extent, the last tile may be partial.
-        if (may_pass && c.axes.size() == 1 && 2 * tile < std::min(left, c.largest)) {
-          tile = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(left)));
-          blocks = (c.largest + tile - 1) / tile;
-          padded[c.axes[0]] = blocks * tile;
-        }
+          if (has(static_cast<int>(v), c)) {
+            left = std::clamp<std::int64_t>(elements / sizes[v], 1, left);
+            size = std::max(size, sizes[v]);
+          }
+        const std::int64_t tile =
+            may_pass ? tile_along(c, left, size, elements) : c.largest / parts(c.largest, c.shared, left);
+        const std::int64_t blocks = (c.largest + tile - 1) / tile;
+        if (blocks * tile != c.largest) padded[c.axes[0]] = blocks * tile;
         for (std::size_t v = 0; v < sizes.size(); ++v)
           if (has(static_cast<int>(v), c)) sizes[v] *= tile;
         grid.emplace_back(blocks, c);
       }
-      if (may_pass && padded.empty()) break;
+      if (may_pass && padded.empty() && !elementwise()) break;
       // A long row keeps more threads busy; with a small M, the time of one row is the kernel's time.
-      for (const int threads : {elements > 2048 ? 256 : 128, 512, 1024})
+      for (const int threads : {threads_of(elements), 512, 1024})
         if (threads <= 256 || longest >= 4 * threads) finish(grid, row_tile, threads, padded);
     }
   }

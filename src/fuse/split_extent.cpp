@@ -1,0 +1,29 @@
+#include "fuse/split_extent.hpp"
+
+#include <algorithm>
+
+namespace zellige::fuse {
+
+std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) {
+  std::int64_t any = 0, good = 0;  // the smallest numbers of parts, and of parts that are multiples of 16
+  const auto look_at = [&](std::int64_t n) {
+    if (largest / n > cap) return;
+    if (any == 0 || n < any) any = n;
+    if ((largest / n) % rows_of_instruction == 0 && (good == 0 || n < good)) good = n;
+  };
+  for (std::int64_t n = 1; n * n <= shared; ++n)
+    if (shared % n == 0) look_at(n), look_at(shared / n);
+  if (good > 0) return good;
+  if (any == 0) return shared;
+  // If there is no good divisor, takes the whole extent, if that is at most twice the cap, rather than single
+  // rows.
+  return largest / any * 8 <= cap && largest <= 2 * cap ? 1 : any;
+}
+
+std::int64_t partial_tile(std::int64_t extent, std::int64_t limit) {
+  constexpr std::int64_t many = 8;
+  const std::int64_t tile = bit_floor(limit), blocks = (extent + tile - 1) / tile;
+  return blocks >= many ? tile : std::min(tile, rounded((extent + blocks - 1) / blocks));
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,29 @@
+// Splits an extent into tiles: equal ones, or ones of which the last may be partial.
+#pragma once
+#include <bit>
+#include <cstdint>
+
+namespace zellige::fuse {
+
+constexpr std::int64_t rows_of_instruction = 16;
+
+/// Returns into how many equal parts to split axes that share a grid dimension, such that a part has at most
+/// `cap` elements. `largest` is the greatest extent of the axes, `shared` the greatest common divisor of
+/// their extents. Prefers parts whose extent is a multiple of 16, an instruction's rows.
+std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap);
+
+/// Returns a tile of at most `limit` elements for an extent that it need not divide. If there are many tiles, it is a
+/// power of two, so that all threads have as much to do. Otherwise tiles are nearly equal, so that the last one is not
+/// mostly empty.
+std::int64_t partial_tile(std::int64_t extent, std::int64_t limit);
+
+/// Returns the greatest power of two that is at most `n`. `n` must be positive.
+inline std::int64_t bit_floor(std::int64_t n) {
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n)));
+}
+/// Returns `n` rounded up to a multiple of 16, an instruction's rows.
+inline std::int64_t rounded(std::int64_t n) {
+  return (n + rows_of_instruction - 1) / rows_of_instruction * rows_of_instruction;
+}
+
+}  // namespace zellige::fuse
