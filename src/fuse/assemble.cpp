@@ -32,9 +32,9 @@ class Assembly {
     out_.ops.push_back(std::move(copy));
   }
 
-  /// Appends the custom operators of a fused kernel, after the concatenations that the kernel reads. If a
-  /// result is stored with its reduced dimensions kept (extent 1), a reshape to the shape in the input graph
-  /// follows.
+  /// Appends the custom operators of a fused kernel, after the concatenations that the kernel reads. An operand or
+  /// result whose shape differs in the kernel, which keeps reduced dimensions and merges contiguous ones, is reshaped
+  /// before or after it.
   void fused(const Kernel& k) {
     for (int op : concatenations(g_, k.ops)) add_unfused(op);
     std::map<int, int> between;
@@ -43,7 +43,10 @@ class Assembly {
       KernelOp op;
       op.kind = graph::OpKind::custom;
       op.block = part.block;
-      for (int t : part.loads) op.inputs.push_back(between.count(t) > 0 ? between[t] : at_[t]);
+      for (std::size_t i = 0; i < part.loads.size(); ++i) {
+        const int t = part.loads[i];
+        op.inputs.push_back(between.count(t) > 0 ? between[t] : seen_as(t, part.loaded[i]));
+      }
       for (std::size_t i = 0; i < part.stores.size(); ++i) {
         const int t = part.stores[i];
         if (t >= static_cast<int>(g_.tensors.size())) {
@@ -77,10 +80,12 @@ class Assembly {
   KernelGraph take() {
     for (int t : g_.outputs) out_.outputs.push_back(at_[t]);
     out_ = graph::infer(std::move(out_));
+    KernelGraph given = out_;  // with the input graph's views only: reshapes of operands fit any layout
+    std::erase_if(given.ops, [&](const KernelOp& op) { return reshaped_.count(op.outputs[0]) > 0; });
     for (const KernelOp& op : out_.ops)
       if (op.block)
         for (int t : op.outputs)
-          if (graph::Strides strides = lay_out(out_, t); !strides.empty())
+          if (graph::Strides strides = lay_out(given, t); !strides.empty())
             out_.tensors[t].strides = std::move(strides);
     return std::move(out_);
   }
@@ -97,6 +102,22 @@ class Assembly {
     if (copy.memory >= 0) copy.memory = at_[copy.memory];
     return at_[t] = add(std::move(copy));
   }
+  /// Returns the fused graph's copy of the input graph's tensor `t` in the given shape. Appends a reshape if the
+  /// tensor has another shape.
+  int seen_as(int t, const graph::Shape& shape) {
+    if (g_.tensors[t].shape == shape) return at_[t];
+    const auto [seen, is_new] = seen_.insert({{t, shape}, -1});
+    if (!is_new) return seen->second;
+    const graph::KernelTensor& whole = g_.tensors[t];
+    seen->second = add({whole.dtype, shape, {}, fresh(whole.name + "_flat")});
+    KernelOp view;
+    view.kind = graph::OpKind::reshape;
+    view.attributes.sizes = shape;
+    view.inputs = {at_[t]}, view.outputs = {seen->second};
+    reshaped_.insert(seen->second);
+    out_.ops.push_back(std::move(view));
+    return seen->second;
+  }
   /// Returns a tensor name that is not used yet: `name` with as many underscores appended as necessary.
   std::string fresh(std::string name) {
     while (!names_.insert(name).second) name += '_';
@@ -107,6 +128,9 @@ class Assembly {
   KernelGraph out_;
   std::vector<int> at_;  // by tensor of the input graph: its copy in out_; -1: none yet
   std::set<std::string> names_;
+  std::map<std::pair<int, graph::Shape>, int>
+      seen_;                // by tensor of the input graph and shape: its reshape in out_
+  std::set<int> reshaped_;  // the tensors of seen_
 };
 
 }  // namespace

@@ -161,9 +161,9 @@ class Emission : graph::BlockWriter {
     op.loop_dim = cut_by_loop(v);
     if (Shape whole = covered(v, shape(v)); whole != shape(v)) op.attributes.sizes = std::move(whole);
     const int tensor = steps_.values[v].tensor;
-    const auto at = std::ranges::find(body_.loads, tensor);
+    const auto at = std::ranges::find(body_.loads, tensor, &Seen::tensor);
     op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
-    if (at == body_.loads.end()) body_.loads.push_back(tensor);
+    if (at == body_.loads.end()) body_.loads.push_back({tensor, shape(v)});
     for (const BlockOp& other : body_.block.ops)  // the same tile, loaded for another step
       if (other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
           other.loop_dim == op.loop_dim && other.attributes == op.attributes) {

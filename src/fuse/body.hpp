@@ -76,8 +76,9 @@ struct Partial {
   bool exact = false;
 };
 
-/// A tensor that a block graph stores, with its shape before reduced dimensions are dropped.
-struct Store {
+/// A tensor that a block graph loads or stores, with the shape that the block graph sees: reduced dimensions are kept,
+/// and contiguous dimensions may be merged (coalesce.hpp).
+struct Seen {
   int tensor = -1;
   Shape shape{};
 };
@@ -85,8 +86,8 @@ struct Store {
 /// The block graph of a group, and the tensors that it reads and writes.
 struct Body {
   graph::BlockGraph block;
-  std::vector<int> loads;         // by operand of the block graph: tensor of the kernel graph
-  std::vector<Store> stores;      // by result; empty if the loop is split
+  std::vector<Seen> loads;        // by operand of the block graph
+  std::vector<Seen> stores;       // by result; empty if the loop is split
   std::vector<Partial> partials;  // by result, if the loop is split
   std::map<int, int> maxima;      // if the loop is split: by value that is a maximum, its index in `partials`
   std::map<int, int> sums;        // if the loop is split: by value that is a sum, its index in `partials`

@@ -8,6 +8,7 @@
 
 #include "graph/view.hpp"
 #include "reference/structure.hpp"
+#include "rewrite/lay_out.hpp"
 
 namespace zellige::fuse {
 
@@ -16,9 +17,13 @@ using graph::KernelOp;
 using graph::OpKind;
 
 Excerpts::Excerpts(const KernelGraph& g)
-    : g_(g), producer_(g.tensors.size(), -1), readers_(g.tensors.size()), is_output_(g.tensors.size()) {
+    : g_(g),
+      producer_(g.tensors.size(), -1),
+      readers_(g.tensors.size()),
+      is_output_(g.tensors.size()),
+      laid_out_(g.tensors.size()) {
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
-    for (int t : g.ops[i].outputs) producer_[t] = static_cast<int>(i);
+    for (int t : g.ops[i].outputs) producer_[t] = static_cast<int>(i), laid_out_[t] = lay_out(g, t);
     for (int t : g.ops[i].inputs)
       if (readers_[t].empty() || readers_[t].back() != static_cast<int>(i))
         readers_[t].push_back(static_cast<int>(i));
@@ -44,7 +49,9 @@ Excerpts::Taken Excerpts::taken(const Ops& ops) const {
     for (int r : readers_[shown[at]]) {
       const KernelOp& reader = g_.ops[r];
       if (!graph::is_view(reader.kind)) {
-        if (at < results && result.all.count(r) == 0) result.copied.insert(shown[at]);
+        const bool places = reader.kind == OpKind::concat || reader.kind == OpKind::slice_scatter;
+        if ((at < results || places) && result.all.count(r) == 0)
+          (places ? result.placed : result.copied).insert(shown[at]);
       } else if (result.all.insert(r).second) {
         shown.push_back(reader.outputs[0]);  // the tensor's layout may be set by the last of several views
       }
@@ -129,7 +136,21 @@ Excerpt Excerpts::of(const Ops& ops) const {
       e.tensors.push_back(t);
       e.graph.tensors.push_back(g_.tensors[t]);
       e.graph.tensors.back().memory = -1;
-      if (!made) e.graph.inputs.push_back(found->second);
+      const bool joined = !made && producer_[t] >= 0 && g_.ops[producer_[t]].kind == OpKind::concat;
+      // The views that decide on the layout of an operand are not in the excerpt.
+      if (!made && !laid_out_[t].empty()) e.graph.tensors.back().strides = laid_out_[t];
+      if (joined) {
+        graph::KernelTensor part = e.graph.tensors.back();
+        part.name += "_parts";
+        KernelOp concat;
+        concat.kind = OpKind::concat;
+        concat.attributes.dim = g_.ops[producer_[t]].attributes.dim;
+        concat.inputs = {static_cast<int>(e.tensors.size())}, concat.outputs = {found->second};
+        e.tensors.push_back(-1);
+        e.graph.tensors.push_back(std::move(part));
+        e.graph.ops.push_back(std::move(concat));
+      }
+      if (!made) e.graph.inputs.push_back(joined ? e.graph.ops.back().inputs[0] : found->second);
     }
     return found->second;
   };
@@ -142,18 +163,22 @@ Excerpt Excerpts::of(const Ops& ops) const {
     if (std::ranges::binary_search(ops, i)) e.ops.push_back(static_cast<int>(e.graph.ops.size()));
     e.graph.ops.push_back(std::move(op));
   }
-  std::vector<int> copied(taken.copied.begin(), taken.copied.end());
-  std::ranges::sort(copied, {}, [&](int t) { return at.at(t); });
-  for (int t : copied) {
-    KernelOp copy;
-    copy.kind = OpKind::mul_scalar;
-    copy.inputs = {at.at(t)}, copy.outputs = {static_cast<int>(e.tensors.size())};
-    graph::KernelTensor of = g_.tensors[t];
-    of.strides.clear(), of.memory = -1, of.name += "_read";
-    e.tensors.push_back(-1);
-    e.graph.tensors.push_back(std::move(of));
-    e.graph.ops.push_back(std::move(copy));
-  }
+  const auto add_readers = [&](const std::set<int>& read, OpKind kind, std::string_view suffix) {
+    std::vector<int> sorted(read.begin(), read.end());
+    std::ranges::sort(sorted, {}, [&](int t) { return at.at(t); });
+    for (int t : sorted) {
+      KernelOp reader;
+      reader.kind = kind;
+      reader.inputs = {at.at(t)}, reader.outputs = {static_cast<int>(e.tensors.size())};
+      graph::KernelTensor of = g_.tensors[t];
+      of.strides.clear(), of.memory = -1, of.name += suffix;
+      e.tensors.push_back(-1);
+      e.graph.tensors.push_back(std::move(of));
+      e.graph.ops.push_back(std::move(reader));
+    }
+  };
+  add_readers(taken.copied, OpKind::mul_scalar, "_read");
+  add_readers(taken.placed, OpKind::concat, "_placed");
   for (const auto& [t, local] : at)
     if (is_output_[t]) e.graph.outputs.push_back(local);
   return e;

@@ -7,7 +7,8 @@
 //   Kernel k = whole(ks[0], e, e, {4, 5}, graph);                        // with tensor indices of `graph`
 //
 // The excerpt has the operators, the views through which their operands are read, and the readers of their
-// results. A reader that is no view is represented by a copy. A slice of an operand begins at 0 in the
+// results. A reader that is no view is represented by a copy; a concat or slice_scatter, which may have the result written
+// into its own memory, by a concat of one operand. So is a concat that makes an operand. A slice of an operand begins at 0 in the
 // excerpt, because only its strides matter: so the steps of an unrolled loop, each of which reads its own
 // row, have equal excerpts.
 //
@@ -37,7 +38,7 @@ class Excerpts {
  public:
   explicit Excerpts(const graph::KernelGraph&);
   /// Returns the operators `ops` as a separate graph, with the views of their operands and results, and
-  /// copies that represent the other readers of their results. `ops` must be ascending.
+  /// copies or concats that represent the other readers of their results. `ops` must be ascending.
   Excerpt of(const std::vector<int>& ops) const;
 
  private:
@@ -46,6 +47,7 @@ class Excerpts {
   struct Taken {
     std::set<int> all, before;  // all operators; those of them that are views of operands
     std::set<int> copied;       // tensors with other readers, which copies represent
+    std::set<int> placed;  // tensors that a concat or slice_scatter reads, which a concat of one represents
   };
   Taken taken(const Ops&) const;
   std::vector<Ops> branches(const Ops&, const Taken&) const;
@@ -61,6 +63,8 @@ class Excerpts {
   std::vector<int> producer_;              // by tensor: the operator that produces it; -1: an input
   std::vector<std::vector<int>> readers_;  // by tensor: the operators that read it, ascending
   std::vector<bool> is_output_;
+  std::vector<graph::Strides>
+      laid_out_;  // by tensor that an operator makes: the strides that its views need, or none
   mutable std::mutex mutex_;
   mutable std::map<Ops, std::string> known_;  // by branch: the key of its excerpt
 };

@@ -9,15 +9,15 @@
 
 #include "cost/cost_estimate.hpp"
 #include "cost/estimate.hpp"
+#include "fuse/alone.hpp"
+#include "fuse/coalesce.hpp"
 #include "fuse/mask_partial_tiles.hpp"
 #include "fuse/merge.hpp"
 #include "fuse/tiles.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
-#include "graph/view.hpp"
 #include "reference/structure.hpp"
 #include "rewrite/canonical_order.hpp"
-#include "rewrite/lay_out.hpp"
 #include "rewrite/swap_operands.hpp"
 #include "target/instructions.hpp"
 
@@ -33,67 +33,6 @@ namespace {
 
 using graph::KernelGraph;
 using graph::KernelTensor;
-
-/// Returns the tensor's strides: its own if it has any, those that follow from its operand's strides if it is
-/// a view, and row-major ones otherwise.
-graph::Strides strides_of(const KernelGraph& g, int tensor) {
-  const KernelTensor& t = g.tensors[tensor];
-  if (!t.strides.empty()) return t.strides;
-  for (const graph::KernelOp& op : g.ops)
-    if (op.outputs[0] == tensor && graph::is_view(op.kind))
-      if (const auto seen = graph::viewed(op.kind, op.attributes, g.tensors[op.inputs[0]].shape,
-                                          strides_of(g, op.inputs[0]), t.shape))
-        return seen->steps;
-  return graph::row_major(t.shape);
-}
-
-/// Returns tensor number `tensor` of the graph, with its strides, as an input of a separate graph.
-KernelTensor outside(const KernelGraph& g, int tensor) {
-  const KernelTensor& t = g.tensors[tensor];
-  return {t.dtype, t.shape, strides_of(g, tensor), t.name, -1, t.constant};
-}
-
-/// Returns the kernel as a separate graph. Concatenations whose operands the kernel reads precede the kernel
-/// in that graph.
-KernelGraph alone(const KernelGraph& g, const Kernel& k) {
-  KernelGraph a;
-  a.name = g.name;
-  std::map<int, int> at;
-  const auto add = [&](int t, KernelTensor tensor) {
-    a.tensors.push_back(std::move(tensor));
-    return at[t] = static_cast<int>(a.tensors.size()) - 1;
-  };
-  for (int i : concatenations(g, k.ops)) {
-    graph::KernelOp op = g.ops[i];
-    for (int& t : op.inputs) {
-      if (at.count(t) == 0) a.inputs.push_back(add(t, outside(g, t)));
-      t = at[t];
-    }
-    const KernelTensor& y = g.tensors[op.outputs[0]];
-    op.outputs = {add(op.outputs[0], {y.dtype, y.shape, {}, y.name})};
-    a.ops.push_back(std::move(op));
-  }
-  for (const Part& part : k.parts) {
-    graph::KernelOp op;
-    op.kind = OpKind::custom;
-    op.block = part.block;
-    for (int t : part.loads) {
-      if (at.count(t) == 0) a.inputs.push_back(add(t, outside(g, t)));
-      op.inputs.push_back(at[t]);
-    }
-    for (std::size_t i = 0; i < part.stores.size(); ++i) {
-      const int t = part.stores[i];
-      const bool inner = t >= static_cast<int>(g.tensors.size());
-      const KernelTensor& whole = inner ? k.between[t - g.tensors.size()] : g.tensors[t];
-      const bool in_full = !inner && part.stored[i] == whole.shape;
-      const graph::Strides strides = in_full ? lay_out(g, t) : graph::Strides{};
-      op.outputs.push_back(add(t, {whole.dtype, part.stored[i], strides, whole.name}));
-      if (!inner) a.outputs.push_back(op.outputs.back());
-    }
-    a.ops.push_back(std::move(op));
-  }
-  return a;
-}
 
 /// Returns the expected time, in microseconds, of a kernel that is launched right after another kernel. `p` is
 /// the cost of a program that consists of this kernel alone.
@@ -140,7 +79,11 @@ double least_share(const graph::BlockGraph& b, const target::Target& target) {
 class Making {
  public:
   Making(const KernelGraph& g, const std::vector<int>& ops, Readers readers, const target::Target& target)
-      : g_(g), ops_(ops), target_(target), steps_(steps_of(g, ops, readers)), axes_(axes_of(steps_)) {}
+      : g_(g),
+        ops_(ops),
+        target_(target),
+        steps_(coalesced(g, steps_of(g, ops, readers), target)),
+        axes_(axes_of(steps_)) {}
 
   /// Returns the kernels of all tilings that are possible, with the loop in one block or split over blocks. If
   /// a tiling is not possible, sets `why` to the reason.
@@ -164,8 +107,9 @@ class Making {
  private:
   /// Returns the launch that runs the block graph of `body`.
   static Part part(Body body) {
-    Part p{std::make_shared<graph::BlockGraph>(std::move(body.block)), std::move(body.loads), {}, {}};
-    for (const Store& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
+    Part p{std::make_shared<graph::BlockGraph>(std::move(body.block)), {}, {}, {}, {}};
+    for (const Seen& s : body.loads) p.loads.push_back(s.tensor), p.loaded.push_back(s.shape);
+    for (const Seen& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
     return p;
   }
 

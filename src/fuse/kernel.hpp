@@ -29,7 +29,9 @@ struct Part {
   std::shared_ptr<const graph::BlockGraph> block;
   // Tensors of the graph; numbers beyond its last one are tensors of Kernel::between.
   std::vector<int> loads, stores;
-  std::vector<graph::Shape> stored;  // by stored tensor: its shape with reduced dimensions kept as 1
+  // By loaded and by stored tensor: its shape in the block graph, with contiguous dimensions merged (coalesce.hpp) and
+  // reduced dimensions kept as 1. Reshapes before and after the operator make the difference.
+  std::vector<graph::Shape> loaded, stored;
 };
 
 /// One way to compute a group of operators, as one to three launches.

@@ -1,0 +1,94 @@
+#include "fuse/alone.hpp"
+
+#include <map>
+#include <utility>
+
+#include "graph/error.hpp"
+#include "graph/view.hpp"
+#include "rewrite/lay_out.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelGraph;
+using graph::KernelTensor;
+using graph::OpKind;
+using graph::Shape;
+
+/// Returns the tensor's strides: its own if it has any, those that follow from its operand's strides if it is
+/// a view, and row-major ones otherwise.
+graph::Strides strides_of(const KernelGraph& g, int tensor) {
+  const KernelTensor& t = g.tensors[tensor];
+  if (!t.strides.empty()) return t.strides;
+  for (const graph::KernelOp& op : g.ops)
+    if (op.outputs[0] == tensor && graph::is_view(op.kind))
+      if (const auto seen = graph::viewed(op.kind, op.attributes, g.tensors[op.inputs[0]].shape,
+                                          strides_of(g, op.inputs[0]), t.shape))
+        return seen->steps;
+  return graph::row_major(t.shape);
+}
+
+/// Returns the strides with which a tensor of shape `shape` and these strides is read or written in the shape `as`.
+/// Requires that this needs no copy; strides may be empty, then returns empty ones.
+graph::Strides reshaped(const graph::Strides& strides, const Shape& shape, const Shape& as) {
+  if (strides.empty()) return {};
+  const auto seen = graph::viewed(OpKind::reshape, {}, shape, strides, as);
+  if (!seen) fault("a kernel reads or writes a tensor in a shape that needs a copy");
+  return seen->steps;
+}
+
+}  // namespace
+
+KernelTensor outside(const KernelGraph& g, int tensor) {
+  const KernelTensor& t = g.tensors[tensor];
+  return {t.dtype, t.shape, strides_of(g, tensor), t.name, -1, t.constant};
+}
+
+KernelGraph alone(const KernelGraph& g, const Kernel& k) {
+  KernelGraph a;
+  a.name = g.name;
+  std::map<int, int> at;
+  const auto add = [&](int t, KernelTensor tensor) {
+    a.tensors.push_back(std::move(tensor));
+    return at[t] = static_cast<int>(a.tensors.size()) - 1;
+  };
+  for (int i : concatenations(g, k.ops)) {
+    graph::KernelOp op = g.ops[i];
+    for (int& t : op.inputs) {
+      if (at.count(t) == 0) a.inputs.push_back(add(t, outside(g, t)));
+      t = at[t];
+    }
+    const KernelTensor& y = g.tensors[op.outputs[0]];
+    op.outputs = {add(op.outputs[0], {y.dtype, y.shape, {}, y.name})};
+    a.ops.push_back(std::move(op));
+  }
+  for (const Part& part : k.parts) {
+    graph::KernelOp op;
+    op.kind = OpKind::custom;
+    op.block = part.block;
+    for (std::size_t i = 0; i < part.loads.size(); ++i) {
+      const int t = part.loads[i];
+      if (at.count(t) == 0) {
+        KernelTensor tensor = outside(g, t);
+        tensor.strides = reshaped(tensor.strides, tensor.shape, part.loaded[i]);
+        tensor.shape = part.loaded[i];
+        a.inputs.push_back(add(t, std::move(tensor)));
+      }
+      op.inputs.push_back(at[t]);
+    }
+    for (std::size_t i = 0; i < part.stores.size(); ++i) {
+      const int t = part.stores[i];
+      const bool inner = t >= static_cast<int>(g.tensors.size());
+      const KernelTensor& whole = inner ? k.between[t - g.tensors.size()] : g.tensors[t];
+      const bool in_full = !inner && graph::size(part.stored[i]) == graph::size(whole.shape);
+      const graph::Strides strides =
+          in_full ? reshaped(lay_out(g, t), whole.shape, part.stored[i]) : graph::Strides{};
+      op.outputs.push_back(add(t, {whole.dtype, part.stored[i], strides, whole.name}));
+      if (!inner) a.outputs.push_back(op.outputs.back());
+    }
+    a.ops.push_back(std::move(op));
+  }
+  return a;
+}
+
+}  // namespace zellige::fuse

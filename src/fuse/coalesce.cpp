@@ -1,0 +1,122 @@
+#include "fuse/coalesce.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/dtype.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/view.hpp"
+#include "rewrite/lay_out.hpp"
+#include "select/layouts.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelGraph;
+using graph::KernelOp;
+using graph::KernelTensor;
+using graph::Strides;
+
+/// Returns whether a concatenation or slice_scatter reads the tensor, directly or through views. The planner may let
+/// the tensor's producer write into the result of such an operator.
+bool is_placed(const KernelGraph& g, int tensor) {
+  return std::ranges::any_of(g.ops, [&](const KernelOp& op) {
+    if (std::ranges::count(op.inputs, tensor) == 0) return false;
+    if (graph::is_view(op.kind)) return is_placed(g, op.outputs[0]);
+    return op.kind == OpKind::concat || op.kind == OpKind::slice_scatter;
+  });
+}
+
+/// Returns the strides that the planner gives the tensor: those that it has, or that follow from its operand if it is
+/// a view, or that its views need; otherwise row-major ones, with rows padded to the target's access size.
+Strides planned_strides(const KernelGraph& g, int tensor, const target::Target& target) {
+  const KernelTensor& t = g.tensors[tensor];
+  if (!t.strides.empty()) return t.strides;
+  for (const KernelOp& op : g.ops)
+    if (op.outputs[0] == tensor && graph::is_view(op.kind)) {
+      const auto seen = graph::viewed(op.kind, op.attributes, g.tensors[op.inputs[0]].shape,
+                                      planned_strides(g, op.inputs[0], target), t.shape);
+      return seen ? seen->steps : graph::row_major(t.shape);
+    }
+  if (Strides laid_out = lay_out(g, tensor); !laid_out.empty()) return laid_out;
+  return plan::padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1,
+                              graph::elements_in(target.access_bytes, t.dtype));
+}
+
+/// Merges the dimensions of one group. Dimensions are numbered from the last one, as in broadcasting.
+class Coalescing {
+ public:
+  Coalescing(const KernelGraph& g, Steps s, const target::Target& target) : s_(std::move(s)) {
+    for (const Value& v : s_.values) rank_ = std::max(rank_, v.shape.size());
+    whole_.resize(rank_, 1);
+    for (const Value& v : s_.values)
+      for (std::size_t back = 0; back < rank_; ++back)
+        whole_[back] = std::max(whole_[back], from_last(v.shape, back));
+    for (std::size_t v = 0; v < s_.values.size(); ++v) {
+      const bool moved = s_.values[v].loaded || std::ranges::count(s_.outputs, static_cast<int>(v)) > 0;
+      memory_.push_back(moved ? planned_strides(g, s_.values[v].tensor, target) : Strides{});
+    }
+  }
+
+  /// Returns the steps with contiguous dimensions merged, or unchanged if two values differ in an extent other than 1.
+  Steps run() {
+    const auto fits = [&](const Value& v) {
+      for (std::size_t back = 0; back < rank_; ++back)
+        if (const std::int64_t n = from_last(v.shape, back); n != 1 && n != whole_[back]) return false;
+      return true;
+    };
+    if (!std::ranges::all_of(s_.values, fits)) return std::move(s_);
+    std::size_t inner = 0;
+    for (std::size_t outer = 1; outer < rank_; ++outer) {
+      if (whole_[outer] == 1) continue;
+      if (whole_[inner] == 1 || !merge(outer, inner)) inner = outer;
+    }
+    return std::move(s_);
+  }
+
+ private:
+  /// Returns whether dimensions `outer` and `inner` are contiguous in value `v`, or the value has neither.
+  bool is_contiguous(std::size_t v, std::size_t outer, std::size_t inner) const {
+    const Shape& shape = s_.values[v].shape;
+    const bool has = from_last(shape, outer) != 1;
+    if (has != (from_last(shape, inner) != 1)) return false;
+    const Strides& memory = memory_[v];
+    return !has || memory.empty() || from_last(memory, outer) == from_last(memory, inner) * whole_[inner];
+  }
+
+  /// Merges dimension `outer` into `inner` if they are contiguous in all values, and returns whether they are.
+  bool merge(std::size_t outer, std::size_t inner) {
+    for (std::size_t v = 0; v < s_.values.size(); ++v)
+      if (!is_contiguous(v, outer, inner)) return false;
+    for (Value& v : s_.values)
+      if (const std::size_t last = v.shape.size() - 1; from_last(v.shape, outer) != 1)
+        v.shape[last - inner] *= std::exchange(v.shape[last - outer], 1);
+    whole_[inner] *= std::exchange(whole_[outer], 1);
+    return true;
+  }
+
+  Steps s_;
+  std::size_t rank_ = 0;
+  Shape whole_;                  // by dimension: the greatest extent
+  std::vector<Strides> memory_;  // by value: its strides; empty if it is neither loaded nor stored
+};
+
+}  // namespace
+
+Steps coalesced(const KernelGraph& g, Steps s, const target::Target& target) {
+  const auto elementwise = [](const Step& step) { return graph::is_elementwise(step.kind); };
+  const auto is_concat = [&](const KernelOp& op) { return op.kind == OpKind::concat; };
+  // A kernel may read the operands of a concatenation in place of its result.
+  const auto by_parts = [&](const Value& v) {
+    return v.loaded && std::ranges::any_of(g.ops, [&](const KernelOp& op) {
+             return is_concat(op) && op.outputs[0] == v.tensor;
+           });
+  };
+  if (!s.slices.empty() || !std::ranges::all_of(s.steps, elementwise) ||
+      std::ranges::any_of(s.values, by_parts) ||
+      std::ranges::any_of(s.outputs, [&](int v) { return is_placed(g, s.values[v].tensor); }))
+    return s;
+  return Coalescing(g, std::move(s), target).run();
+}
+
+}  // namespace zellige::fuse
