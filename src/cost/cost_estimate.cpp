@@ -82,7 +82,8 @@ void settle(KernelCost& k, const target::Target& target, double launched, bool f
               (std::max(trip_count, k.chain * costs.step) +
                k.barriers * (costs.barrier + (k.warps - 4) * costs.barrier_warp) + k.rounds * costs.load) *
               cycle;
-  const double parts[] = {k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency};
+  // The L2 and DRAM serve the same stream of bytes, so the slower of them determines its time.
+  const double parts[] = {std::max(k.dram, k.l2), k.shared, k.tensor, k.issue, k.latency};
   const double slowest = *std::max_element(std::begin(parts), std::end(parts));
   const double total = std::accumulate(std::begin(parts), std::end(parts), 0.0);
   // Work of one iteration overlaps with loads of other iterations, of the same block or of another block on the
@@ -148,11 +149,15 @@ class Pricing {
   void settle() {
     // Fraction of the bytes of the program's tensors that a warm L2 is expected to hold. If it is at least 1, no read
     // misses the L2.
-    const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();
-    plan::settle(k, target_, launched_, first_kernel_, hot_ ? std::max(0.0, 1 - kept) : 1);
+    plan::settle(k, target_, launched_, first_kernel_, hot_ ? evicted(program_bytes()) : 1);
   }
 
  private:
+  /// Returns the fraction of `bytes` that the L2 is expected not to hold any more when they are accessed again.
+  double evicted(double bytes) const {
+    return std::max(0.0, 1 - 0.6 * static_cast<double>(target_.costs.l2_bytes) / bytes);
+  }
+
   /// Sets k.blocks_each, the number of blocks that are resident on a multiprocessor at a time.
   void resident() { k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_)); }
 
@@ -186,11 +191,25 @@ class Pricing {
     return all / static_cast<double>(p.grid[axis]);
   }
 
+  /// Returns the number of tasks that read load `node` from global memory, where they use it; 0 if it is copied.
+  double in_place(int node) const {
+    const auto direct = plan_.direct.find(node);
+    return direct == plan_.direct.end() ? 0 : direct->second;
+  }
+  static double tile_bytes(const Node& n) {
+    return static_cast<double>(graph::bytes_of(graph::size(n.shape), n.dtype));
+  }
+  /// Returns whether the L1 cache is expected to hold the tile of `n` until the last task has read it.
+  bool stays_in_l1(const Node& n) const {
+    constexpr double l1_bytes = 128 * 1024;  // what shared memory usually leaves
+    return tile_bytes(n) * k.blocks_each <= l1_bytes;
+  }
+
   double iterations_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
 
   /// Adds the bytes that loads and stores move through the L2 and DRAM, and the issue slots of loads and stores that do
-  /// not go through shared memory. Only the first access to a tensor in the program is charged to DRAM: `made_here` are
-  /// the tensors that earlier kernels have read or written.
+  /// not go through shared memory. The first access to a tensor in the program is charged to DRAM, and of a later one what
+  /// no longer is in the L2: `made_here` are the tensors that earlier kernels have read or written.
   void memory(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     const double tiles = static_cast<double>(p.grid.count());
@@ -200,17 +219,20 @@ class Pricing {
       if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
       double bytes = sectors(n) * iterations_of(n) * tiles;
       if (n.kind == NodeKind::load && plan_.parts.count(static_cast<int>(i))) bytes /= plan_.schedule.ranks;
-      k.l2_bytes += bytes;
+      const double reads = in_place(static_cast<int>(i));
+      const double passes = stays_in_l1(n) ? 1 : std::max(1.0, reads);
+      k.l2_bytes += bytes * passes;
+      k.dram_bytes += bytes * (passes - 1) * evicted(tile_bytes(n) * k.blocks_each * target_.multiprocessors);
       const int memory = program_.memory_of(n.tensor);
       const double whole = static_cast<double>(
           graph::bytes_of(graph::size(program_.tensors[memory].shape), program_.tensors[memory].dtype));
       const double sector_share =
           sectors(n) / (static_cast<double>(graph::bytes_of(graph::size(n.shape), n.dtype)));
-      if (seen.insert(memory).second && !made_here.count(memory))
-        k.dram_bytes += std::min(whole * sector_share, bytes);
-      const auto direct = plan_.direct.find(static_cast<int>(i));
-      if ((direct != plan_.direct.end() && direct->second) || n.kind == NodeKind::store)
-        k.slots += 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /
+      if (seen.insert(memory).second)
+        k.dram_bytes +=
+            std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1);
+      if (reads > 0 || n.kind == NodeKind::store)
+        k.slots += std::max(1.0, reads) * 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /
                    (32.0 * static_cast<double>(std::max(1, vector_of(static_cast<int>(i)))));
     }
   }
@@ -305,13 +327,14 @@ class Pricing {
       });
     // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
     for (const auto& [node, copy] : plan_.copies) {
-      const auto direct = plan_.direct.find(node);
+      const double reads = in_place(node);
       const Node& n = plan_.program.nodes[static_cast<std::size_t>(node)];
       if (n.kind != NodeKind::load || copy.row) continue;
       const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);
-      if (direct != plan_.direct.end() && direct->second) {
+      if (reads > 0) {
         // Read directly. The first round is part of every kernel's latency and does not count.
-        k.rounds += std::max(0.0, std::ceil(each / reads_at_a_time) - 1) * iterations_of(n);
+        const double passes = stays_in_l1(n) ? 1 : reads;
+        k.rounds += std::max(0.0, passes * std::ceil(each / reads_at_a_time) - 1) * iterations_of(n);
         continue;
       }
       k.rounds += std::ceil(each / loads_at_a_time) * iterations_of(n);

@@ -148,10 +148,11 @@ struct KernelPlan {
   std::vector<Context> contexts;
   std::vector<Buffer> buffers;
   std::vector<Task> tasks;
-  std::map<int, int> buffer_of;      // node -> buffer
-  std::map<int, int> context_of;     // node whose value stays in registers -> index into `contexts`
-  std::map<int, int> inner;          // node -> the dimension of stride 1 of its tile
-  std::map<int, bool> direct;        // loads read from global memory where they are used
+  std::map<int, int> buffer_of;   // node -> buffer
+  std::map<int, int> context_of;  // node whose value stays in registers -> index into `contexts`
+  std::map<int, int> inner;       // node -> the dimension of stride 1 of its tile
+  // loads read from global memory where they are used, and the number of tasks that read each; 0: not read so
+  std::map<int, int> direct;
   std::map<int, CopyChoice> copies;  // by load and store node
   std::map<int, int> parts;          // multicast load -> the dimension along which each rank loads its part
   std::set<int> wide;                // tensors (not nodes) whose element offsets need 64 bits

@@ -10,15 +10,21 @@ std::int64_t registers_of_thread(const KernelPlan& plan, const target::Target& t
   // Registers for everything except accumulators and operands. With 8 x 8 accumulators per thread a limit
   // of 128 registers is enough: ptxas (CUDA 13.0) then spills only addresses of copies, which are read once
   // per 2048 FMAs.
-  constexpr std::int64_t others = 40, others_of_outer = 16;
-  std::int64_t registers = 0;
+  constexpr std::int64_t others = 40, others_of_outer = 16, others_of_rows = 24;
+  // A reduction keeps its sums, and a few of the elements that it reads one after another.
+  constexpr std::int64_t elements_of_reduction = 8;
+  std::int64_t registers = 0, elements = 0;
   for (const Task& t : plan.tasks)
-    if (t.kind == TaskKind::mma || t.kind == TaskKind::accumulate || t.kind == TaskKind::reduce)
+    if (t.kind == TaskKind::mma || t.kind == TaskKind::accumulate)
       registers += plan.contexts[t.context].values();
+    else if (t.kind == TaskKind::reduce)
+      elements = std::max(elements, std::min(plan.contexts[t.context].values(), elements_of_reduction));
   std::int64_t operands = 0;
   for (const auto& [node, m] : plan.matmuls)
     if (m.by_threads()) operands = std::max(operands, operand_registers(m, m.warps));
-  registers += operands > 0 ? operands + others_of_outer : others;
+  registers += elements + (operands > 0           ? operands + others_of_outer
+                           : plan.matmuls.empty() ? others_of_rows
+                                                  : others);
   return std::clamp<std::int64_t>(registers, 32, target.registers_per_thread);
 }
 

@@ -1,6 +1,7 @@
 #include "plan/group.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "kernel/carry.hpp"
 #include "kernel/leaves.hpp"
@@ -128,7 +129,7 @@ class Grouping {
   void place(int i) {
     const Node& n = node(i);
     if (const int number = number_of(n); number >= 0) {
-      plan_.direct[number] = true;
+      plan_.direct[number] = 1;
       plan_.copies[number] = {1, graph::whole_bytes(node(number).dtype), nullptr};
     }
     switch (n.kind) {
@@ -434,7 +435,9 @@ class Grouping {
       const bool direct =
           !is_operand(load) && read_in_place(plan_, whole_, target_, load, reads, loads_, too_big);
       if (direct || number_of(n) >= 0) {
-        plan_.direct[load] = true;
+        std::set<int> tasks;
+        for (const auto& [task, identity] : reads) tasks.insert(task);
+        plan_.direct[load] = static_cast<int>(tasks.size());
         plan_.copies[load] = {wide.vector, wide.bytes, nullptr};
         continue;
       }
