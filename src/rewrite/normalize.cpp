@@ -4,8 +4,10 @@
 #include <map>
 #include <numeric>
 
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
+#include "rewrite/rules.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -66,15 +68,9 @@ Shape split_as(const Shape& operand, const std::vector<Shape>& split, const Shap
   return result;
 }
 
-/// Returns whether an operator of this kind reduces dimensions.
-bool reduces(OpKind kind) {
-  return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin ||
-         kind == OpKind::logsumexp;
-}
-
 /// Returns whether an operator of this kind runs along rows: a reduction, softmax or norm.
 bool along_rows(OpKind kind) {
-  return reduces(kind) || kind == OpKind::softmax || kind == OpKind::safe_softmax ||
+  return graph::reduces(kind) || kind == OpKind::softmax || kind == OpKind::safe_softmax ||
          kind == OpKind::rms_norm || kind == OpKind::layer_norm;
 }
 
@@ -92,8 +88,8 @@ bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
         (view && g.shape(view->inputs[0]) != g.shape(made->inputs[0])))
       return false;
     const KernelOp* inside = g.producer[made->inputs[0]];
-    if (g.readers[t] != 1 || !inside || !(graph::is_elementwise(inside->kind) || along_rows(inside->kind)))
-      return false;
+    if (g.readers[t] != 1 || !inside) return false;
+    if (!graph::is_elementwise(inside->kind) && !along_rows(inside->kind)) return false;
     view = made;
   }
   if (!view) return false;
@@ -137,13 +133,16 @@ bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
 /// keep its dimensions (keepdim) and adds a reshape after it. Returns false if the rule does not apply.
 bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   const int made = op.outputs[0];
-  if (!reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;
-  const bool read = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
-    return graph::is_elementwise(o.kind) && o.inputs == std::vector{made};
-  });
-  if (!read) return false;
+  if (!graph::reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;
   graph::Attributes kept = op.attributes;
   kept.keepdim = true;
+  Shape whole = g.shape(op.inputs[0]);
+  for (const int d : graph::composed_dims(op.kind, kept, whole)) whole[static_cast<std::size_t>(d)] = 1;
+  const bool read = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
+    const bool put_back = o.kind == OpKind::reshape && g.shape(o.outputs[0]) == whole;
+    return (graph::is_elementwise(o.kind) || put_back) && o.inputs == std::vector{made};
+  });
+  if (!read) return false;
   const int wide = out.add(op.kind, op.inputs, kept, g.graph.tensors[made].name + "_kept");
   out.add(OpKind::reshape, {wide}, {.sizes = g.shape(made)}, "", made);
   return true;
@@ -179,10 +178,59 @@ KernelGraph once(const KernelGraph& g) {
 }
 
 constexpr Rule table[] = {
+    {"identity", "a view, cast of float32 or product with 1 that changes nothing is read", identity},
     {"kept dimensions",
-     "a sum, mean, maximum or minimum along dimensions that it drops, read by an operator of one operand",
+     "a sum, mean, maximum or minimum along dimensions that it drops, read by an operator of one operand or "
+     "by a "
+     "reshape that puts them back",
      kept_dimensions},
     {"broadcast", "an operand is expanded to the result's shape, and another one has it", broadcast},
+    {"broadcast batches", "a matmul's operand is expanded along batches that the other one has",
+     broadcast_batches},
+    {"there and back",
+     "a reshape of what operators row by row make of another reshape, and nobody else reads what they make; "
+     "it has "
+     "the shape from before, but for a matmul's columns",
+     there_and_back},
+    {"transposed product", "a product with a transposed operand is transposed, and nobody else reads it",
+     transposed_product},
+    {"two views", "a reshape of a reshape, or a permute of a permute", two_views},
+    {"two masks", "a mask of a mask, with the same dimensions and value, and nobody else reads the first one",
+     two_masks},
+    {"square", "x x, or x to the power of 2", square},
+    {"negative", "a product with -1", negative},
+    {"difference", "x + (-y)", difference},
+    {"silu", "x sigmoid(x), or x / (1 + exp(-x))", silu},
+    {"exact quotient", "a quotient by a power of two", exact_quotient},
+    {"two factors", "two scalar factors, one a power of two, and nobody else reads the first product",
+     two_factors},
+    {"softmax", "exp(x - max) / sum along a dimension that is kept, and nobody else reads the steps",
+     softmax},
+    {"softmax of a logarithm",
+     "exp(x - logsumexp(x)) or exp(log_softmax(x)), and nobody else reads the logarithm",
+     softmax_of_logarithm},
+    {"rotary of halves",
+     "a cos - b sin and b cos + a sin are concatenated, a and b being the halves of a tensor",
+     rotary_of_halves},
+    {"rotary of rotated", "x cos + (-b, a) sin, where a and b are the halves of x", rotary_of_rotated},
+    {"repeated angles", "a rotary embedding's cosines and sines are concatenated, each with itself",
+     repeated_angles},
+    {"scale after cast", "bf16 is scaled and then cast to float32, and nobody else reads the scaled",
+     scale_after_cast},
+    {"scale after product",
+     "an operand of a matmul of bf16 or f32 is scaled, perhaps below views, and nobody else reads that",
+     scale_after_product},
+    {"batches apart", "a matmul's operand is expanded along a batch that a reshape merges", batches_apart},
+    {"whole weight", "a tensor is multiplied by rows of a weight, and by all others or by the whole weight",
+     whole_weight},
+    {"slice after view", "a reshape splits a slice of a matmul's columns into heads", slice_after_view},
+    {"leading ones",
+     "a norm, a softmax or a matmul reads, row by row, a reshape that adds or removes leading dimensions of "
+     "1, or a "
+     "sum or product of vectors one that makes a vector of a row",
+     leading_ones},
+    {"bias before view", "a vector is added to a reshape that splits the last dimension, split as it",
+     bias_before_view},
     {"reshape after",
      "each operand of the result's shape is a reshape that merges dimensions of one split shape, of what a "
      "reduction or an operator element by element makes, and nobody else reads it",
@@ -210,17 +258,18 @@ std::span<const Rule> rules() { return table; }
 
 graph::KernelGraph normalize(KernelGraph g) {
   g = once(g);
-  for (bool changed = true; changed;) {
-    changed = false;
+  // A rule waits until none before it fits anywhere.
+  for (std::size_t at = 0; at < std::size(table);) {
     const Known known(g);
     Rewrite out(g);
+    bool changed = false;
     for (const KernelOp& op : g.ops) {
-      const bool fits =
-          std::ranges::any_of(table, [&](const Rule& rule) { return rule.apply(known, op, out); });
+      const bool fits = table[at].apply(known, op, out);
       if (!fits) out.keep(op);
       changed = changed || fits;
     }
-    if (changed) g = out.finished();
+    if (changed) g = once(out.finished());
+    at = changed ? 0 : at + 1;
   }
   return g;
 }

@@ -9,7 +9,8 @@
 //
 //   sum(x) (m) * 2               ->    reshape(sum(x) (m, 1)) * 2            `kept dimensions`
 //
-// A rule changes no value and no rounding. A value that is computed twice (common subexpressions) is computed
+// Rules with files of their own are in rules.hpp. A rule changes no value and adds no rounding: it may omit one
+// between operators, or move one across a factor (docs/reference/verdicts.md). A value that is computed twice (common subexpressions) is computed
 // once.
 #pragma once
 #include <span>

@@ -1,0 +1,206 @@
+// Rules of matmuls: rules.hpp says what each does.
+#include <algorithm>
+#include <numeric>
+
+#include "graph/view.hpp"
+#include "rewrite/rules.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::DType;
+using graph::KernelOp;
+using graph::OpKind;
+using graph::Shape;
+
+/// Returns the dimensions of a permutation that exchanges the last two of `rank` dimensions.
+std::vector<std::int64_t> exchanged(std::size_t rank) {
+  std::vector<std::int64_t> dims(rank);
+  std::iota(dims.begin(), dims.end(), 0);
+  std::swap(dims[rank - 1], dims[rank - 2]);
+  return dims;
+}
+
+/// Returns whether the operator exchanges the last two dimensions.
+bool exchanges(const KernelOp* op) {
+  return op && op->kind == OpKind::permute && op->attributes.sizes.size() >= 2 &&
+         op->attributes.sizes == exchanged(op->attributes.sizes.size());
+}
+
+/// Returns whether a dtype has float32's range: a product without its scale does not overflow.
+bool has_range(DType dtype) { return dtype == DType::bf16 || dtype == DType::f32; }
+
+/// A matmul's operand that is rows of a weight, w[start:end] transposed.
+struct Rows {
+  int weight = -1;
+  std::int64_t start = 0, end = 0;
+};
+/// Returns the rows of a weight that a matmul of two operands multiplies by, or no weight.
+Rows rows_of(const Known& g, const KernelOp& op) {
+  if (op.kind != OpKind::matmul || op.inputs.size() != 2 || g.shape(op.inputs[1]).size() != 2) return {};
+  const KernelOp* turned = g.made_by(op.inputs[1], OpKind::permute);
+  const KernelOp* part = exchanges(turned) ? g.made_by(turned->inputs[0], OpKind::slice) : nullptr;
+  if (!part || part->attributes.dim != 0) return {};
+  return {part->inputs[0], part->attributes.start, part->attributes.end};
+}
+
+}  // namespace
+
+bool scale_after_product(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::matmul || op.inputs.size() != 2 || !has_range(g.graph.tensors[op.inputs[0]].dtype))
+    return false;
+  for (const std::size_t i : {0, 1}) {
+    std::vector<const KernelOp*> views;  // between the scale and the matmul, the last one first
+    int t = op.inputs[i];
+    while (g.readers[t] == 1 && g.producer[t] && graph::is_view(g.producer[t]->kind))
+      views.push_back(g.producer[t]), t = views.back()->inputs[0];
+    const KernelOp* scale = g.made_by(t, OpKind::mul_scalar);
+    if (!scale || g.readers[t] != 1 || is_copy(*scale)) continue;
+    const std::string& name = g.graph.tensors[op.outputs[0]].name;
+    std::vector<int> in = op.inputs;
+    in[i] = scale->inputs[0];
+    for (auto view = views.rbegin(); view != views.rend(); ++view)
+      in[i] = out.add((*view)->kind, {in[i]}, (*view)->attributes, name + "_view");
+    const int product = out.add(op.kind, in, op.attributes, name + "_unscaled");
+    out.add(OpKind::mul_scalar, {product}, scale->attributes, "", op.outputs[0]);
+    return true;
+  }
+  return false;
+}
+
+bool broadcast_batches(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::matmul) return false;
+  for (const std::size_t i : {0, 1}) {
+    const KernelOp* wide = g.made_by(op.inputs[i], OpKind::expand);
+    if (!wide) continue;
+    const Shape &whole = g.shape(op.inputs[i]), &other = g.shape(op.inputs[1 - i]),
+                &given = g.shape(wide->inputs[0]);
+    if (whole.size() < 3 || given.size() != whole.size() || other.size() < whole.size()) continue;
+    const std::size_t missing = other.size() - whole.size();
+    bool same = std::ranges::equal(std::span(given).last(2), std::span(whole).last(2));
+    for (std::size_t d = 0; d + 2 < whole.size(); ++d)
+      same = same && (given[d] == whole[d] || other[missing + d] == whole[d]);
+    if (!same) continue;
+    KernelOp anew = op;
+    anew.inputs[i] = wide->inputs[0];
+    out.keep(anew);
+    return true;
+  }
+  return false;
+}
+
+bool batches_apart(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::matmul || op.inputs.size() != 2) return false;
+  const Shape &a = g.shape(op.inputs[0]), &b = g.shape(op.inputs[1]);
+  if (a.size() < 3 || a.size() != b.size() || !std::equal(a.begin(), a.end() - 2, b.begin())) return false;
+  for (const std::size_t i : {0, 1}) {
+    // The repeated operand, perhaps transposed after it is repeated.
+    const KernelOp* turned = exchanges(g.producer[op.inputs[i]]) ? g.producer[op.inputs[i]] : nullptr;
+    const int merged = turned ? turned->inputs[0] : op.inputs[i];
+    const KernelOp* view = g.made_by(merged, OpKind::reshape);
+    const KernelOp* wide = view ? g.made_by(view->inputs[0], OpKind::expand) : nullptr;
+    if (!wide) continue;
+    const Shape &split = g.shape(view->inputs[0]), &whole = g.shape(merged);
+    if (split.size() != whole.size() + 1 || g.shape(wide->inputs[0]).size() != split.size()) continue;
+    // All dimensions but one, which two are merged into, are the same.
+    const auto [in_split, in_whole] = std::ranges::mismatch(split, whole);
+    const auto at = in_split - split.begin();
+    if (at + 2 >= static_cast<std::ptrdiff_t>(whole.size()) || in_split[0] * in_split[1] != *in_whole ||
+        !std::equal(in_split + 2, split.end(), in_whole + 1))
+      continue;
+    const auto apart = [&](Shape shape) {
+      shape[at] = in_split[0];
+      shape.insert(shape.begin() + at + 1, in_split[1]);
+      return shape;
+    };
+    const std::string& name = g.graph.tensors[op.outputs[0]].name;
+    std::vector<int> in = op.inputs;
+    in[i] = view->inputs[0];
+    if (turned)
+      in[i] = out.add(OpKind::permute, {in[i]}, {.sizes = exchanged(split.size())}, name + "_turned");
+    in[1 - i] = out.add(OpKind::reshape, {op.inputs[1 - i]}, {.sizes = apart(g.shape(op.inputs[1 - i]))},
+                        name + "_apart");
+    const int product = out.add(op.kind, in, op.attributes, name + "_split");
+    out.add(OpKind::reshape, {product}, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
+    return true;
+  }
+  return false;
+}
+
+bool transposed_product(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (!exchanges(&op)) return false;
+  const KernelOp* product = g.made_by(op.inputs[0], OpKind::matmul);
+  if (!product || product->inputs.size() != 2 || g.readers[op.inputs[0]] != 1) return false;
+  const std::vector<int> swapped = {product->inputs[1], product->inputs[0]};
+  const auto is_turned = [&](int t) { return exchanges(g.producer[t]); };
+  const auto is_matrix = [&](int t) { return g.shape(t).size() >= 2; };
+  if (std::ranges::none_of(swapped, is_turned) || !std::ranges::all_of(swapped, is_matrix)) return false;
+  std::vector<int> in;
+  for (const int t : swapped)
+    in.push_back(is_turned(t) ? g.producer[t]->inputs[0]
+                              : out.add(OpKind::permute, {t}, {.sizes = exchanged(g.shape(t).size())},
+                                        g.graph.tensors[t].name + "_turned"));
+  out.add(OpKind::matmul, in, product->attributes, "", op.outputs[0]);
+  return true;
+}
+
+bool whole_weight(const Known& g, const KernelOp& op, Rewrite& out) {
+  const Rows own = rows_of(g, op);
+  if (own.weight < 0) return false;
+  // The same operand is multiplied by the whole weight, too, or by parts that are the whole weight, each once.
+  std::vector<Rows> parts;
+  bool whole_too = false;
+  for (const KernelOp& o : g.graph.ops) {
+    if (o.kind != OpKind::matmul || o.inputs.size() != 2 || o.inputs[0] != op.inputs[0] ||
+        o.attributes != op.attributes)
+      continue;
+    const KernelOp* weight = g.producer[o.inputs[1]];
+    whole_too = whole_too || (exchanges(weight) && weight->inputs[0] == own.weight);
+    if (const Rows r = rows_of(g, o); r.weight == own.weight) parts.push_back(r);
+  }
+  std::ranges::sort(parts, {}, &Rows::start);
+  std::int64_t end = 0;
+  for (const Rows& r : parts) end = r.start == end ? r.end : -1;
+  if (!whole_too && (parts.size() < 2 || end != g.shape(own.weight)[0])) return false;
+  const std::string& name = g.graph.tensors[op.outputs[0]].name;
+  const int turned = out.add(OpKind::permute, {own.weight}, {.sizes = {1, 0}}, name + "_weight");
+  const int whole = out.add(OpKind::matmul, {op.inputs[0], turned}, op.attributes, name + "_whole");
+  out.add(OpKind::slice, {whole},
+          {.dim = static_cast<int>(g.shape(op.outputs[0]).size()) - 1, .start = own.start, .end = own.end},
+          "", op.outputs[0]);
+  return true;
+}
+
+bool scale_after_cast(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::cast || op.attributes.dtype != DType::f32) return false;
+  const KernelOp* scale = g.made_by(op.inputs[0], OpKind::mul_scalar);
+  if (!scale || g.readers[op.inputs[0]] != 1 || !has_range(g.graph.tensors[op.inputs[0]].dtype)) return false;
+  const int wide =
+      out.add(OpKind::cast, scale->inputs, op.attributes, g.graph.tensors[op.outputs[0]].name + "_unscaled");
+  out.set_dtype(wide, DType::f32);
+  out.add(OpKind::mul_scalar, {wide}, scale->attributes, "", op.outputs[0]);
+  return true;
+}
+
+bool slice_after_view(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::reshape) return false;
+  const KernelOp* part = g.made_by(op.inputs[0], OpKind::slice);
+  if (!part) return false;
+  const KernelOp* product = g.made_by(part->inputs[0], OpKind::matmul);
+  const Shape &whole = g.shape(part->inputs[0]), &to = g.shape(op.outputs[0]);
+  const std::size_t d = whole.size() - 1;
+  if (!product || part->attributes.dim != static_cast<int>(d) || to.size() != whole.size() + 1 ||
+      !std::equal(whole.begin(), whole.end() - 1, to.begin()))
+    return false;
+  const std::int64_t each = to.back(), start = part->attributes.start, end = part->attributes.end;
+  if (each < 2 || start % each != 0 || end % each != 0 || whole[d] % each != 0) return false;
+  Shape split = whole;
+  split[d] /= each, split.push_back(each);
+  const int view = out.add(OpKind::reshape, {part->inputs[0]}, {.sizes = split},
+                           g.graph.tensors[op.outputs[0]].name + "_whole");
+  out.add(OpKind::slice, {view}, {.dim = static_cast<int>(d), .start = start / each, .end = end / each}, "",
+          op.outputs[0]);
+  return true;
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,32 @@
+// Spells a graph in another way: applies rules backwards, each of which writes an operator as others with the
+// same meaning, as a model's author might.
+//
+//   KernelGraph other = spelled(g, seed)   // e.g. silu(x) has become x * sigmoid(x)
+//
+// Each rule is a row of spelling_rules(); spellings_test.cpp proves each with `equal`.
+#pragma once
+#include <cstdint>
+
+#include "rewrite/normalize.hpp"
+
+namespace zellige::fuse {
+
+/// Returns all rules that are applied backwards.
+std::span<const Rule> spelling_rules();
+
+/// Returns the rules whose results may be rounded otherwise, or differ where a row is -inf alone. Their prices may
+/// differ. A rule's condition is the reason.
+std::span<const Rule> differing_rules();
+
+/// Returns those of both that are about views and products (spellings_of_products.cpp).
+std::span<const Rule> product_spellings();
+std::span<const Rule> differing_product_spellings();
+
+/// Returns the graph with a rule applied to every operator that it fits.
+graph::KernelGraph spelled_by(const Rule&, const graph::KernelGraph&);
+
+/// Returns the graph with rules chosen at random, some of them applied to what others made. `names` receives
+/// the names of the rules that were applied, if it is not nullptr.
+graph::KernelGraph spelled(graph::KernelGraph, std::uint64_t seed, std::vector<std::string>* names = nullptr);
+
+}  // namespace zellige::fuse
