@@ -169,15 +169,20 @@ void KernelText::nest(const std::vector<int>& tasks) {
     if (plan_.tasks[t].kind == TaskKind::to_operand && !started_.contains(plan_.tasks[t].node))
       operand_declaration(plan_.tasks[t]);
   for (int t : tasks)
-    if (plan_.tasks[t].kind == TaskKind::to_registers)
-      out_.line("{} acc{};", fragment_type(c), plan_.tasks[t].node);
+    if (plan_.tasks[t].kind == TaskKind::to_registers) {
+      if (c.row)
+        out_.line("{} acc{};", fragment_type(c), plan_.tasks[t].node);
+      else
+        out_.line("Vec<{}, {}> acc{}[{}];", register_type(block_.nodes[plan_.tasks[t].node].dtype),
+                  c.vector(), plan_.tasks[t].node, c.values() / c.vector());
+    }
   for (int t : tasks)
     if (plan_.tasks[t].kind == TaskKind::to_lines)
       out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[plan_.tasks[t].node].dtype),
                 plan_.tasks[t].node, fragment_type(c));
   const Condition within = in_slices(plan_.tasks[tasks.front()]);
   if (!within.empty()) out_.open("if ({}) {{", text(within));
-  if (c.row || c.replicated())
+  if (c.row || c.of)
     fragment_nest(tasks);
   else
     blocked_nest(tasks);
@@ -211,7 +216,8 @@ void KernelText::blocked_nest(const std::vector<int>& tasks) {
       c.axes() > 1 ? std::optional(share(c, 1, {counter, "l", "line"})) : std::nullopt;
   const std::vector<Index> line =
       lines ? coordinate(counter, lines->item, c, 1) : std::vector<Index>(c.domain.size());
-  prepare(items, {&c, line, 0});
+  const Index of_line = lines ? lines->step : Index(0);
+  prepare(items, {&c, line, 0, of_line});
   std::optional<Share> s;
   std::int64_t first = 0, last = c.steps(0);
   const auto each = [&] {
@@ -222,7 +228,7 @@ void KernelText::blocked_nest(const std::vector<int>& tasks) {
                .unroll = whole ? "" : " 4",
                .from = first,
                .to = last});
-    NestAt nest{&c, line, s->step};
+    NestAt nest{&c, line, of_line * c.steps(0) + s->step, of_line};
     const std::vector<Index> at = coordinate(counter, s->item, c, 0);
     for (std::size_t d = 0; d < at.size(); ++d)
       if (c.axes() == 1 || static_cast<int>(d) == c.inner()) nest.at[d] = at[d];
@@ -446,7 +452,9 @@ void KernelText::to_global(const Item& item, const NestAt& nest) {
     w = 1;
     limit = global_end(n.splits[inner]) - global_start(n, inner, iteration_);
   }
+  if (c.replicated()) out_.open("if ({} == 0) {{", lane_among(c, c.holders()));
   write_pieces(r, nest, w, global(n.tensor) + "(", position(n, iteration_, nest.at), limit);
+  if (c.replicated()) out_.close();
 }
 
 /// Emits `item`, the update of a loop state (a value that is carried from iteration to iteration, such as a running

@@ -62,7 +62,7 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
       values_[i] = read_global(item, nest);
       break;
     case Kind::in_registers:
-      if (block_.nodes[item.node].kind == plan::NodeKind::load) {
+      if (block_.nodes[item.node].kind == plan::NodeKind::load && !plan_.direct.contains(item.node)) {
         values_[i] = joined({fmt::format("widened(acc{}[{}].value())", item.node, nest.chunk)}, item.vector,
                             register_type(block_.nodes[item.node].dtype));
         break;
@@ -72,9 +72,11 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
       break;
     case Kind::in_lines:
       of_rows_[i] = true;
-      values_[i] = {
-          fmt::format("acc{}[{}::line({})][0]", item.node, fragment_type(*nest.context), nest.chunk), false,
-          "", register_type(block_.nodes[item.node].dtype)};
+      values_[i] = {fmt::format("acc{}[{}][0]", item.node,
+                                nest.context->row
+                                    ? fmt::format("{}::line({})", fragment_type(*nest.context), nest.chunk)
+                                    : fmt::format("{}", nest.line)),
+                    false, "", register_type(block_.nodes[item.node].dtype)};
       break;
     case Kind::apply:
       values_[i] = apply(item, nest);

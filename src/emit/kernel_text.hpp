@@ -28,6 +28,7 @@ struct NestAt {
   const plan::Context* context = nullptr;
   std::vector<Index> at;
   Index chunk;           // index, in the layout's registers, of the vector that holds the neighbours
+  Index line = 0;        // in a layout of rows: index of the row among the thread's
   std::string sum = {};  // for a reduction: the expression of the thread's partial result
   /// Returns the index expression of a coordinate at this position of the loop nest. The Place gives the coordinate
   /// as a function of the nest's own coordinate, for example x + 1.

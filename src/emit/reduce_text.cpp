@@ -22,13 +22,15 @@ void KernelText::lanes_nest(const Task& task) {
   const bool some = open_threads(c);
   const char* counter = index_type(c.items(1) + c.threads() / group);
   const Share o = share(c, 1, {counter, "i", "o"});
-  NestAt nest{&c, coordinate(counter, o.item, c, 1)};
+  NestAt nest{&c, coordinate(counter, o.item, c, 1), 0, o.step};
   const std::vector<plan::Item> items = plan::evaluate(plan_, {static_cast<int>(&task - plan_.tasks.data())});
   prepare(items, nest);
   const std::int64_t to = product ? 1 : n.to;
   const char* along = index_type(c.items(0) * to + group * c.vector());
   nest.sum = fmt::format("sum{}[{}]", task.node, o.step);
-  const bool unrolled = c.steps(0) <= 16;
+  const bool held = std::ranges::any_of(
+                 items, [](const plan::Item&item) { return item.kind == plan::Item::Kind::in_registers; }),
+             unrolled = held || c.steps(0) <= 16;
   in_full_steps(c, unrolled, [&](std::int64_t first, std::int64_t last) {
     const Share k = share(c, 0,
                           {.type = along,
@@ -39,6 +41,7 @@ void KernelText::lanes_nest(const Task& task) {
                            .from = first,
                            .to = last});
     NestAt here = nest;
+    here.chunk = o.step * c.steps(0) + k.step;
     Index& at = product ? here.at.back() : here.at[c.inner()];
     at = product ? k.item : at + k.item * to;
     if (!product && !at.is_name() && !at.is_constant()) {
@@ -58,6 +61,17 @@ void KernelText::finish(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
   const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
+  if (task.buffer < 0 && !c.row) {  // every lane of a row keeps the row's result
+    out_.line("Vec<{}, 1> acc{}[{}];", register_type(n.dtype), task.node, c.steps(1));
+    const bool some = open_threads(c);
+    // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
+    const Share o = share(c, 1, {.type = "int", .counter = "i", .item = "o", .guarded = false});
+    out_.line("acc{}[{}][0] = {}_lanes<{}>(sum{}[{}], {});", task.node, o.step, max ? "max" : "sum",
+              c.lanes(), task.node, o.step, o.item);
+    close(o);
+    if (some) out_.close();
+    return;
+  }
   if (task.buffer < 0) {  // every lane of a row keeps the row's result
     const std::string type = fragment_type(c);
     out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(n.dtype), task.node, type);

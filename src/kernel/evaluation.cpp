@@ -57,7 +57,7 @@ class Nest {
       task_ = &plan_.tasks[t];
       if (task_->kind == TaskKind::reduce && !c_.row)
         over_lanes();
-      else if (c_.row || c_.replicated())
+      else if (c_.row || c_.of)
         in_fragment();
       else
         sink(own());
@@ -243,6 +243,7 @@ class Nest {
       open.pop_back();
       if (!seen.insert(i).second) continue;
       const Node& n = p_.nodes[i];
+      if (held(i)) continue;
       if ((n.kind == NodeKind::load && direct(i)) || n.kind == NodeKind::store)
         for (std::size_t d = 0; d < n.splits.size(); ++d)
           if (n.splits[d].overhang)
@@ -256,6 +257,14 @@ class Nest {
   bool direct(int node) const {
     const auto d = plan_.direct.find(node);
     return d != plan_.direct.end() && d->second;
+  }
+
+  /// Returns whether an earlier task than the one that is being lowered left the value of load or map `node` in
+  /// registers.
+  bool held(int node) const {
+    const NodeKind kind = p_.nodes[node].kind;
+    return (kind == NodeKind::map || kind == NodeKind::load) && task_->node != node &&
+           plan_.context_of.count(node) > 0;
   }
 
   /// Forgets the values that were computed inside a bounds check or branch that closes, so that no later item
@@ -283,8 +292,7 @@ class Nest {
     Key key{node, p.at, p.limit, p.vector};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     int result = -1;
-    const bool evaluated = plan_.context_of.count(node) > 0 && task_->node != node;
-    if (n.kind == NodeKind::map && !evaluated) {
+    if (n.kind == NodeKind::map && !held(node)) {
       Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
       for (int in : n.in) item.in.push_back(value(in, narrowed(in, node, p)));
       if (n.op == OpKind::mask) item.pieces.push_back(p.at);
@@ -405,7 +413,7 @@ class Nest {
   }
   int leaf(int node, const Point& p) {
     const Node& n = p_.nodes[node];
-    if (direct(node)) {
+    if (direct(node) && !held(node)) {
       Item item{.kind = Kind::read_global, .node = node};
       const bool several = p.vector > 1 && n.shape[p.inner] > 1;
       const auto straddles = [&](int neighbours) {  // whether such an access crosses the end

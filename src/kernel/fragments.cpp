@@ -117,6 +117,12 @@ Context lines(const Context& c) {
   rows.of = c.row;
   rows.domain = c.domain;
   rows.domain[last] = 1;
+  if (!c.row) {
+    rows.share =
+        bundle(ValueKind::layout, without_columns(modes(share[0])), layout(values), layout({{1, 0, 0}}));
+    rows.tile = bundle(ValueKind::layout, layout({{1, 1, last}, {1, 1, last}}), layout(modes(tile[down])));
+    return rows;
+  }
   rows.share = bundle(
       ValueKind::layout,
       bundle(ValueKind::layout, without_columns(modes(share[0][0])), without_columns(modes(share[0][1]))),
@@ -135,7 +141,11 @@ int line_of(const Context& c, int value) {
   return static_cast<int>(line);
 }
 
-bool whole_lines(const Context& c) { return c.row && c.holders() == 1 && c.parts() == 1; }
+bool whole_lines(const Context& c) {
+  if (c.row) return c.holders() == 1 && c.parts() == 1;
+  return c.axes() == 2 && c.inner() == c.rank() - 1 && c.items(along) == c.domain.back() && c.lanes() > 1 &&
+         c.parts() == 1;
+}
 
 bool lines_of(const Context& rows, const Context& c) {
   return rows.replicated() && whole_lines(c) && lines(c) == rows;

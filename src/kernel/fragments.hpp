@@ -65,14 +65,15 @@ WarpLayout warps(const Context&);
 /// the accumulators can also write the zeros of the tile's padding.
 bool covers(const Context& accumulators, const Shape& padded);
 
-/// Returns the thread-value layout of row statistics: one value per row of the accumulators, replicated in every lane
-/// that has elements of the row. Row reductions return their results in this layout, and elementwise nodes over the
-/// accumulators read them in it.
+/// Returns the thread-value layout of row statistics: one value per row of the accumulators, or of a layout of rows
+/// (summands()), replicated in every lane that has elements of the row. Row reductions return their results in this
+/// layout, and elementwise nodes over the accumulators or rows read them in it.
 Context lines(const Context& accumulators);
 /// Returns the row to which the thread's accumulator number `value` belongs, as an index into the thread's values in
 /// the layout lines().
 int line_of(const Context& accumulators, int value);
-/// Returns whether each row of the accumulators is complete within one warp, so that shuffles alone can reduce it.
+/// Returns whether each row of the accumulators is complete within several lanes of one warp, so that shuffles alone can
+/// reduce it. The layout may also be one of rows (summands()) that run along the last dimension.
 bool whole_lines(const Context& accumulators);
 /// Returns whether `rows` is lines(accumulators), the layout of their row statistics, and whole_lines(accumulators)
 /// is true: each row is complete within one warp.

@@ -27,6 +27,8 @@ bool Invariance::operator()(const Item& item, const std::vector<Item>& before) c
       return !written_.contains(item.buffer);
     case Item::Kind::read_global:  // only a guard within the loop prevents out-of-bounds reads
       return std::ranges::none_of(program_.nodes[item.node].splits, &Split::overhang);
+    case Item::Kind::in_lines:
+      return true;
     case Item::Kind::apply:
       return program_.nodes[item.node].kind == NodeKind::map && std::ranges::all_of(item.in, known);
     default:

@@ -81,7 +81,7 @@ enum class TaskKind : std::uint8_t {
   to_global,     // stores to global memory
   accumulate,    // updates the state of an accumulate or running_max node
   to_lines,      // evaluates a map with one value per row into registers of the threads that hold the row
-  to_registers,  // evaluates a map over accumulators into registers
+  to_registers,  // evaluates a map over accumulators, or a load or map over rows, into registers
   rescale,       // multiplies a matmul's accumulators by a factor per row, before this iteration is added
   reduce,        // reduces each thread's own summands
   finish,        // combines the threads' results of a `reduce` across lanes, in registers or into a buffer

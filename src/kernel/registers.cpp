@@ -5,6 +5,35 @@
 #include "kernel/outer_product.hpp"
 
 namespace zellige::plan {
+namespace {
+
+/// Returns the greatest number of registers in which a thread holds rows (to_registers) at a time. A value that takes
+/// the place of one that no later task reads needs no further registers.
+std::int64_t held_registers(const KernelPlan& plan) {
+  std::int64_t maximum = 0;
+  const int tasks = static_cast<int>(plan.tasks.size());
+  for (int now = 0; now < tasks; ++now) {
+    std::int64_t held = 0;
+    for (int t = 0; t <= now; ++t) {
+      const Context& c = plan.contexts[plan.tasks[t].context];
+      if (plan.tasks[t].kind != TaskKind::to_registers || c.row) continue;
+      int last = t;
+      for (int reader = t + 1; reader < tasks; ++reader)
+        if (std::ranges::count(plan.tasks[reader].after_same, t) > 0) last = reader;
+      if (last > now) held += c.values();
+    }
+    maximum = std::max(maximum, held);
+  }
+  return maximum;
+}
+
+}  // namespace
+
+bool holds_rows(const KernelPlan& plan) {
+  return std::ranges::any_of(plan.tasks, [&](const Task& t) {
+    return t.kind == TaskKind::finish && t.buffer < 0 && !plan.contexts[t.context].row;
+  });
+}
 
 std::int64_t registers_of_thread(const KernelPlan& plan, const target::Target& target) {
   // Registers for everything except accumulators and operands. With 8 x 8 accumulators per thread a limit
@@ -13,12 +42,17 @@ std::int64_t registers_of_thread(const KernelPlan& plan, const target::Target& t
   constexpr std::int64_t others = 40, others_of_outer = 16, others_of_rows = 24;
   // A reduction keeps its sums, and a few of the elements that it reads one after another.
   constexpr std::int64_t elements_of_reduction = 8;
-  std::int64_t registers = 0, elements = 0;
-  for (const Task& t : plan.tasks)
-    if (t.kind == TaskKind::mma || t.kind == TaskKind::accumulate)
-      registers += plan.contexts[t.context].values();
-    else if (t.kind == TaskKind::reduce)
-      elements = std::max(elements, std::min(plan.contexts[t.context].values(), elements_of_reduction));
+  std::int64_t registers = held_registers(plan), elements = 0;
+  const bool rows = holds_rows(plan);  // their reductions need a register per row
+  for (const Task& t : plan.tasks) {
+    const Context& c = plan.contexts[t.context];
+    if (t.kind == TaskKind::mma || t.kind == TaskKind::accumulate) registers += c.values();
+    if (t.kind != TaskKind::reduce) continue;
+    if (rows)
+      registers += c.steps(1);
+    else
+      elements = std::max(elements, std::min(c.values(), elements_of_reduction));
+  }
   std::int64_t operands = 0;
   for (const auto& [node, m] : plan.matmuls)
     if (m.by_threads()) operands = std::max(operands, operand_registers(m, m.warps));

@@ -5,8 +5,13 @@
 
 namespace zellige::plan {
 
-/// Returns the estimated registers per thread: accumulators, loop states, partial results and the operands of
-/// FMA matmuls, plus a constant for everything else. The result is at least 32 and at most the target's limit.
+/// Returns whether the kernel's rows go through registers, reduced by lanes of one warp each
+/// (select/row_registers.hpp). Its loads are then all in flight together.
+bool holds_rows(const KernelPlan&);
+
+/// Returns the estimated registers per thread: accumulators, loop states, partial results, rows that are held, and the
+/// operands of FMA matmuls, plus a constant for everything else. The result is at least 32 and at most the target's
+/// limit.
 std::int64_t registers_of_thread(const KernelPlan&, const target::Target&);
 
 /// Returns how many blocks of `threads` threads fit on a multiprocessor at a time, as limited by registers,

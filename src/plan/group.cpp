@@ -11,6 +11,7 @@
 #include "kernel/tensor_map.hpp"
 #include "select/copies.hpp"
 #include "select/layouts.hpp"
+#include "select/row_registers.hpp"
 #include "select/warpgroup_chain.hpp"
 #include "target/instructions.hpp"
 
@@ -32,8 +33,10 @@ class Grouping {
 
   void run() {
     mark_live();
+    if (const std::optional<RowRegisters> rows = rows_in_registers(plan_, whole_, target_))
+      rows_ = context(rows->layout), held_ = rows->held;
     for (int i = 0; i < size(); ++i)
-      if (live_[i]) place(i);
+      if (live_[i]) held_.contains(i) ? hold(i) : place(i);
     place_loads();
     connect();
   }
@@ -192,6 +195,13 @@ class Grouping {
     plan_.context_of[i] = c, producer_[i] = t;
   }
 
+  /// Adds a task that evaluates node `i`, a load or a map, once into registers, in the layout of the kernel's rows.
+  void hold(int i) {
+    const int t = task(TaskKind::to_registers, node(i).section, i, rows_);
+    evaluate(t, i, true);
+    plan_.context_of[i] = rows_, producer_[i] = t;
+  }
+
   void place_matmul(int i) {
     const Node& n = node(i);
     if (!tensor_core(i)) return place_reduce(i, -1);
@@ -242,7 +252,9 @@ class Grouping {
     const Section finish_section = n.carried ? Section::after : n.section;
     if (operand >= 0) {
       const Node& x = node(operand);
-      const int c = n.dim == last(x.shape) && n.to == 1 ? register_context(operand, x.shape, n.section) : -1;
+      const int c = rows_ >= 0                            ? rows_
+                    : n.dim == last(x.shape) && n.to == 1 ? register_context(operand, x.shape, n.section)
+                                                          : -1;
       if (c >= 0 && whole_lines(plan_.contexts[c])) {
         finish_reduce(i, operand, c, -1, finish_section);
         plan_.context_of[i] = context(lines(plan_.contexts[c]));
@@ -346,15 +358,19 @@ class Grouping {
       copy.vector /= 2, copy.bytes /= 2;
     copy.row = nullptr;
     plan_.copies[i] = copy;
-    if (const std::optional<CopyChoice> wide = fetched(plan_, whole_, target_, i)) {
+    if (const std::optional<CopyChoice> wide =
+            rows_ < 0 ? fetched(plan_, whole_, target_, i) : std::nullopt) {
       const int load = n.in[0], in = blocked_layout(n.shape, inner, wide->vector);
       plan_.copies[load] = *wide;
       plan_.context_of[load] = in;
       producer_[load] = task(TaskKind::fetch, Section::after, load, in);
     }
-    int c = register_context(n.in[0], n.shape, Section::after);
-    // Adjacent threads must store adjacent elements, and replicated rows do not.
-    if (c >= 0 && plan_.contexts[c].replicated()) c = -1;
+    int c = rows_ >= 0 && n.shape == plan_.contexts[rows_].domain
+                ? rows_
+                : register_context(n.in[0], n.shape, Section::after);
+    // Adjacent threads must store adjacent elements, and replicated rows do not. A kernel without shared memory
+    // stores them nevertheless.
+    if (c >= 0 && plan_.contexts[c].replicated() && rows_ < 0) c = -1;
     if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8 &&
         !leaves_at_once(plan_, n, plan_.contexts[c], inner)) {
       // Accumulators are stored through shared memory in the storage type: global memory sees 16-byte chunks.
@@ -432,8 +448,8 @@ class Grouping {
       const Node& n = node(load);
       const int gmem_inner = innermost_of(n);
       const CopyChoice wide = widest_copy(n, tensor(n), gmem_inner, target_);
-      const bool direct =
-          !is_operand(load) && read_in_place(plan_, whole_, target_, load, reads, loads_, too_big);
+      const bool direct = rows_ >= 0 || (!is_operand(load) &&
+                                         read_in_place(plan_, whole_, target_, load, reads, loads_, too_big));
       if (direct || number_of(n) >= 0) {
         std::set<int> tasks;
         for (const auto& [task, identity] : reads) tasks.insert(task);
@@ -497,6 +513,8 @@ class Grouping {
   const target::Target& target_;
   Loads loads_;
   std::vector<bool> live_;
+  int rows_ = -1;                            // the layout of the kernel's rows in registers; -1: none
+  std::set<int> held_;                       // values that are evaluated once in that layout
   std::map<int, int> producer_;              // node with its value in registers -> the task that computes it
   std::map<int, std::vector<int>> writers_;  // buffer -> the tasks that write it
   std::vector<Read> reads_;

@@ -10,6 +10,9 @@
 // - the results of two matmuls with the same layout are added in registers;
 // - P = exp(Q K) goes from accumulators to the next matmul's A fragments.
 //
+// A kernel whose rows go through registers (row_registers.hpp) has one layout for all its tiles, and no buffer: loads
+// are read where they are used, and values that several tasks need are evaluated once, by a task of their own.
+//
 // A register value that is read in another layout is written to shared memory once. Whether a reader needs a barrier
 // is found by evaluating both layouts: it needs none if every thread reads only what it wrote.
 #pragma once

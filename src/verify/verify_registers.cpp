@@ -244,7 +244,10 @@ class Registers {
     if (plan_.split_k > 1 && n.carried && section_ == Section::after && !whole_)
       reject("{}: {} reads accumulators %{} of a slice of K, before those of the other {} came", p_.name,
              describe(t), x, plan_.split_k == 2 ? "rank" : "ranks");
-    if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second) return;
+    // A load that another task holds in registers is read from there.
+    const bool held = plan_.context_of.count(x) > 0 && task.node != x;
+    if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second && !held)
+      return;
     const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
     if (const auto c = plan_.context_of.find(x); c != plan_.context_of.end() && n.kind != NodeKind::round &&
                                                  (after_loop ? Section::after : n.section) == section_) {

@@ -83,18 +83,20 @@ void for_each_in_fragment(const Context& c, const Shape& bound,
         }
 }
 
-/// The contexts of one value a row in which each thread of a task over accumulators has the rows of its elements.
+/// The contexts of one value a row in which each thread of a task has the rows of its elements. The task is over
+/// accumulators, or over rows that are in lanes of a warp each.
 std::set<int> rows_of(const KernelPlan& plan, const Context& mine) {
   std::set<int> result;
-  for (std::size_t c = 0; mine.row && c < plan.contexts.size(); ++c) {
+  for (std::size_t c = 0; (mine.row || mine.axes() == 2) && c < plan.contexts.size(); ++c) {
     const Context& rows = plan.contexts[c];
+    if ((mine.row != nullptr) != (rows.of != nullptr)) continue;
     Shape lines = mine.domain;
     lines.back() = 1;
     if (rows.row || rows.holders() == 1 || rows.domain != lines) continue;
     std::set<std::pair<int, Shape>> owned;
     for_each_in_layouts(rows, [&](int thread, const Shape& at) { owned.insert({thread, at}); });
     bool all = true;
-    for_each_in_fragment(mine, mine.domain, [&](int thread, Shape at) {
+    for_each_owned(mine, mine.domain, [&](int thread, Shape at) {
       at.back() = 0;
       all = all && owned.count({thread, at}) > 0;
     });
@@ -160,7 +162,8 @@ class Evaluation {
  private:
   void leaf(int node, const Shape& at, bool moved) const {
     const Node& n = p_.nodes[node];
-    if (const auto d = plan_.direct.find(node); d != plan_.direct.end() && d->second) return;
+    const bool held = plan_.context_of.count(node) > 0 && task_.node != node;
+    if (const auto d = plan_.direct.find(node); d != plan_.direct.end() && d->second && !held) return;
     if (const auto c = plan_.context_of.find(node); c != plan_.context_of.end() && !moved) {
       const Context& mine = plan_.contexts[task_.context];
       const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
@@ -183,9 +186,9 @@ class Evaluation {
 void lanes_reads(const KernelPlan& plan, const Task& t, const Visit& visit) {
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
-  const std::set<int> none;
+  const std::set<int> rows = rows_of(plan, c);
   for_each_in_layouts(c, [&](int thread, const Shape& at) {
-    const Evaluation e(plan, t, none, thread, visit);
+    const Evaluation e(plan, t, rows, thread, visit);
     if (n.kind != NodeKind::matmul) return e.value(n.in[0], at);
     // (.., m, n, k) of (.., m, k) and (.., k, n)
     const std::size_t rank = n.shape.size();

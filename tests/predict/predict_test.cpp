@@ -210,6 +210,18 @@ TEST(Predict, WhatIsPlannedOfGoldenGraphsIsWhatIsCounted) {
   expect_counted(graphs, For::both);
 }
 
+// Short rows of odd lengths, most of them in registers, and in partial tiles.
+TEST(Predict, WhatIsPlannedOfShortRowsIsWhatIsCounted) {
+  std::vector<graph::Loaded> graphs;
+  for (const auto& [rows, length] : {std::pair{37, 141}, {61, 390}, {96, 17}, {16, 1024}, {5, 3}}) {
+    graph::Builder b(fmt::format("softmax_{}x{}", rows, length));
+    const auto x = b.input("X", {rows, length}, graph::DType::f16);
+    b.output(softmax(rms_norm(x, 1e-5), 1), "Y");
+    graphs.push_back({.name = b.build().name, .graph = b.build(), .error = ""});
+  }
+  expect_counted(graphs, For::both);
+}
+
 /// True if every target accepts it; a graph may exceed a target.
 bool planned(const graph::KernelGraph& g) {
   try {

@@ -1,0 +1,162 @@
+#include "select/row_registers.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "select/copies.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Finds the values of a kernel that several of its tasks read; see rows_in_registers().
+class Rows {
+ public:
+  Rows(const KernelPlan& plan, const Program& program, const target::Target& target)
+      : p_(plan.program), program_(program), target_(target), live_(p_.nodes.size(), false) {}
+
+  std::optional<RowRegisters> run() {
+    if (p_.loop != 1 || p_.warps() == 0 || p_.threads() % 32 != 0) return {};
+    mark_live();
+    if (reductions_ == 0 || tile_.back() < 2 || !suitable() || in_place()) return {};
+    const std::optional<Summation> s = row_summation(tile_, vector_, bytes_, reductions_, p_.threads());
+    if (!s) return {};
+    return RowRegisters{summands(*s), held()};
+  }
+
+ private:
+  int size() const { return static_cast<int>(p_.nodes.size()); }
+  const Node& node(int i) const { return p_.nodes[static_cast<std::size_t>(i)]; }
+  bool live(int i) const { return live_[static_cast<std::size_t>(i)]; }
+
+  /// Finds the nodes on which stores depend, and among them the reductions and the tile that they reduce.
+  void mark_live() {
+    for (int i = size() - 1; i >= 0; --i) {
+      const Node& n = node(i);
+      if (n.kind == NodeKind::store) live_[static_cast<std::size_t>(i)] = true;
+      if (!live(i)) continue;
+      for (int in : n.in) live_[static_cast<std::size_t>(in)] = true;
+      if (n.kind != NodeKind::reduce) continue;
+      ++reductions_;
+      tile_ = node(n.in[0]).shape;
+      row_ = tile_;
+      row_.back() = 1;
+    }
+  }
+
+  /// Returns whether the lanes of a row can evaluate every node. Sets the width and size of the tiles' accesses.
+  bool suitable() {
+    for (int i = 0; i < size(); ++i) {
+      const Node& n = node(i);
+      if (!live(i)) continue;
+      if (number_of(n) >= 0) return false;
+      switch (n.kind) {
+        case NodeKind::map:
+          break;
+        case NodeKind::reduce:
+          if (n.carried || node(n.in[0]).shape != tile_ || n.shape != row_ || n.to != 1 ||
+              n.dim + 1 != static_cast<int>(tile_.size()))
+            return false;
+          break;
+        case NodeKind::load:
+        case NodeKind::store:
+          if (n.kind == NodeKind::store && n.shape != tile_ && n.shape != row_) return false;
+          if (n.shape == tile_ && !contiguous(n)) return false;
+          break;
+        default:
+          return false;
+      }
+    }
+    return true;
+  }
+
+  /// Returns whether the rows of the tile that node `n` loads or stores are contiguous and complete.
+  bool contiguous(const Node& n) {
+    const graph::KernelTensor& t = program_.tensors[static_cast<std::size_t>(n.tensor)];
+    const int last = static_cast<int>(tile_.size()) - 1;
+    if (t.strides[static_cast<std::size_t>(last)] != 1 || n.splits.back().overhang) return false;
+    vector_ = std::min(vector_, widest_copy(n, t, last, target_).vector);
+    bytes_ = std::max(bytes_, graph::whole_bytes(n.dtype));
+    return true;
+  }
+
+  /// Returns whether a tensor is both loaded and stored.
+  bool in_place() const {
+    std::set<int> loaded;
+    for (int i = 0; i < size(); ++i)
+      if (live(i) && node(i).kind == NodeKind::load) loaded.insert(program_.memory_of(node(i).tensor));
+    for (int i = 0; i < size(); ++i)
+      if (node(i).kind == NodeKind::store && loaded.contains(program_.memory_of(node(i).tensor))) return true;
+    return false;
+  }
+
+  /// Returns the loads and maps of the shape of the tile that several tasks (reductions and stores) need. Of values
+  /// that the same tasks need, only the last ones are returned: the others are evaluated with them.
+  std::set<int> held() const {
+    std::vector<std::set<int>> needed_by(p_.nodes.size());
+    const auto tile = [&](int i) {
+      return node(i).shape == tile_ && (node(i).kind == NodeKind::map || node(i).kind == NodeKind::load);
+    };
+    std::set<int> result;
+    for (int i = size() - 1; i >= 0; --i) {
+      if (!live(i) || !tile(i)) continue;
+      std::set<int>& tasks = needed_by[static_cast<std::size_t>(i)];
+      const std::vector<int> readers = p_.consumers(i);
+      for (int reader : readers) {
+        if (!live(reader)) continue;
+        if (!tile(reader))
+          tasks.insert(reader);
+        else
+          for (int t : needed_by[static_cast<std::size_t>(reader)]) tasks.insert(t);
+      }
+      const bool with_reader = std::ranges::any_of(readers, [&](int reader) {
+        return live(reader) && tile(reader) && needed_by[static_cast<std::size_t>(reader)] == tasks;
+      });
+      if (tasks.size() > 1 && !with_reader) result.insert(i);
+    }
+    return result;
+  }
+
+  const BlockProgram& p_;
+  const Program& program_;
+  const target::Target& target_;
+  std::vector<bool> live_;
+  Shape tile_, row_;  // shape of the tiles; of one value per row
+  int reductions_ = 0, vector_ = max_elements_per_step, bytes_ = 1;
+};
+
+}  // namespace
+
+std::optional<Summation> row_summation(const Shape& domain, int vector, int bytes, int reductions,
+                                       int threads) {
+  constexpr int sector = 32;
+  constexpr std::int64_t most = 32, few = 8;  // elements per thread
+  Summation s;
+  s.domain = s.sums = domain;
+  s.sums.back() = 1;
+  s.dim = static_cast<int>(domain.size()) - 1, s.length = domain.back();
+  const std::int64_t rows = graph::size(s.sums), elements = graph::size(domain);
+  std::int64_t least = 0;
+  for (; vector > 0; vector /= 2) {
+    if (s.length % vector != 0) continue;
+    for (int lanes = 2; lanes <= 32; lanes *= 2) {
+      const std::int64_t chunks = s.length / vector, each = ceil_div(chunks, lanes),
+                         lines = ceil_div(rows, threads / lanes), values = each * vector * lines;
+      const bool scattered = lanes * vector * bytes < 2 * sector && lanes < chunks;
+      if (scattered || values > most || (values > few && 2 * values * threads > 3 * elements)) continue;
+      // Instructions of a thread: two per access, one per element, and two per shuffle.
+      const std::int64_t shuffles = lines * reductions * (std::bit_width(static_cast<unsigned>(lanes)) - 1),
+                         instructions = 2 * each * lines + values + 2 * shuffles;
+      if (least > 0 && instructions >= least) continue;
+      least = instructions;
+      s.vector = vector, s.lanes = lanes, s.groups = threads / lanes;
+    }
+  }
+  return least > 0 ? std::optional(std::move(s)) : std::nullopt;
+}
+
+std::optional<RowRegisters> rows_in_registers(const KernelPlan& plan, const Program& program,
+                                              const target::Target& target) {
+  return Rows(plan, program, target).run();
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,149 @@
+// Rows in registers: which thread has which elements, which kernels have them, and that the proof of registers notices
+// every value that is missing.
+#include "select/row_registers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "graph/builder.hpp"
+#include "graph/error.hpp"
+#include "plan/plan.hpp"
+#include "target/target.hpp"
+#include "verify/verify_registers.hpp"
+
+namespace zellige::plan {
+namespace {
+
+TEST(RowSummation, OfRandomTilesTakesEachElementOnceInOneWarpPerRow) {
+  std::mt19937 random(7);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  int taken = 0;
+  for (int i = 0; i < 400; ++i) {
+    const int vector = 1 << below(4), threads = 32 << below(4);
+    const Shape domain{1 + below(3), 1 + below(12), 2 + below(1100)};
+    const std::optional<Summation> s = row_summation(domain, vector, 2, 1 + below(2), threads);
+    if (!s) continue;
+    ++taken;
+    const Context c = summands(*s);
+    const std::string where =
+        fmt::format("{} by {} in {} threads: {}", graph::to_string(domain), vector, threads, layouts(c));
+    EXPECT_LE(c.values(), 32) << where;
+    EXPECT_EQ(c.parts(), 1) << where;
+    EXPECT_TRUE(whole_lines(c)) << where;
+    EXPECT_TRUE(lines_of(lines(c), c)) << where;
+    std::vector<int> times(static_cast<std::size_t>(graph::size(domain)), 0);
+    std::vector<int> warp(static_cast<std::size_t>(domain[0] * domain[1]), -1);
+    for_each(EvaluatedLayout(c), [&](int thread, int, const Shape& at) {
+      if (at.empty() || !inside(at, domain)) return;
+      ++times.at(static_cast<std::size_t>(linear(at, domain)));
+      int& of = warp.at(static_cast<std::size_t>(at[0] * domain[1] + at[1]));
+      EXPECT_TRUE(of < 0 || of == thread / 32) << where;
+      of = thread / 32;
+    });
+    EXPECT_TRUE(std::ranges::all_of(times, [](int n) { return n == 1; })) << where;
+    // Every lane of a row has its result.
+    const Context results = lines(c);
+    EXPECT_EQ(results.holders(), c.lanes()) << where;
+    const EvaluatedLayout rows(results), all(c);
+    for_each(all, [&](int thread, int value, const Shape& at) {
+      if (at.empty()) return;
+      Shape row = at;
+      row.back() = 0;
+      EXPECT_EQ(rows.at(thread, line_of(c, value)), row) << where;
+    });
+  }
+  EXPECT_GE(taken, 60);
+}
+
+TEST(RowSummation, TakesWideAccessesAndFewShuffles) {
+  const auto of = [](const Shape& domain, int vector, int bytes, int threads) {
+    const std::optional<Summation> s = row_summation(domain, vector, bytes, 2, threads);
+    return s ? fmt::format("{} lanes by {}", s->lanes, s->vector) : "none";
+  };
+  EXPECT_EQ(of({4, 1024}, 8, 2, 128), "32 lanes by 8");
+  EXPECT_EQ(of({4, 141}, 1, 2, 128), "32 lanes by 1");
+  EXPECT_EQ(of({4, 390}, 4, 4, 128), "32 lanes by 2");  // 4 do not divide the row
+  EXPECT_EQ(of({128, 3}, 1, 4, 128), "4 lanes by 1");   // adjacent rows are adjacent in memory
+  EXPECT_EQ(of({4, 1025}, 1, 4, 128), "none");          // more than 32 elements per thread
+  EXPECT_EQ(of({1, 1024}, 8, 2, 128), "none");          // three of four warps would be idle
+}
+
+/// A softmax, a norm or a sum of `rows` rows of `length` elements.
+graph::KernelGraph rows_of(const char* what, std::int64_t rows, std::int64_t length,
+                           graph::DType dtype = graph::DType::f16) {
+  graph::Builder b(what);
+  const auto x = b.input("X", {rows, length}, dtype);
+  const std::string name = what;
+  b.output(name == "softmax"    ? softmax(x, 1)
+           : name == "rms_norm" ? rms_norm(x, b.input("W", {length}, dtype), 1e-5)
+                                : mean(x, 1, true),
+           "Y");
+  return b.build();
+}
+
+TEST(RowRegisters, NeedNoSharedMemoryAndNoBarrier) {
+  for (const char* target : {"sm_80", "sm_90a"})
+    for (const char* what : {"softmax", "rms_norm", "mean"})
+      for (std::int64_t length : {141, 256, 390}) {
+        const Plan plan = make_plan(rows_of(what, 96, length), target::find(target));
+        ASSERT_EQ(plan.kernels.size(), 1u);
+        const KernelPlan& k = plan.kernels[0];
+        const std::string where = fmt::format("{} of {} on {}\n{}", what, length, target, print(plan));
+        EXPECT_TRUE(k.buffers.empty()) << where;
+        EXPECT_EQ(k.shared_bytes, 0) << where;
+        for (const Step& s : k.schedule.agents.at(0).steps) EXPECT_FALSE(as<Barrier>(s)) << where;
+        // Softmax keeps its operand and the exponentials, a norm its operand; the sum reads its operand once.
+        const auto held = std::ranges::count(k.tasks, TaskKind::to_registers, &Task::kind);
+        EXPECT_EQ(held, std::string(what) == "softmax"    ? 2
+                        : std::string(what) == "rms_norm" ? 1
+                                                          : 0)
+            << where;
+      }
+}
+
+TEST(RowRegisters, AreNotUsedForLongRows) {
+  const Plan plan = make_plan(rows_of("softmax", 64, 4000), target::find("sm_90a"));
+  EXPECT_FALSE(plan.kernels.at(0).buffers.empty());
+}
+
+std::string verdict(const KernelPlan& k) {
+  try {
+    verify_registers(k);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(RowRegisters, AreRefusedWithoutTheTaskThatFillsThem) {
+  const Plan plan = make_plan(rows_of("softmax", 96, 141), target::find("sm_90a"));
+  const KernelPlan& k = plan.kernels.at(0);
+  EXPECT_EQ(verdict(k), "");
+  int removed = 0;
+  for (std::size_t i = 0; i < k.schedule.agents[0].steps.size(); ++i) {
+    const Step& step = k.schedule.agents[0].steps[i];
+    if (step.task < 0 || k.tasks[static_cast<std::size_t>(step.task)].kind == TaskKind::to_global) continue;
+    KernelPlan without = k;
+    without.schedule.agents[0].steps.erase(without.schedule.agents[0].steps.begin() +
+                                           static_cast<std::ptrdiff_t>(i));
+    EXPECT_NE(verdict(without), "") << print(k.schedule, step, false);
+    ++removed;
+  }
+  EXPECT_EQ(removed, 6);  // two values, two reductions of two tasks each
+}
+
+TEST(RowRegisters, AreRefusedInAnotherLayoutThanTheReaders) {
+  const Plan plan = make_plan(rows_of("softmax", 96, 141), target::find("sm_90a"));
+  KernelPlan k = plan.kernels.at(0);
+  const auto hold = std::ranges::find(k.tasks, TaskKind::to_registers, &Task::kind);
+  ASSERT_NE(hold, k.tasks.end());
+  k.contexts.push_back(
+      blocked_layout(k.contexts[static_cast<std::size_t>(hold->context)].domain, 1, 1, k.program.threads()));
+  hold->context = static_cast<int>(k.contexts.size()) - 1;
+  EXPECT_NE(verdict(k).find("takes it for"), std::string::npos) << verdict(k);
+}
+
+}  // namespace
+}  // namespace zellige::plan
