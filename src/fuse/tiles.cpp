@@ -123,7 +123,8 @@ class Tilings {
   }
 
   /// Returns the tilings. If the group has matmuls, their tile sizes are those of the table `products`
-  /// (tensor cores) or `products_by_threads` (FMA). Otherwise a block has about 8192 or 2048 elements.
+  /// (tensor cores) or `products_by_threads` (FMA). Otherwise a block has about 8192 or 2048 elements, or whole rows
+  /// in each of its warps.
   std::vector<Tiles> run() {
     if (by_threads_)
       for (const auto& [m, n, k, threads] : products_by_threads) add({m, n}, k, threads);
@@ -131,6 +132,7 @@ class Tilings {
       of_products();
     else
       for (std::int64_t elements : {8192, 2048}) rows(elements);
+    if (!products_) rows_of_warps();
     return std::exchange(result_, {});
   }
 
@@ -332,6 +334,39 @@ class Tilings {
       for (const int threads : {threads_of(elements), 512, 1024})
         if (threads <= 256 || longest >= 4 * threads) finish(grid, row_tile, threads, padded);
     }
+  }
+
+  /// Returns whether the group has a reduction, and every reduction is along the last axis of its operand.
+  bool rows_are_reduced() const {
+    const auto summed = [&](int axis) { return axis >= 0 && axes_.axes[axis].summed; };
+    return std::ranges::any_of(axes_.axes, [](const auto& axis) { return axis.summed; }) &&
+           std::ranges::none_of(axes_.of, [&](const std::vector<int>& of) {
+             return !of.empty() && std::any_of(of.begin(), of.end() - 1, summed);
+           });
+  }
+
+  /// Adds the tiling in which a block of 128 threads has about 8 elements per thread of rows that are reduced, and
+  /// each warp has as many whole rows as the others. Adds none if another tiling has that, or if rows have more than
+  /// 1024 elements.
+  void rows_of_warps() {
+    constexpr std::int64_t threads = 128, warps = threads / 32, longest = 1024;
+    const std::int64_t row = std::ranges::max(unsplit_sizes());
+    if (loop_axis_ >= 0 || !rows_are_reduced() || row < 2 || row > longest) return;
+    std::vector<std::pair<std::int64_t, Candidate>> grid;
+    for (const Candidate& c : cuts_) grid.emplace_back(c.shared, c);
+    const auto rows = std::ranges::min_element(grid, {}, [](const auto& g) { return g.second.back; });
+    if (rows == grid.end() || rows->second.axes.size() > 1) return;
+    const int axis = rows->second.axes[0];
+    for (const Tiles& t : result_)
+      for (const Cut& c : t.grid)
+        if (c.axes == std::vector{axis} && !t.extents.contains(axis) &&
+            whole(axis) / c.blocks % (t.threads / 32) == 0)
+          return;
+    const std::int64_t few = std::bit_floor(static_cast<std::uint64_t>(8 * threads / row)),
+                       tile = std::min(whole(axis), std::max(warps, few));
+    rows->first = (whole(axis) + tile - 1) / tile;
+    const std::int64_t padded = rows->first * tile;
+    finish(grid, row_tile, threads, padded == whole(axis) ? Extents{} : Extents{{axis, padded}});
   }
 
   /// Adds the tiling with this grid, K tile `k` and `threads` threads, if it is new and its tiles fit into

@@ -12,6 +12,7 @@
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "plan/plan.hpp"
 #include "run/emulate_graph.hpp"
 
 namespace zellige::fuse {
@@ -105,6 +106,41 @@ TEST(FuseRows, AreRightInEveryNumberOfKernels) {
     run::expect_as_reference(assemble(g, {{ops, {k}, 0}}).graph, inputs, step, std::max(1e-6, step / 100),
                              target);
   }
+}
+
+// Rows of up to 1024 elements are in registers in some tilings, in others in shared memory.
+TEST(FuseRows, ShortOnesAreRightInEveryTiling) {
+  const char* more = std::getenv("ZELLIGE_ROWS");
+  const int draws = more ? std::atoi(more) : static_cast<int>(operators().size());
+  int planned = 0, in_registers = 0;
+  for (int i = 0; i < draws; ++i) {
+    std::mt19937 random(static_cast<unsigned>(i));
+    const Operator& o = operators()[static_cast<std::size_t>(i) % operators().size()];
+    const auto rows = static_cast<std::int64_t>(1 + random() % 70),
+               length = static_cast<std::int64_t>(2 + random() % (random() % 2 == 0 ? 300 : 1023));
+    const DType dtype = std::array{DType::f32, DType::f16, DType::bf16}[random() % 3];
+    const char* target = random() % 2 == 0 ? "sm_80" : "sm_90a";
+    SCOPED_TRACE(
+        fmt::format("draw {}: {} of {} x {} {} on {}", i, o.name, rows, length, graph::name(dtype), target));
+    const KernelGraph g = graph_of(o, rows, length, dtype);
+    std::vector<int> ops;
+    for (std::size_t op = 0; op < g.ops.size(); ++op) ops.push_back(static_cast<int>(op));
+    std::string why;
+    const bool exact = o.kernels == 2 && std::string(o.name) != "add_rms_norm";
+    std::vector<graph::Array> inputs;
+    for (int t : g.inputs)
+      inputs.push_back(numbers(g.tensors[static_cast<std::size_t>(t)].shape, dtype, exact, random));
+    const double step = dtype == DType::f32 ? 2e-5 : std::ldexp(1.0, -graph::format(dtype).mantissa);
+    for (const Kernel& k : kernels_of(g, ops, target::find(target), why)) {
+      if (k.parts.size() != 1) continue;
+      const KernelGraph fused = assemble(g, {{ops, {k}, 0}}).graph;
+      run::expect_as_reference(fused, inputs, step, std::max(1e-6, step / 100), target);
+      ++planned;
+      in_registers += plan::make_plan(fused, target::find(target)).kernels.at(0).shared_bytes == 0;
+    }
+  }
+  EXPECT_GE(planned, draws);
+  EXPECT_GE(3 * in_registers, planned);
 }
 
 std::size_t kernels_of_optimized(const Operator& o, std::int64_t rows, std::int64_t length,
