@@ -332,9 +332,11 @@ class Pricing {
       if (n.kind != NodeKind::load || copy.row) continue;
       const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);
       if (reads > 0) {
-        // Read directly. The first round is part of every kernel's latency and does not count.
+        // Read directly. The first round is part of every kernel's latency and does not count. Rows that are held in
+        // registers are loaded at a time.
         const double passes = stays_in_l1(n) ? 1 : reads;
-        k.rounds += std::max(0.0, passes * std::ceil(each / reads_at_a_time) - 1) * iterations_of(n);
+        const double together = holds_rows(plan_) ? each : reads_at_a_time;
+        k.rounds += std::max(0.0, passes * std::ceil(each / together) - 1) * iterations_of(n);
         continue;
       }
       k.rounds += std::ceil(each / loads_at_a_time) * iterations_of(n);
