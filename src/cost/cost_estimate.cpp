@@ -325,6 +325,14 @@ class Pricing {
       walk(agent.steps, [&](const Step& s, const Position&) {
         if (const Copy* copy = as<Copy>(s)) k.in_flight = std::max<double>(k.in_flight, copy->guard_lag + 1);
       });
+    // Where rows are held in registers, other tensors, such as a norm's weights, are loaded after the reduction.
+    if (holds_rows(plan_)) {
+      int loads = 0, held = 0;
+      for (const Node& n : plan_.program.nodes) loads += n.kind == NodeKind::load;
+      for (const Task& t : plan_.tasks)
+        held += t.kind == TaskKind::to_registers && plan_.program.nodes[t.node].kind == NodeKind::load;
+      k.rounds += held > 0 && held < loads;
+    }
     // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
     for (const auto& [node, copy] : plan_.copies) {
       const double reads = in_place(node);

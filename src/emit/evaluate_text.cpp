@@ -13,13 +13,13 @@ using plan::TaskKind;
 
 namespace {
 
-/// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions.
-/// The stores of several iterations can then be delayed until after all loads of these iterations. `items`
-/// are the nest's loads, computations and stores.
-bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items) {
+/// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions, but
+/// bounds checks if `guarded`. The stores of several iterations can then be delayed until after all loads of
+/// these iterations. `items` are the nest's loads, computations and stores.
+bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items, bool guarded) {
   std::set<int> read, written;  // buffers read or written; -1: global memory
   for (const Item& item : items) {
-    if (item.kind == Item::Kind::guard || item.kind == Item::Kind::choose) return false;
+    if (item.kind == Item::Kind::choose || (item.kind == Item::Kind::guard && !guarded)) return false;
     if (item.kind == Item::Kind::read_shared) read.insert(item.buffer);
     if (item.kind == Item::Kind::read_global) read.insert(-1);
     if (item.kind != Item::Kind::leave) continue;
@@ -210,7 +210,7 @@ void KernelText::blocked_nest(const std::vector<int>& tasks) {
   for (const auto& [node, context] : plan_.context_of)
     registers = registers || &plan_.contexts[context] == &c;
   const char* counter = index_type(c.items(0) / c.vector() + threads());
-  constexpr int few = 8;
+  constexpr int few = 8, most = 32;  // iterations that are unrolled; whose stores may wait for all loads
   const bool whole = registers || c.steps(0) <= few;
   const std::optional<Share> lines =
       c.axes() > 1 ? std::optional(share(c, 1, {counter, "l", "line"})) : std::nullopt;
@@ -234,7 +234,7 @@ void KernelText::blocked_nest(const std::vector<int>& tasks) {
       if (c.axes() == 1 || static_cast<int>(d) == c.inner()) nest.at[d] = at[d];
     return nest;
   };
-  if (c.steps(0) > 1 && c.steps(0) <= few && reads_and_writes(plan_, items)) {
+  if (whole && c.steps(0) > 1 && c.steps(0) <= most && reads_and_writes(plan_, items, true)) {
     buffer_stores(items, c, "i", static_cast<int>(c.steps(0)), each, [&] { close(*s); });
   } else {
     in_full_steps(c, whole, [&](std::int64_t from, std::int64_t to) {
@@ -269,7 +269,7 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   const bool some = open_threads(c);
   prepare(items, {&c, {}, 0});
   out_.line("#pragma unroll");
-  if (c.row && reads_and_writes(plan_, items)) {
+  if (c.row && reads_and_writes(plan_, items, false)) {
     constexpr int limit = 16;
     const int together = std::gcd(c.values() / c.vector(), limit);
     const bool pairs = std::ranges::any_of(items, &Item::other);
@@ -308,6 +308,8 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
   close();
   const NestAt nest = each();
   for (const Item& item : items) {
+    if (item.kind == Item::Kind::guard) out_.open("if ({}) {{", text(condition(item, nest)));
+    if (item.kind == Item::Kind::guarded) out_.close();
     if (item.kind != Item::Kind::leave) continue;
     values_[item.in[0]] =
         value_named(fmt::format("{}[{}]", buffer_name(item), counter), c.vector(), values_[item.in[0]].type);
