@@ -46,7 +46,7 @@ def settle(c, k, first, missed):
     l2 = max(k["l2_bytes"] / c["l2"] * 1e-3, busiest * k["l2_bytes"] / k["launched"] / c["l2_cycle"] * cycle)
     load_time = k["trips"] * c["load"] / k["in_flight"] if k["trips"] > 1 else 0
     latency = waves * (max(load_time, k["chain"] * c["step"]) + k["barriers"] * (c["barrier"] + (k["warps"] - 4) * c["barrier_warp"])) * cycle
-    parts = [missed * k["dram_bytes"] / c["dram"] * 1e-3, l2, busiest * k["wavefronts"] * cycle,
+    parts = [max(missed * k["dram_bytes"] / c["dram"] * 1e-3, l2), busiest * k["wavefronts"] * cycle,
              busiest * k["tensor_cycles"] * cycle, busiest * k["slots"] / 4 * cycle, latency]
     slowest, total = max(parts), sum(parts)
     exposed = c["rest"] + (1 - c["rest"]) / max(1.0, k["trips"] * min(busiest, k["blocks_each"]))
