@@ -225,7 +225,8 @@ constexpr Rule table[] = {
      whole_weight},
     {"slice after view", "a reshape splits a slice of a matmul's columns into heads", slice_after_view},
     {"leading ones",
-     "a norm, softmax or matmul reads, row by row, a reshape that adds or removes leading dimensions of 1; or "
+     "a norm, softmax or matmul reads, row by row, a reshape that adds or removes leading dimensions of 1; "
+     "or "
      "a sum or product of vectors reads a row as a vector",
      leading_ones},
     {"bias before view", "a vector is added to a reshape that splits the last dimension, split as it",
