@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "fuse/excerpt.hpp"
+#include "candidate/excerpt.hpp"
 
 namespace zellige::fuse {
 namespace {

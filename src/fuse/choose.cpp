@@ -8,10 +8,10 @@
 #include <queue>
 #include <set>
 
+#include "candidate/steps.hpp"
 #include "fuse/branches.hpp"
 #include "fuse/groups.hpp"
 #include "fuse/kinds.hpp"
-#include "fuse/steps.hpp"
 #include "fuse/waits.hpp"
 #include "graph/error.hpp"
 #include "graph/view.hpp"

@@ -7,7 +7,7 @@
 // kinds are planned. If groups of a cover depend on each other in a cycle, one of them is excluded. A note
 // reports each search limit that was reached.
 #pragma once
-#include "fuse/kernel.hpp"
+#include "candidate/kernel.hpp"
 #include "rewrite/watch.hpp"
 
 namespace zellige::fuse {

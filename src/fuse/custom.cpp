@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "candidate/kernel.hpp"
 #include "fuse/choose.hpp"
-#include "fuse/kernel.hpp"
 #include "rewrite/decompose.hpp"
 #include "rewrite/roundings.hpp"
 #include "tiling/tile.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 #include <tuple>
 
-#include "fuse/excerpt.hpp"
-#include "fuse/steps.hpp"
+#include "candidate/excerpt.hpp"
+#include "candidate/steps.hpp"
 #include "graph/view.hpp"
 
 namespace zellige::fuse {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "candidate/excerpt.hpp"
+#include "candidate/kernel.hpp"
 #include "fuse/cover.hpp"
-#include "fuse/excerpt.hpp"
-#include "fuse/kernel.hpp"
 #include "graph/graph.hpp"
 #include "target/target.hpp"
 

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "candidate/kernel.hpp"
 #include "fuse/custom.hpp"
-#include "fuse/kernel.hpp"
 #include "run/cache.hpp"
 
 namespace zellige::run {

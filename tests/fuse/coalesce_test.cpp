@@ -1,6 +1,6 @@
 // Elementwise groups: contiguous dimensions are one, so that tiles do not depend on the shape; and dimensions that
 // are broadcast, permuted or padded stay apart. ZELLIGE_COALESCE=100 draws more graphs.
-#include "fuse/coalesce.hpp"
+#include "candidate/coalesce.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "../all_cases.hpp"
+#include "candidate/kernel.hpp"
 #include "fuse/fuse.hpp"
-#include "fuse/kernel.hpp"
 #include "graph/builder.hpp"
 #include "graph/validate.hpp"
 #include "rewrite/heads.hpp"

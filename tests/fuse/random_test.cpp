@@ -6,10 +6,10 @@
 #include <cstdlib>
 
 #include "../all_cases.hpp"
+#include "candidate/steps.hpp"
 #include "fuse/assemble.hpp"
 #include "fuse/fuse.hpp"
 #include "fuse/groups.hpp"
-#include "fuse/steps.hpp"
 #include "graph/validate.hpp"
 #include "json/json.hpp"
 #include "plan/plan.hpp"

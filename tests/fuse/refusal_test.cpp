@@ -1,7 +1,7 @@
 // Groups that no rule fuses into one kernel: the whole reason, as in the notes.
 #include <gtest/gtest.h>
 
-#include "fuse/kernel.hpp"
+#include "candidate/kernel.hpp"
 #include "graph/builder.hpp"
 
 namespace zellige::fuse {

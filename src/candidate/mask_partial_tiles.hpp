@@ -7,7 +7,7 @@
 // the reduction where it reads them: 0 for a sum, −∞ for a maximum. Otherwise a mask by length is inserted
 // before the reduction, or an existing mask is extended.
 #pragma once
-#include "fuse/axes.hpp"
+#include "candidate/axes.hpp"
 
 namespace zellige::fuse {
 

@@ -1,4 +1,4 @@
-#include "fuse/split_extent.hpp"
+#include "candidate/split_extent.hpp"
 
 #include <algorithm>
 

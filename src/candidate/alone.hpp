@@ -1,6 +1,6 @@
 // Makes a separate graph of one kernel, so that it can be planned and priced alone.
 #pragma once
-#include "fuse/kernel.hpp"
+#include "candidate/kernel.hpp"
 
 namespace zellige::fuse {
 

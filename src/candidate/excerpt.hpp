@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "fuse/kernel.hpp"
+#include "candidate/kernel.hpp"
 
 namespace zellige::fuse {
 

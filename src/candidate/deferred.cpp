@@ -1,4 +1,4 @@
-#include "fuse/deferred.hpp"
+#include "candidate/deferred.hpp"
 
 #include "graph/dtype.hpp"
 

@@ -1,4 +1,4 @@
-#include "fuse/excerpt.hpp"
+#include "candidate/excerpt.hpp"
 
 #include <fmt/format.h>
 

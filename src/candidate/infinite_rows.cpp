@@ -1,4 +1,4 @@
-#include "fuse/infinite_rows.hpp"
+#include "candidate/infinite_rows.hpp"
 
 #include <algorithm>
 #include <utility>

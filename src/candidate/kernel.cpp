@@ -1,4 +1,4 @@
-#include "fuse/kernel.hpp"
+#include "candidate/kernel.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,13 +7,13 @@
 #include <tuple>
 #include <utility>
 
+#include "candidate/alone.hpp"
+#include "candidate/coalesce.hpp"
+#include "candidate/mask_partial_tiles.hpp"
+#include "candidate/merge.hpp"
+#include "candidate/tiles.hpp"
 #include "cost/cost_estimate.hpp"
 #include "cost/estimate.hpp"
-#include "fuse/alone.hpp"
-#include "fuse/coalesce.hpp"
-#include "fuse/mask_partial_tiles.hpp"
-#include "fuse/merge.hpp"
-#include "fuse/tiles.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "reference/structure.hpp"

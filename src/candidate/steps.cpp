@@ -1,4 +1,4 @@
-#include "fuse/steps.hpp"
+#include "candidate/steps.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "fuse/coalesce.hpp"
+#include "candidate/coalesce.hpp"
 
 #include <algorithm>
 #include <utility>

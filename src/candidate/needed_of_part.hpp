@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-#include "fuse/deferred.hpp"
+#include "candidate/deferred.hpp"
 
 namespace zellige::fuse {
 

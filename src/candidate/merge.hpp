@@ -6,7 +6,7 @@
 // rescaled from the maximum m_p of its block to the overall maximum M: sum_p s_p exp(c (M - m_p)), where c is
 // Partial::coefficient (-1 for sums of exp(x - m)).
 #pragma once
-#include "fuse/body.hpp"
+#include "candidate/body.hpp"
 
 namespace zellige::fuse {
 

@@ -1,4 +1,4 @@
-#include "fuse/alone.hpp"
+#include "candidate/alone.hpp"
 
 #include <map>
 #include <utility>

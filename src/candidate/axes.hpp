@@ -7,7 +7,7 @@
 // The grid may split an axis over blocks if no step reduces over the axis, and no step needs the whole axis
 // in one block. The kernel's loop may run along an axis that a step reduces over.
 #pragma once
-#include "fuse/steps.hpp"
+#include "candidate/steps.hpp"
 
 namespace zellige::fuse {
 

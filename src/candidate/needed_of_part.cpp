@@ -1,4 +1,4 @@
-#include "fuse/needed_of_part.hpp"
+#include "candidate/needed_of_part.hpp"
 
 #include <algorithm>
 

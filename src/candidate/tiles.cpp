@@ -1,11 +1,11 @@
-#include "fuse/tiles.hpp"
+#include "candidate/tiles.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <set>
 #include <utility>
 
-#include "fuse/split_extent.hpp"
+#include "candidate/split_extent.hpp"
 #include "graph/ops.hpp"
 #include "lower/product_tiles.hpp"
 

@@ -1,12 +1,12 @@
-#include "fuse/body.hpp"
+#include "candidate/body.hpp"
 
 #include <algorithm>
 #include <cfloat>
 #include <set>
 #include <utility>
 
-#include "fuse/infinite_rows.hpp"
-#include "fuse/needed_of_part.hpp"
+#include "candidate/infinite_rows.hpp"
+#include "candidate/needed_of_part.hpp"
 #include "graph/block_writer.hpp"
 #include "graph/error.hpp"
 

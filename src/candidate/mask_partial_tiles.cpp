@@ -1,4 +1,4 @@
-#include "fuse/mask_partial_tiles.hpp"
+#include "candidate/mask_partial_tiles.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "fuse/axes.hpp"
+#include "candidate/axes.hpp"
 
 #include <algorithm>
 #include <map>

@@ -25,8 +25,8 @@
 #include <map>
 #include <string>
 
-#include "fuse/axes.hpp"
-#include "fuse/deferred.hpp"
+#include "candidate/axes.hpp"
+#include "candidate/deferred.hpp"
 
 namespace zellige::fuse {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fuse/steps.hpp"
+#include "candidate/steps.hpp"
 
 namespace zellige::fuse {
 

@@ -1,4 +1,4 @@
-#include "fuse/merge.hpp"
+#include "candidate/merge.hpp"
 
 #include <algorithm>
 #include <cfloat>

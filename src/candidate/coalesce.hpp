@@ -8,7 +8,7 @@
 //
 // The kernel reads and writes its tensors through reshapes, which cost nothing.
 #pragma once
-#include "fuse/steps.hpp"
+#include "candidate/steps.hpp"
 #include "target/target.hpp"
 
 namespace zellige::fuse {

@@ -10,7 +10,7 @@
 #pragma once
 #include <vector>
 
-#include "fuse/deferred.hpp"
+#include "candidate/deferred.hpp"
 
 namespace zellige::fuse {
 
