@@ -13,13 +13,15 @@ using plan::TaskKind;
 
 namespace {
 
-/// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions, but
-/// bounds checks if `guarded`. The stores of several iterations can then be delayed until after all loads of
-/// these iterations. `items` are the nest's loads, computations and stores.
+/// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions. The
+/// stores of several iterations can then be delayed until after all loads of these iterations. If `guarded`, a
+/// nest that reads global memory may have bounds checks. `items` are the nest's loads, computations and stores.
 bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items, bool guarded) {
   std::set<int> read, written;  // buffers read or written; -1: global memory
+  bool checked = false;
   for (const Item& item : items) {
-    if (item.kind == Item::Kind::choose || (item.kind == Item::Kind::guard && !guarded)) return false;
+    if (item.kind == Item::Kind::choose) return false;
+    checked = checked || item.kind == Item::Kind::guard;
     if (item.kind == Item::Kind::read_shared) read.insert(item.buffer);
     if (item.kind == Item::Kind::read_global) read.insert(-1);
     if (item.kind != Item::Kind::leave) continue;
@@ -27,6 +29,7 @@ bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& ite
     if (kind != TaskKind::to_shared && kind != TaskKind::to_global) return false;
     if (kind == TaskKind::to_shared) written.insert(item.buffer);
   }
+  if (checked && !(guarded && read.contains(-1))) return false;
   return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
 }
 
