@@ -339,3 +339,8 @@ def _names(graph_module, module, own) -> list:
     if len(names) != own + len(given):
         return names
     return names[:own] + [name if source is None else source.name for name, source in zip(names[own:], given)]
+
+
+# An installed package has the name by its entry point; from a source tree it is registered here.
+if "zellige" not in torch._dynamo.list_backends(exclude_tags=()):
+    torch._dynamo.register_backend(backend, name="zellige")

@@ -189,3 +189,8 @@ def test_an_operand_that_is_given_twice(take):
     for function, x in ((lambda x: x @ x + 1, torch.randn(16, 16)), (lambda x: torch.addmm(x, x, x) * 2, torch.randn(16, 16)),
                         (lambda x: torch.bmm(x, x) + 1, torch.randn(2, 16, 16)), (lambda x: attention(x, x, x) * 2, torch.randn(1, 2, 16, 8))):  # fmt: skip
         report(function, x, take=take)
+
+
+def test_importing_the_backend_registers_its_name():
+    """Also where the package is not installed, so that no entry point names it."""
+    assert "zellige" in torch._dynamo.list_backends(exclude_tags=())
