@@ -21,16 +21,21 @@ void KernelText::lanes_nest(const Task& task) {
             n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name), group, group > 1 ? "s" : "");
   const bool some = open_threads(c);
   const char* counter = index_type(c.items(1) + c.threads() / group);
-  const Share o = share(c, 1, {counter, "i", "o"});
+  using plan::Item;
+  const std::vector<Item> items = plan::evaluate(plan_, {static_cast<int>(&task - plan_.tasks.data())});
+  const auto any = [&](Item::Kind kind) {
+    return std::ranges::any_of(items, [&](const Item& i) { return i.kind == kind; });
+  };
+  const bool held = any(Item::Kind::in_registers);
+  // Lines beyond the last one need no check where no memory is read: nobody uses their sums.
+  const bool checked = !held || any(Item::Kind::read_shared) || any(Item::Kind::read_global);
+  const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = checked});
   NestAt nest{&c, coordinate(counter, o.item, c, 1), 0, o.step};
-  const std::vector<plan::Item> items = plan::evaluate(plan_, {static_cast<int>(&task - plan_.tasks.data())});
   prepare(items, nest);
   const std::int64_t to = product ? 1 : n.to;
   const char* along = index_type(c.items(0) * to + group * c.vector());
   nest.sum = fmt::format("sum{}[{}]", task.node, o.step);
-  const bool held = std::ranges::any_of(
-                 items, [](const plan::Item&item) { return item.kind == plan::Item::Kind::in_registers; }),
-             unrolled = held || c.steps(0) <= 16;
+  const bool unrolled = held || c.steps(0) <= 16;
   in_full_steps(c, unrolled, [&](std::int64_t first, std::int64_t last) {
     const Share k = share(c, 0,
                           {.type = along,
