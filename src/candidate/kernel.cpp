@@ -47,7 +47,7 @@ namespace {
 /// The share of the estimated time below which a plan is not expected to be. It is lower where the formula
 /// overestimates matmuls: for loops of matmuls alone, if warpgroups may run them, and for two matmuls with a
 /// step in between, whose results may remain in registers.
-constexpr double hopeful = 0.8, hopeful_of_matmuls = 0.6, hopeful_of_chains = 0.25;
+constexpr double hopeful = 0.8, hopeful_of_matmuls = 0.6, hopeful_of_chains = 0.38;
 
 /// Returns whether the block graph has a matmul for which dtype_is(d) is true, where d is the dtype of the
 /// matmul's first operand.
