@@ -160,7 +160,7 @@ class Program {
   std::vector<zellige_tensor_info> outputs() const {
     return all(zellige_program_outputs(handle_.get()), zellige_program_output);
   }
-  /// Returns a text that describes the program, for example its CUDA source (ZELLIGE_SOURCE) or its manifest.
+  /// Returns a string that describes the program, for example its CUDA source (ZELLIGE_SOURCE) or its manifest.
   std::string text(zellige_text which) const {
     char* text = nullptr;
     detail::check(zellige_program_text(handle_.get(), which, &text));

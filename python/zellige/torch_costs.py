@@ -118,7 +118,7 @@ def _of_node(node) -> Cost:
         return Cost(_product(made[0], *_operands(node)[-2:]), HEAVY["product"])
     if node.target is torch_own.ATTENTION:
         return Cost(_attention(made[0], *_operands(node)[:2], node.args[4]), HEAVY["attention"])
-    if node.target is aten.embedding.default:  # reads only as many rows of the table as it returns
+    if node.target is aten.embedding.default:  # reads only the number of rows of the table that it returns
         read = made
     kind = KINDS.get(node.target, SIMPLE)
     return Cost(kind.kernel + _bytes(read + made) / kind.bytes, kind.host)

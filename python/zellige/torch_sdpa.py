@@ -78,7 +78,7 @@ def _for_each_head(q, k, v):
 
 
 def _square(q, k, causal) -> bool:
-    """Returns true if all kernels apply the same causal mask: there is none, or there are as many queries as keys.
+    """Returns true if all kernels apply the same causal mask: there is none, or the numbers of queries and keys are equal.
     Otherwise the kernels place the mask's diagonal differently; torch's definition starts it at the first key."""
     return not causal or q.shape[2] == k.shape[2]
 

@@ -48,7 +48,7 @@ class Trace:
         return Array(self, name, dtype, shape)
 
     def capture(self, array) -> "Array":
-        """Returns a traced array that stands for `array`, which the function uses although it is not a parameter: it
+        """Returns a traced array that represents `array`, which the function uses although it is not a parameter: it
         becomes a constant input of the graph."""
         from . import exchange
 

@@ -74,8 +74,8 @@ Options options(const zellige_options& o, std::size_t inputs) {
   return made;
 }
 
-/// Returns the text that `which` selects, such as the CUDA source code. Throws Error if a program that was
-/// loaded from a manifest lacks this text.
+/// Returns the string that `which` selects, such as the CUDA source code. Throws Error if a program that was
+/// loaded from a manifest lacks this string.
 std::string text_of(const Program& program, zellige_text which) {
   const emit::Program& p = program.emitted();
   if (p.source.empty() && which != ZELLIGE_MANIFEST && which != ZELLIGE_TARGET && which != ZELLIGE_NOTES &&

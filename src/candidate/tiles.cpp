@@ -346,7 +346,7 @@ class Tilings {
   }
 
   /// Adds the tiling in which a block of 128 threads has about 8 elements per thread of rows that are reduced, and
-  /// each warp has as many whole rows as the others. Adds none if another tiling has that, or if rows have more than
+  /// all warps have equal numbers of whole rows. Adds none if another tiling has that, or if rows have more than
   /// 1024 elements.
   void rows_of_warps() {
     constexpr std::int64_t threads = 128, warps = threads / 32, longest = 1024;

@@ -68,7 +68,7 @@ double of_its_cycles(const Instruction&, bool a_in_shared, const target::Target&
 /// fraction of the reads that miss the L2.
 void settle(KernelCost&, const target::Target&, double launched, bool first_kernel, double missed);
 
-/// Returns the estimate as text: one line per kernel, with its expected time and the time of each resource.
+/// Returns the estimate as a string: one line per kernel, with its expected time and the time of each resource.
 std::string print(const CostEstimate&);
 
 }  // namespace zellige::plan

@@ -12,14 +12,14 @@
 
 namespace zellige::emit {
 
-/// Returns the text of NAME.h.
+/// Returns the source of NAME.h.
 std::string c_header(const Manifest&);
 
 /// Returns "const char* run_NAME(...)" without a semicolon or body.
 std::string c_signature(const Manifest&);
 
 /// Returns the beginning of the C source that defines run_NAME, the function that launches the program: helper
-/// functions for messages, then the signature of run_NAME and its checks of all addresses. The text ends after the
+/// functions for messages, then the signature of run_NAME and its checks of all addresses. The source ends after the
 /// declarations of the arrays `inputs` and `outputs`; the caller adds the launches, the return and the closing brace.
 std::string c_checks(const Manifest&);
 

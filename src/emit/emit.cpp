@@ -13,7 +13,7 @@ namespace zellige::emit {
 namespace {
 
 /// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. A kernel may run
-/// several block programs, each in some of its blocks; its grid has as many blocks as all `programs` together.
+/// several block programs, each in some of its blocks; its grid has the blocks of all `programs` together.
 KernelLaunch launch_of(std::span<const plan::KernelPlan> programs) {
   const plan::KernelPlan& k = programs[0];
   KernelLaunch launch;
@@ -81,7 +81,7 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
   return m;
 }
 
-/// Returns the headers that the source text `kernels` needs. It returns no others, because parsing headers is
+/// Returns the headers that the source `kernels` needs. It returns no others, because parsing headers is
 /// half of NVRTC's time for a small program.
 std::vector<const char*> headers_of(std::string_view kernels) {
   const auto calls = [&](std::string_view name) { return kernels.find(name) != kernels.npos; };

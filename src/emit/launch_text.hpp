@@ -39,7 +39,7 @@ class LaunchText {
     std::string function;
     std::int64_t begin, end;  // blocks
   };
-  /// Appends `text`, the source of the function `name`, unless a function with the same text (except for names) has
+  /// Appends `text`, the source of the function `name`, unless a function with the same source (except for names) has
   /// been emitted. Returns the name of the function to call. `is_kernel`: it is a __global__ function.
   std::string once(const std::string& text, const std::string& name, bool is_kernel);
   /// Emits the device function of a block program unless an equal one exists. Returns the name of the

@@ -8,7 +8,7 @@ namespace zellige::emit {
 namespace {
 
 /// Returns the character as an escape sequence of three octal digits. The sequence always has three digits,
-/// so that a digit that follows in the text does not become part of it.
+/// so that a digit that follows in the string does not become part of it.
 std::string octal(char c) { return fmt::format("\\{:03o}", static_cast<unsigned char>(c)); }
 
 }  // namespace

@@ -58,12 +58,12 @@ class Names {
 /// backslashes become '?', and no two '?' are adjacent (trigraphs).
 std::string printable(const std::string& name);
 
-/// Returns the text escaped for a string literal of any standard of C, C++ or CUDA. The value of the literal
+/// Returns the string escaped for a string literal of any standard of C, C++ or CUDA. The value of the literal
 /// is `text`.
 std::string in_literal(std::string_view text);
 
-/// Returns the text escaped for a string of the GNU assembler. The result consists of letters, digits, / . -
-/// _ and octal escapes, which stand for all other characters.
+/// Returns the string escaped for a string of the GNU assembler. The result consists of letters, digits, / . -
+/// _ and octal escapes, which represent all other characters.
 std::string in_assembler(std::string_view text);
 
 }  // namespace zellige::emit

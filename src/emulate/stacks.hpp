@@ -19,7 +19,7 @@ class Stacks {
   Stacks(const Stacks&) = delete;
 
   /// Provides at least `threads` slots, each with a Fiber. If there are fewer slots, allocates all of them
-  /// anew and discards the existing fibers. Throws Error if there is no memory.
+  /// again and discards the existing fibers. Throws Error if there is no memory.
   void reserve(unsigned threads);
 
   Fiber& fiber(unsigned i) const { return static_cast<Fiber&>(thread_of_stack(low(i))); }

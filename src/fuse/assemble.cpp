@@ -118,7 +118,7 @@ class Assembly {
     out_.ops.push_back(std::move(view));
     return seen->second;
   }
-  /// Returns a tensor name that is not used yet: `name` with as many underscores appended as necessary.
+  /// Returns a tensor name that is not used yet: `name` with the necessary number of underscores appended.
   std::string fresh(std::string name) {
     while (!names_.insert(name).second) name += '_';
     return name;

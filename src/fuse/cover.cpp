@@ -10,13 +10,13 @@
 namespace zellige::fuse {
 namespace {
 
-/// The set of covered places (operator numbers) after a given place p: bit i stands for place p + 1 + i.
+/// The set of covered places (operator numbers) after a given place p: bit i denotes place p + 1 + i.
 using Word = std::uint64_t;
 using Covered = std::span<const Word>;
 constexpr std::size_t word_bits = 64;
 
 /// Returns the places (operator numbers) of a piece (a candidate group) as a bit set of `words` words. Bit i
-/// stands for place first + 1 + i, where `first` is the piece's first place, which has no bit.
+/// denotes place first + 1 + i, where `first` is the piece's first place, which has no bit.
 std::vector<Word> covered_by(const Piece& piece, std::size_t words) {
   std::vector<Word> bits(words);
   for (std::size_t i = 1; i < piece.places.size(); ++i) {

@@ -11,7 +11,7 @@ constexpr std::int64_t mbarrier_bytes_each = 8;  // bytes per mbarrier
 
 std::string quoted(const std::string& what) { return what.empty() ? "" : fmt::format(" '{}'", what); }
 
-/// Returns the text of an access, for example "sA[i+2]" for the stage two iterations ahead. The stage is
+/// Returns the string of an access, for example "sA[i+2]" for the stage two iterations later. The stage is
 /// taken modulo the number of stages; outside loops i is 0.
 std::string access(const Schedule& s, const Access& a, bool in_loop) {
   if (a.tensor < 0 || a.tensor >= static_cast<int>(s.tensors.size()))

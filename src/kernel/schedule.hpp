@@ -238,7 +238,7 @@ auto* as(S& step) {
 /// Returns the index of the channel (a synchronised buffer, like a CUTLASS pipeline) that a step names; -1 if it
 /// names none.
 int channel_of(const Step&);
-/// Returns how many loop iterations ahead of the use of its result the step runs: the field guard_lag if the
+/// Returns how many loop iterations before the use of its result the step runs: the field guard_lag if the
 /// step is a copy or computation, otherwise 0.
 int guard_lag_of(const Step&);
 
@@ -308,18 +308,18 @@ int ranks_of(const Schedule&, int channel);
 /// initialise none.
 int arrivals_of(const Schedule&, int channel);
 
-/// Returns the complete schedule as text.
+/// Returns the complete schedule as a string.
 std::string print(const Schedule&);
-/// Returns one step as text: "copy 'load A' writes sA[i+2]", "wait_group 1". Stages are shown relative to the
+/// Returns one step as a string: "copy 'load A' writes sA[i+2]", "wait_group 1". Stages are shown relative to the
 /// iteration i if `in_loop`, otherwise as numbers.
 std::string print(const Schedule&, const Step&, bool in_loop);
-/// Returns a channel (a synchronised buffer, like a CUTLASS pipeline) as text: "channel ring: sA, 4 stages,
+/// Returns a channel (a synchronised buffer, like a CUTLASS pipeline) as a string: "channel ring: sA, 4 stages,
 /// producer -> consumer, mbarrier_bytes".
 std::string print(const Schedule&, const Channel&);
-/// Returns a warp role without its steps as text: "agent consumer: 8 warps, 232 registers a thread".
+/// Returns a warp role without its steps as a string: "agent consumer: 8 warps, 232 registers a thread".
 std::string heading(const Agent&);
-/// Returns a warp role's steps as text, one per line, loops indented. line(step, in_loop) must return the
-/// text of a step.
+/// Returns a warp role's steps as a string, one per line, loops indented. line(step, in_loop) must return the
+/// string of a step.
 std::string print(const Agent&, const std::function<std::string(const Step&, bool in_loop)>& line);
 
 }  // namespace zellige::plan

@@ -1,4 +1,4 @@
-// Eliminates concatenations in front of elementwise kernels: splits the kernel into one program per operand of the
+// Eliminates concatenations before elementwise kernels: splits the kernel into one program per operand of the
 // concatenation, each of which reads its operand directly. All programs run in one launch.
 //
 //   c = concat(x, y) along channels;  z = relu(c * scale)      // x has 32 channels, y has 64

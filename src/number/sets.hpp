@@ -15,7 +15,7 @@ namespace zellige::search {
 class Sets {
  public:
   using Index = std::uint32_t;
-  static constexpr Index empty = 0, many = ~Index{0};  // many: stands for all larger sets
+  static constexpr Index empty = 0, many = ~Index{0};  // many: denotes all larger sets
   static constexpr std::size_t capacity = 40;
 
   Sets() { kept_.emplace_back(); }
@@ -24,7 +24,7 @@ class Sets {
   Index single(std::uint64_t element) { return keep({element}); }
   /// Returns the index of the union of two sets, or `many` if the union has more than `capacity` numbers.
   Index join(Index a, Index b);
-  /// Returns the numbers of a set, ascending. Returns no numbers for `many`, which stands for all sets above
+  /// Returns the numbers of a set, ascending. Returns no numbers for `many`, which denotes all sets above
   /// the capacity.
   const std::vector<std::uint64_t>& elements(Index a) const { return kept_[a == many ? empty : a]; }
 

@@ -77,7 +77,7 @@ void start_copies(const KernelPlan& plan, Order& order) {
 constexpr std::int64_t bytes_in_flight = 48 * 1024;  // per multiprocessor: hides a latency of about 700 ns
 constexpr int max_stages = 8, max_ring_stages = 10;
 
-/// Returns the number of stages of a TMA producer's ring: as many as fit in shared memory. There are at least
+/// Returns the number of stages of a TMA producer's ring: the most that fit in shared memory. There are at least
 /// two if the loop has two iterations, because the consumer releases a stage only after it has acquired the
 /// next one.
 ///

@@ -44,7 +44,7 @@ struct PlanOptions {
 /// lacks, and Rejected if the verifier rejects the plan, which is a fault of Zellige.
 Plan make_plan(const graph::KernelGraph&, const target::Target&, const PlanOptions& = {});
 
-/// Returns the text that `zellige transpile --explain` prints for one kernel, or for all kernels of a plan.
+/// Returns the string that `zellige transpile --explain` prints for one kernel, or for all kernels of a plan.
 std::string print(const KernelPlan&, const Program&);
 std::string print(const Plan&);
 

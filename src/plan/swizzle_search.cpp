@@ -166,7 +166,7 @@ class Evaluator {
 
   // Returns a lower bound, over all candidates, of the wavefronts of one phase (lanes `first` to `end`) of
   // access `i`. Every candidate keeps each aligned run of `step` elements contiguous, so that the 128 bytes of
-  // the banks hold only c = 128 / (bytes per run) runs side by side. If lanes read words at the same offset
+  // the banks hold only c = 128 / (bytes per run) runs next to each other. If lanes read words at the same offset
   // within r different runs, at least r / c of these words are in the same bank.
   int min_wavefronts(const Instance& i, std::size_t first, std::size_t end, i64 step) const {
     const auto& lanes = patterns_[i.pattern];
@@ -248,7 +248,7 @@ bool fits_inside(const Footprint& t, const SwizzleChoice& c) {
   return true;
 }
 
-// Returns the candidate as text for SwizzleChoice::reason: "Swizzle<3,3,3> and rows 8 elements longer".
+// Returns the candidate as a string for SwizzleChoice::reason: "Swizzle<3,3,3> and rows 8 elements longer".
 std::string named(const SwizzleChoice& c) {
   const std::string bits = c.B ? fmt::format("Swizzle<{},{},{}>", c.B, c.M, c.S) : "";
   const std::string pad = c.shift ? fmt::format("rows {} elements longer", c.shift) : "";

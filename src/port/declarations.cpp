@@ -115,7 +115,7 @@ class Walk {
 
  private:
   /// Records the names that the block in braces at position i declares, or skips the block. The block belongs
-  /// to a namespace, class, function or expression; `words` are the tokens of the statement in front of it.
+  /// to a namespace, class, function or expression; `words` are the tokens of the statement before it.
   /// Returns the position after the block.
   std::size_t block(const Words& t, std::size_t i, Words& words) {
     const std::size_t last = skip_group(t, i, "{", "}");
@@ -217,7 +217,7 @@ class Walk {
   void add(const Words& w, std::size_t i) {
     if (i < w.size() && is_word(w[i].text) && !keywords.count(w[i].text)) put(w[i]);
   }
-  /// Returns the name with the open namespaces in front of it, such as A::b::name.
+  /// Returns the name with the open namespaces before it, such as A::b::name.
   std::string named(std::string_view name) const {
     std::string all;
     for (const std::string& p : path_) all += p + "::";

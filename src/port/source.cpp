@@ -5,7 +5,7 @@
 namespace zellige::port {
 namespace {
 
-/// Reads the text of a source into its tokens.
+/// Reads a source into its tokens.
 class Reader {
  public:
   explicit Reader(Source& s) : s_(s), text_(*s.text) {}
@@ -33,13 +33,13 @@ class Reader {
   }
 
  private:
-  /// Returns whether the text continues with `what` at the current position.
+  /// Returns whether the source continues with `what` at the current position.
   bool follows(std::string_view what) const { return text_.substr(at_, what.size()) == what; }
   /// Advances by n characters, and counts the lines.
   void step(std::size_t n) {
     for (; n > 0 && at_ < text_.size(); --n) line_ += text_[at_++] == '\n';
   }
-  /// Advances to the position after the next `end`, or to the end of the text if there is none.
+  /// Advances to the position after the next `end`, or to the end of the source if there is none.
   void skip_through(std::string_view end) {
     const std::size_t found = text_.find(end, at_ + 1);
     step(found == std::string_view::npos ? text_.size() - at_ : found + end.size() - at_);

@@ -28,7 +28,7 @@ using Counts = std::map<emulate::Counter, std::uint64_t>;
 /// is absent. Requires a complete plan: a schedule with all buffers placed.
 Counts predict(const KernelPlan&);
 
-/// Returns the nonzero counters as text: "barrier 5, mma 64".
+/// Returns the nonzero counters as a string: "barrier 5, mma 64".
 std::string print(const Counts&);
 
 }  // namespace zellige::plan

@@ -65,8 +65,8 @@ void Judge::sample() {
     const std::size_t rows = elements == 0 ? 0 : elements / static_cast<std::size_t>(a.shape.back());
     sampled_.push_back({std::vector<double>(elements), std::vector<double>(rows), 0, 0});
   }
-  // Runs as many samples (runs of the reference with random rounding) in parallel as memory allows. Each run stores
-  // its tensors, their errors and the deviations.
+  // Runs the number of samples (runs of the reference with random rounding) in parallel that memory allows. Each run
+  // stores its tensors, their errors and the deviations.
   const double memory =
       static_cast<double>(::sysconf(_SC_PAGESIZE)) * static_cast<double>(::sysconf(_SC_PHYS_PAGES));
   const int threads = threads_ > 0 ? threads_ : hardware_threads();

@@ -58,7 +58,7 @@ Tiling parse_tiling(std::string_view json, std::string_view source);
 /// `source` names the text in messages.
 bool is_decomposed(std::string_view json, std::string_view source);
 
-/// Returns the tiling as text: "operator 0: grid 128x1x1, loop 32, 128 threads; operator 2: ...".
+/// Returns the tiling as a string: "operator 0: grid 128x1x1, loop 32, 128 threads; operator 2: ...".
 std::string print(const Tiling&);
 
 }  // namespace zellige::retile

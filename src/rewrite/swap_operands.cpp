@@ -105,7 +105,7 @@ class OperandSwap {
     return true;
   }
 
-  /// Adds the store of a transposed tile, with a permute in front of it that transposes the tile back.
+  /// Adds the store of a transposed tile, with a permute before it that transposes the tile back.
   void store(const BlockOp& op) {
     BlockOp made = op;
     made.inputs = {permuted(op.inputs[0], shape(op.inputs[0]))};

@@ -60,7 +60,7 @@ class DeviceBytes {
   void fill(unsigned char value);
   void upload(const void* from, std::int64_t bytes, std::int64_t offset = 0);
   void download(void* to, std::int64_t bytes, std::int64_t offset = 0) const;
-  void copy(const DeviceBytes& from);  // copies as many bytes as this object has
+  void copy(const DeviceBytes& from);  // copies this object's number of bytes
 
  private:
   std::uint64_t address_ = 0;

@@ -5,7 +5,7 @@
 
 namespace zellige::search {
 
-/// Returns the result as text: a line with the answer, lines that say how it was found and, if the graphs
+/// Returns the result as a string: a line with the answer, lines that say how it was found and, if the graphs
 /// differ, the counterexample.
 std::string describe(const Equality&, const std::string& a, const std::string& b);
 /// Returns the result as one line of JSON.

@@ -178,7 +178,7 @@ class Decision {
   }
 
   /// Returns the answer if the graphs are equal at small sizes, as the finite fields `fields` have shown, and the
-  /// sizes that they declare (the given sizes) are not checked. A mean over 2048 and a mean over 8192 may be alike at
+  /// sizes that they declare (the given sizes) are not checked. A mean over 2048 and a mean over 8192 may be equal at
   /// small sizes, so the graphs must also be equal at other small sizes, at which different extents stay different.
   Equality only_small_agreement(const FieldTrials& fields) {
     std::string out_of_reach = "the given sizes are not to be checked";

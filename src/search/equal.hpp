@@ -17,7 +17,7 @@
 namespace zellige::search {
 
 enum class Answer : std::uint8_t { equal, different, undecided };
-/// Returns the answer as text: "equal", "different" or "undecided".
+/// Returns the answer as a string: "equal", "different" or "undecided".
 std::string_view name(Answer);
 
 /// Limits and options of a comparison. Work is in multiplications.

@@ -9,7 +9,7 @@
 // divided in another way.
 //
 // Equality at small sizes says little about the given sizes if different extents became equal: a mean over 2048
-// and a mean over 8192 then look alike. shrink_distinct() returns larger graphs, in which such extents differ.
+// and a mean over 8192 then look equal. shrink_distinct() returns larger graphs, in which such extents differ.
 #pragma once
 #include <vector>
 

@@ -91,7 +91,7 @@ class Chain {
   /// accumulators expects pairs of 8-column tiles.
   static std::int64_t in_pairs_of_tiles(std::int64_t columns) { return ceil_div(columns, 16) * 16; }
 
-  /// Returns an error text if instruction `row` would read padding that TMA does not fill with zeros;
+  /// Returns an error message if instruction `row` would read padding that TMA does not fill with zeros;
   /// otherwise an empty string. TMA fills only the ends of rows, which run along an operand's contiguous
   /// dimension. Hence a K that is no multiple of the instruction's K needs two operands in shared memory,
   /// both contiguous along K. An N that is no multiple of 16 needs a B that is contiguous along N.

@@ -181,7 +181,7 @@ struct Program {
   }
 };
 
-/// Returns the program as text, one node per line, as --explain prints it.
+/// Returns the program as a string, one node per line, as --explain prints it.
 std::string print(const BlockProgram&, const Program&);
 
 }  // namespace zellige::plan

@@ -373,7 +373,7 @@ class Simulation {
   }
 
   /// Rejects computation `e` of warp role `a` if it reads the accumulators of wgmma groups before the warp
-  /// role has waited for these groups. The groups are those of channel `channel`, which stands for a sequence
+  /// role has waited for these groups. The groups are those of channel `channel`, which denotes a sequence
   /// of wgmma groups.
   void check_registers_ready(int a, const Event& e, int channel) const {
     if (channel < 0 || s.schedule.channels[channel].by != Synchronisation::commit_group) return;

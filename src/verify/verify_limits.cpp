@@ -375,7 +375,7 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
     });
 }
 
-/// Returns the names of the kinds of the steps as one text, for comparison and messages.
+/// Returns the names of the kinds of the steps as one string, for comparison and messages.
 static std::string kinds(const std::vector<Step>& steps) {
   std::string text;
   for (const Step& step : steps) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(step));

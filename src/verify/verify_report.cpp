@@ -13,7 +13,7 @@ std::string subject(const State& s, const Touch& t) {
                      t.writes ? "writes" : "reads", cell_name(s, t.cell), describe(*t.event));
 }
 
-/// Returns the step of access t as text. Adds the warp role if it differs from that of access `seen_from`:
+/// Returns the step of access t as a string. Adds the warp role if it differs from that of access `seen_from`:
 /// "step 'load A' of iteration 0, of agent producer,".
 std::string who(const State& s, const Touch& t, const Touch& seen_from) {
   std::string text = describe(*t.event);
@@ -34,7 +34,7 @@ std::string touched(const State& s, const Touch& t, const Touch& seen_from) {
   return t.cell == seen_from.cell ? "it" : cell_name(s, t.cell) + " (same bytes)";
 }
 
-/// Returns a text that says how many asynchronous groups were committed after the group of access t, and how
+/// Returns a string that says how many asynchronous groups were committed after the group of access t, and how
 /// many the warp role has not waited for. The numbers count from the newest group, so they hold for the real
 /// loop as well as for the shortened one.
 std::string how_far_waited(const State& s, const Touch& t, std::int64_t committed) {

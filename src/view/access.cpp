@@ -172,7 +172,7 @@ void add(SharedAccess& a, std::vector<long long> lanes) {
 }
 
 // Adds the ldmatrix or stmatrix accesses that cover the tensor, each of `matrices` 8x8 matrices. Four
-// matrices are arranged 2 by 2, column by column; if the tensor has only 8 rows, all are side by side.
+// matrices are arranged 2 by 2, column by column; if the tensor has only 8 rows, all are next to each other.
 void place_matrices(SharedAccess& a, const SharedLayout& l, int matrices) {
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name), across = 1 - along;

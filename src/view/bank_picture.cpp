@@ -11,7 +11,7 @@ namespace {
 constexpr int banks = 32, bank_bytes = 4;
 
 // Returns the character by which the picture shows a wavefront: "1" for wavefront 0, then "2" to "9" and "a"
-// to "z", which also stands for all later wavefronts.
+// to "z", which also denotes all later wavefronts.
 std::string sign(int wavefront) {
   return std::string(1, "123456789abcdefghijklmnopqrstuvwxyz"[std::min(wavefront, 34)]);
 }

@@ -58,7 +58,7 @@ struct Picture {
   std::vector<Legend> legend = {};
 };
 
-/// Return a grid or a picture as text for a terminal.
+/// Return a grid or a picture as a string for a terminal.
 std::string text(const Grid&);
 std::string text(const Picture&);
 /// Returns the picture as an SVG file.

@@ -1,4 +1,4 @@
-"""The places of a kernel's source that can be mutated, and the source with all its mutants behind switches (mutant.hpp).
+"""The places of a kernel's source that can be mutated, and the source with all its mutants selected by switches (mutant.hpp).
 
     program = Program()
     text = program.switch(text, "gemm_sm90.hpp", swaps=0)

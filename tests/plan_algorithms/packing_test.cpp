@@ -109,7 +109,7 @@ TEST(Packing, EqualObjectsUnderOneAlignmentEqualTryingEveryOffset) {
   EXPECT_GT(searched, 0);
 }
 
-// The shared memory of an attention of Qwen2.5. Orders of equal objects multiply: all of them are 24 times as many nodes.
+// The shared memory of an attention of Qwen2.5. Orders of equal objects multiply: all of them take 24 times the nodes.
 TEST(Packing, EqualObjectsTakeNoSearchOfTheirOrders) {
   std::vector<Lifetime> objects;
   for (const auto& [size, end] : {std::pair{1216, 1},

@@ -173,7 +173,7 @@ DIFFERENT = {
 
 
 def price(function, inputs):
-    """Returns the number of kernels and the price of a function, compiled anew."""
+    """Returns the number of kernels and the price of a function, compiled again."""
     from zellige import torch_backend
 
     torch._dynamo.reset()

@@ -7,7 +7,7 @@
 //   bulk_copy_cluster(inbox, rank, mine, 512, full);   // into another block of the cluster, on its mbarrier
 //
 // If ordinary stores wrote the shared memory that a copy reads, every thread that wrote must first call
-// fence_proxy_async(), and then meet the issuing thread at a barrier.
+// fence_proxy_async(), and then synchronise with the issuing thread at a barrier.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>

@@ -167,7 +167,7 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
     return Copy_Atom<remove_cvref_t<decltype(traits)>, T>(traits);
   }
 
-  /// Issues one instruction if src or dst, both of rank 1, has as many elements as the instruction moves.
+  /// Issues one instruction if src or dst, both of rank 1, has the number of elements that the instruction moves.
   /// Otherwise the only mode of both tensors must be a tuple (V, Rest...), and one instruction is issued per
   /// coordinate of Rest.
   ZELLIGE_CALLS_BACK

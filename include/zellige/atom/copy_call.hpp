@@ -30,7 +30,7 @@ concept copy_like = requires {
   typename T::ThrID;
 };
 
-/// Issues the instruction of the traits once. `src` and `dst` are tensors of rank 1 with as many elements as
+/// Issues the instruction of the traits once. `src` and `dst` are tensors of rank 1 with the number of elements that
 /// the instruction moves. This overload, for UniversalCopy, assigns one element of type S to one of type D.
 template <class S, class D, tensor_like TS, tensor_like TD>
 ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> const&, TS const& src,

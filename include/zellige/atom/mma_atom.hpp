@@ -214,7 +214,7 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
 
  private:
   /// Fails to compile unless X has the modes of a partition: (V, M, K), (V, N, K) or (V, M, N). TV is the
-  /// instruction's layout of the operand, and V must have as many values as TV gives to a thread.
+  /// instruction's layout of the operand, and V must have the number of values that TV gives to a thread.
   template <class X, class TV>
   ZELLIGE_HOST_DEVICE static constexpr void require_partition() {
     static_assert(remove_cvref_t<X>::rank >= 3,

@@ -55,8 +55,8 @@ std::string to_text(ThrCopy<Tiled, I> const& c) {
   return "ThrCopy\n" + lines_text({{"ThrIdx", to_text(describe(c.thr_idx_))}}, 10) + to_text(Tiled{});
 }
 
-/// Returns the members of MMA_Traits<Op> as text, one per line: shape, layouts, and the element sizes of D, A, B and C
-/// in bits.
+/// Returns the members of MMA_Traits<Op> as a string, one per line: shape, layouts, and the element sizes of D, A, B
+/// and C in bits.
 template <class Op>
 std::string mma_traits_text() {
   using T = MMA_Traits<Op>;
@@ -65,7 +65,7 @@ std::string mma_traits_text() {
       {int(sizeof_bits<typename T::ValTypeD>::value), int(sizeof_bits<typename T::ValTypeA>::value),
        int(sizeof_bits<typename T::ValTypeB>::value), int(sizeof_bits<typename T::ValTypeC>::value)});
 }
-/// Returns the layouts of Copy_Traits<Op> as text, one per line.
+/// Returns the layouts of Copy_Traits<Op> as a string, one per line.
 template <class Op>
 std::string copy_traits_text() {
   using T = Copy_Traits<Op>;

@@ -90,8 +90,8 @@ inline std::string tiled_copy_text(Value const& tiler, Value const& tv, CopyAtom
          copy_atom_text(atom);
 }
 
-/// Returns the traits of a matrix instruction as text, one per line. `bits` are the element sizes of D, A, B and C in
-/// bits.
+/// Returns the traits of a matrix instruction as a string, one per line. `bits` are the element sizes of D, A, B and
+/// C in bits.
 inline std::string mma_traits_text(MmaAtomValue const& m, int const (&bits)[4]) {
   std::string text = "Shape_MNK: " + to_text(m.shape) + "\nThrID: " + to_text(m.threads) +
                      "\nALayout: " + mma_a_text(m.a) + "\nBLayout: " + to_text(m.b) +
@@ -103,7 +103,7 @@ inline std::string copy_traits_text(CopyAtomValue const& c) {
   return "ThrID: " + to_text(c.threads) + "\nSrcLayout: " + to_text(c.source) +
          "\nDstLayout: " + to_text(c.destination) + "\nRefLayout: " + to_text(c.reference);
 }
-/// Returns the fields of a wgmma shared-memory descriptor as text: swizzle mode, leading offset (lbo) and stride
+/// Returns the fields of a wgmma shared-memory descriptor as a string: swizzle mode, leading offset (lbo) and stride
 /// offset (sbo).
 inline std::string gmma_strides_text(GmmaStrides const& s) {
   return "layout_type=" + std::to_string(s.layout_type) + " lbo=" + std::to_string(s.leading) +

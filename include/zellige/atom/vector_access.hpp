@@ -392,7 +392,7 @@ ZELLIGE_ALGEBRA consteval long long step_out_of_line_of() {
     return step_out_of_line<typename X::layout_type, alignment / sizeof_bits_v<typename X::value_type>>();
 }
 /// True if all accesses of a copy from S to D are aligned and keep their elements contiguous, as far as static strides
-/// and swizzles tell.
+/// and swizzles show.
 template <class Traits, class S, class D>
 inline constexpr bool in_line =
     step_out_of_line_of<S, access_on<Traits, S, D>.source, access_on<Traits, S, D>.source_alignment>() == 0 &&

@@ -161,7 +161,7 @@ ZELLIGE_INLINE void bulk_commit() { ZELLIGE_ASYNC(bulk_commit); }
 /// Waits until at most the newest `pending` bulk groups of the thread are incomplete. With `read`, waits only
 /// until all older groups have read shared memory (PTX cp.async.bulk.wait_group.read).
 ZELLIGE_INLINE void bulk_wait(unsigned pending, bool read) { ZELLIGE_ASYNC(bulk_wait, pending, read); }
-/// Stands for a prefetch of `bytes` bytes at `p` to L2, which has no effect on the emulator. Reports an error
+/// Emulates a prefetch of `bytes` bytes at `p` to L2, which has no effect on the emulator. Reports an error
 /// of the kernel unless `p` is in global memory, and `p` and `bytes` are multiples of `alignment`. If
 /// `alignment` is 1, checks nothing.
 ZELLIGE_INLINE void prefetch(Place p, unsigned bytes, unsigned alignment) {

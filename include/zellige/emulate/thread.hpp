@@ -125,7 +125,7 @@ inline __attribute__((always_inline)) void count(Counter c, std::uint64_t n = 1)
   (*self().counters)[c] += n;
 }
 
-/// Reports an error of the kernel with the text `message`, at the source line of the call. Used by functions
+/// Reports an error of the kernel with the string `message`, at the source line of the call. Used by functions
 /// that check their arguments themselves, such as load_once. `tensor`: name of the tensor involved, or "".
 inline __attribute__((always_inline)) void fail_at(const char* tensor, const char* message) {
   Thread& t = self();

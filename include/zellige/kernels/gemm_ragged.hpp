@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(256, 1)
   const smem<T> sA = shared<T>("A", 0, Stages * Plan::a_size);
   const smem<T> sB = shared<T>("B", 2 * Stages * Plan::a_size, Stages * Plan::b_size);
 
-  // Copies the stage's rows of a row-major B: 32 rows per warp, as many at a time as its lanes have chunks for.
+  // Copies the stage's rows of a row-major B: 32 rows per warp, at a time the number for which its lanes have chunks.
   const auto copy_rows = [&](smem<T> to, int k0) {
     constexpr int chunks = BN / 8 + 1, at_once = 32 / chunks;
     const int c = lane % chunks;

@@ -59,7 +59,7 @@ requires(!detail::layout_or_tiler_among<A, B>) ZELLIGE_HOST_DEVICE
   return invoke<Op::evenly_divides>(a, b);
 }
 /// Returns true if no tile is partial when the tiler b divides a; false if b has more modes than a. `_` in b
-/// stands for the complete mode.
+/// denotes the complete mode.
 template <class A, class B>
 requires detail::layout_or_tiler_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto evenly_divides(A const& a,
                                                                                                B const& b) {

@@ -208,7 +208,7 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_row_major(S const& shape, Cur const& 
 }
 
 namespace detail {
-// The strides that LayoutLeft or LayoutRight stands for as a template argument of Layout. Undefined for a
+// The strides that LayoutLeft or LayoutRight denotes as a template argument of Layout. Undefined for a
 // layout, so that deduction of Layout's arguments continues.
 template <class Major, class S>
 struct compact_strides {};

@@ -94,7 +94,7 @@ inline constexpr Operation tensor_operations[] = {
      [](Tape& t, Operands const& o) {
        return text_of(t, gmma_atom(t, o[0].text, o[1].text, bits_of_type(o[2].text)));
      }},
-    // The following operations return the text that they print, not a value in CuTe's notation.
+    // The following operations return the string that they print, not a value in CuTe's notation.
     {"print_tensor", "print_tensor", "t", Op::count,
      [](Tape&, Operands const& o) { return tensor_text(o[0].value, false); }},
     {"ostream_tensor", "ostream_tensor", "t", Op::count,

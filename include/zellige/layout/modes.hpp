@@ -57,7 +57,7 @@ template <int N, layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   return invoke<Op::prepend_to>(t, Int<N>{}, x);
 }
-/// Returns modes B to N - 1 of t; N = -1 stands for the rank.
+/// Returns modes B to N - 1 of t; N = -1 means the rank.
 template <int B, int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) {
   return invoke<Op::take>(t, Int<B>{}, Int<N>{});

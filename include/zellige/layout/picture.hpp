@@ -54,7 +54,7 @@ inline long long extent(Value const& l, int m) {
 }
 }  // namespace detail
 
-/// Returns the elements of a layout of rank 1 to 4 as text, one line per row. Lines of dashes separate the
+/// Returns the elements of a layout of rank 1 to 4 as a string, one line per row. Lines of dashes separate the
 /// matrices that modes 2 and 3 select. cell(coordinate) returns an element as a string of `width` characters.
 /// `stream` has no effect.
 template <class Cell>
@@ -91,7 +91,7 @@ std::string grid_text(Value const& l, bool stream, Cell cell, std::size_t width)
   return out;
 }
 
-/// Returns the text that print_tensor prints for the tensor x or, if `stream`, that operator<< writes, with
+/// Returns the string that print_tensor prints for the tensor x or, if `stream`, that operator<< writes, with
 /// wider cells.
 inline std::string tensor_text(Value const& x, bool stream) {
   Tape t;
@@ -196,7 +196,7 @@ inline double formula_at(std::string const& f, double i) {
   return sum;
 }
 }  // namespace detail
-/// Returns the text that print_tensor prints for a tensor with layout l, if its element at index i is
+/// Returns the string that print_tensor prints for a tensor with layout l, if its element at index i is
 /// formula(i) converted to `type`.
 inline std::string values_text(std::string const& type, Value const& l, std::string const& formula) {
   Tape t;

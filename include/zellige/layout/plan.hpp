@@ -176,7 +176,7 @@ ZELLIGE_STEP constexpr auto operand(Slots<n> const& s) {
 }
 
 /// Copies the run-time numbers of the argument t to the slots next, next + 1, ... of s, in the order in which
-/// encode.hpp numbers the inputs of an operation. Advances `next` past these slots.
+/// encode.hpp numbers the inputs of an operation. Advances `next` beyond these slots.
 template <class T, int n>
 ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t);
 template <class T, int n, int... I>

@@ -93,7 +93,7 @@ inline bool is_count(Value const& v, long long min, long long max) {
   return v.is_number() && v.root().e == 0 && v.root().s.v >= min && v.root().s.v <= max;
 }
 
-/// Returns true if the operand is of the kind that the parameter letter stands for, such as 'c' for a layout
+/// Returns true if the operand is of the kind that the parameter letter denotes, such as 'c' for a layout
 /// and 'n' for a number (see algebra/op.hpp).
 inline bool fits(char parameter, Operand const& o) {
   if (parameter == 'w') return !o.text.empty();
@@ -136,7 +136,7 @@ inline bool fits(char parameter, Operand const& o) {
       return false;
   }
 }
-/// Returns in words, for error messages, the kind of operand that a parameter letter stands for: "layout" for
+/// Returns in words, for error messages, the kind of operand that a parameter letter denotes: "layout" for
 /// 'c', "number" for 'n'.
 constexpr char const* meaning(char parameter) {
   switch (parameter) {

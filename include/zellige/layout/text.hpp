@@ -29,7 +29,7 @@ inline void write_number(std::string& out, Num n, Path e) {
   for (; e != 0; e /= 256) out += '@' + std::to_string(e % 256 - 1);
 }
 /// Appends to `out` the shape (or, if `strides`, the strides) of the subtree of node number `at`, and
-/// advances `at` past the subtree.
+/// advances `at` beyond the subtree.
 inline void write_tree(std::string& out, Value const& v, int& at, bool strides) {
   ValueNode const& n = v.nodes[at++];
   if (n.kids < 0)

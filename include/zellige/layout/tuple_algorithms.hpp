@@ -91,7 +91,7 @@ ZELLIGE_HOST_DEVICE constexpr auto apply(T&& t, F&& f) {
 }
 
 /// Returns g(f(t0), f(t1), ...), where t0, t1, ... are the elements of t. The overloads for two and three
-/// tuples call f(t0, u0), ... for as many elements as the first tuple has.
+/// tuples call f(t0, u0), ... for the number of elements of the first tuple.
 ZELLIGE_CALLS_BACK
 template <class T, class F, class G>
 ZELLIGE_HOST_DEVICE constexpr auto transform_apply(T&& t, F&& f, G&& g) {
@@ -381,7 +381,7 @@ template <class T, class A, class F>
 ZELLIGE_HOST_DEVICE constexpr auto iscan(T const& t, A const& a, F&& f) {
   return detail::scan<true>(t, a, f, tuple<>{}, tuple_seq<T>{});
 }
-/// Returns the exclusive scan of t, (a, f(a, t0), ...), which has as many elements as t.
+/// Returns the exclusive scan of t, (a, f(a, t0), ...), of the rank of t.
 ZELLIGE_CALLS_BACK
 template <class T, class A, class F>
 ZELLIGE_HOST_DEVICE constexpr auto escan(T const& t, A const& a, F&& f) {

@@ -110,7 +110,7 @@ ZELLIGE_HOST_DEVICE constexpr auto unwrap(T const& t) {
     return t;
 }
 
-/// Returns the tuple of modes B to E - 1 of t; E = -1 stands for the rank of t.
+/// Returns the tuple of modes B to E - 1 of t; E = -1 means the rank of t.
 template <int B, int E, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) {
   constexpr int rank = detail::rank_or_1<T>, end = E == -1 ? rank : E;
@@ -127,7 +127,7 @@ template <int... I, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto select(T const& t) {
   return detail::pick(t, seq<I...>{});
 }
-/// Returns t with modes B to E - 1 grouped into one mode; E = -1 stands for the rank of t.
+/// Returns t with modes B to E - 1 grouped into one mode; E = -1 means the rank of t.
 template <int B, int E, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) {
   constexpr int rank = detail::rank_or_1<T>, end = E == -1 ? rank : E;
@@ -281,7 +281,7 @@ ZELLIGE_HOST_DEVICE constexpr auto fill_profile(T const& flat, P const& profile)
 }
 }  // namespace detail
 /// Returns a tuple with the nesting of `profile`, whose leaves are the elements of the tuple `flat`. Compile
-/// error unless `flat` has as many elements as the profile has leaves.
+/// error unless `flat` has one element per leaf of the profile.
 template <detail::no_layout T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& flat, P const& profile) {
   static_assert(detail::leaf_count<P> == detail::rank_or_1<T>,

@@ -37,7 +37,7 @@ template <class CopyOp>
 AutoFilter(CopyOp const&) -> AutoFilter<CopyOp>;
 
 namespace detail {
-// chunk<bytes> is the type of a vector access. ZELLIGE_MAY_ALIAS tells host compilers that a chunk may alias
+// chunk<bytes> is the type of a vector access. ZELLIGE_MAY_ALIAS informs host compilers that a chunk may alias
 // any element type.
 #if defined(__GNUC__) || defined(__clang__)
 #define ZELLIGE_MAY_ALIAS [[gnu::may_alias]]

@@ -150,7 +150,7 @@ concept multiplies_tiles = requires(T const& t) {
   t.get_layoutB_TV();
   t.get_layoutC_TV();
 };
-/// Returns the grids that draw a tiled copy: source and destination side by side.
+/// Returns the grids that draw a tiled copy: source and destination next to each other.
 template <copies_tiles T>
 std::vector<CellGrid> grids_of(T const& t) {
   auto const tiler = typename T::Tiler_MN{};

@@ -34,7 +34,7 @@ requires(!detail::combines<V, typename S::value_type>) ZELLIGE_HOST_DEVICE const
 }
 
 /// Reduces each column i of src into dst(i): sets dst(i) to f(...f(f(dst(i), src(0, i)), src(1, i))...). src
-/// must have rank 2 and as many columns as dst has elements.
+/// must have rank 2 and one column per element of dst.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class F = plus>
 ZELLIGE_HOST_DEVICE constexpr void batch_reduce(S const& src, D&& dst, F&& f = {}) {

@@ -148,7 +148,7 @@ ZELLIGE_ALGEBRA constexpr Value active_tiling(Tape& t, Value const& shape, Value
   return pair(layout_tv, tiler);
 }
 /// Returns the pair (layout_tv, tiler) with which make_tiled_copy_C_atom makes a TiledCopy. Its tile is the
-/// smallest tile of MMA accumulators in which each thread owns `values` values, as many as one copy
+/// smallest tile of MMA accumulators in which each thread owns `values` values, the number that one copy
 /// instruction moves. Records Rule::copy_values in `t` if a thread has fewer values.
 ZELLIGE_ALGEBRA constexpr Value accumulator_tiling(Tape& t, MmaTiling const& m, Value const& values) {
   Value const whole = mma_layout_tv(t, m);

@@ -7,7 +7,7 @@
 #include <zellige/atom/mma_traits/fma.hpp>
 
 // ZELLIGE_MMA_ASM defines an instruction's function `call`. Inline PTX needs its mnemonic as a string literal and its
-// operands one by one, so each macro below passes them as text.
+// operands one by one, so each macro below passes them as tokens.
 // clang-format off
 #if defined(__CUDACC__)
 #define ZELLIGE_MMA_ASM(text, outs, ins)                                \

@@ -89,7 +89,7 @@ ZELLIGE_ALGEBRA constexpr Value elem_scale(Tape& t, View a, View b) {
   return r;
 }
 /// Returns the prefix products of a flat tuple v = (x0, x1, ...), with s = start: (s*x0, s*x0*x1, ...) if
-/// inclusive, else (s, s*x0, ...). The result has as many elements as v.
+/// inclusive, else (s, s*x0, ...). The result has the rank of v.
 ZELLIGE_ALGEBRA constexpr Value scan(Tape& t, View v, Num start, bool inclusive) {
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < v.rank(); ++i) {

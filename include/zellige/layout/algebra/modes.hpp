@@ -20,7 +20,7 @@ ZELLIGE_ALGEBRA constexpr Value pad_front(Tape& t, View v, int n, View x) {
   while (r.rank() < n) r = prepend(r, x);
   return r;
 }
-/// Returns modes begin to end - 1 of v; end = -1 stands for the rank of v. Refused if v has no such modes.
+/// Returns modes begin to end - 1 of v; end = -1 means the rank of v. Refused if v has no such modes.
 ZELLIGE_ALGEBRA constexpr Value take(Tape& t, View v, int begin, int end) {
   if (end == -1) end = v.rank();
   if (begin < 0 || begin > end) return t.refused(Rule::mode_out_of_range, begin, v.rank());
@@ -29,7 +29,7 @@ ZELLIGE_ALGEBRA constexpr Value take(Tape& t, View v, int begin, int end) {
   for (int i = begin; i < end; ++i) r.add(v[i]);
   return r;
 }
-/// Returns v with modes begin to end - 1 grouped into one mode; end = -1 stands for the rank of v. Refused if
+/// Returns v with modes begin to end - 1 grouped into one mode; end = -1 means the rank of v. Refused if
 /// v has no such modes.
 ZELLIGE_ALGEBRA constexpr Value group(Tape& t, View v, int begin, int end) {
   if (end == -1) end = v.rank();
@@ -76,8 +76,8 @@ ZELLIGE_ALGEBRA constexpr Value reverse(View v) {
   for (int i = v.rank() - 1; i >= 0; --i) r.add(v[i]);
   return r;
 }
-/// Returns the modes of the flat v, in order, in the nesting of `profile`. Refused unless v has as many modes
-/// as the profile has leaves.
+/// Returns the modes of the flat v, in order, in the nesting of `profile`. Refused unless v has one mode
+/// per leaf of the profile.
 ZELLIGE_ALGEBRA constexpr Value unflatten(Tape& t, View v, View profile) {
   Value r = profile;
   int next = 0;

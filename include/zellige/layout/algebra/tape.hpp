@@ -8,7 +8,7 @@
 namespace zellige {
 namespace values {
 
-/// An arithmetic operation of a recorded step, on operands a and b; `input` stands for a run-time number of
+/// An arithmetic operation of a recorded step, on operands a and b; `input` denotes a run-time number of
 /// an argument.
 enum class Arith : signed char {
   input,
@@ -207,7 +207,7 @@ class Tape {
   ZELLIGE_ALGEBRA constexpr void refuse(Rule rule, long long x, long long y) {
     if (!refusal_) refusal_ = {rule, x, y};
   }
-  /// Records a broken rule, as refuse() does, and returns nothing(), the Value that stands for no result.
+  /// Records a broken rule, as refuse() does, and returns nothing(), the Value that denotes no result.
   ZELLIGE_ALGEBRA constexpr Value refused(Rule rule, long long x, long long y) {
     refuse(rule, x, y);
     return nothing();
