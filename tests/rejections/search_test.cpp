@@ -55,6 +55,11 @@ KernelGraph two_tiled() {
   return b.build();
 }
 
+/// The operators that are not views: an elementwise kernel's tensors may be reshaped to one dimension.
+std::int64_t computed(const KernelGraph& g) {
+  return std::ranges::count_if(g.ops, [](const auto& op) { return op.kind != graph::OpKind::reshape; });
+}
+
 KernelGraph unfused() {
   Builder b("plain");
   const Tensor X = b.input("X", {64, 64}), Y = b.input("Y", {64, 64});
@@ -106,7 +111,7 @@ TEST_F(Rejections, TilingsGoOnWithoutARejectedOne) {
 TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
   const std::size_t operators = unfused().ops.size();
   const InjectedRejection none([](const Program&, int) { return false; });
-  ASSERT_EQ(fuse::optimize(unfused(), sm_90a).graph.ops.size(), 1u);
+  ASSERT_EQ(computed(fuse::optimize(unfused(), sm_90a).graph), 1);
   ASSERT_EQ(operators, 3u);
   // Groups have custom operators, whose blocks load several nodes; a plan of all three operators in one kernel is rejected.
   const auto all_in_one = [](const Program& p, int) {
@@ -114,7 +119,7 @@ TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
   };
   const InjectedRejection groups(all_in_one);
   const fuse::Optimized o = fuse::optimize(unfused(), sm_90a);
-  EXPECT_GT(o.graph.ops.size(), 1u);
+  EXPECT_GT(computed(o.graph), 1);
   EXPECT_GT(groups.rejected(), 0);
   ASSERT_EQ(o.rejected.size(), 1u);
   EXPECT_EQ(o.rejected[0], "plain_k0: a rejection was injected");
@@ -130,7 +135,7 @@ TEST_F(Rejections, AGroupTakesTheOperatorWhosePlanAloneIsRejected) {
   const InjectedRejection the_first([&](const Program&, int call) { return call == 1 && ++single; });
   const fuse::Optimized o = fuse::optimize(unfused(), sm_90a);
   EXPECT_EQ(single, 1);
-  EXPECT_EQ(o.graph.ops.size(), 1u);
+  EXPECT_EQ(computed(o.graph), 1);
   EXPECT_EQ(o.rejected, plan::Rejections{"plain_k0: a rejection was injected"});
 }
 
@@ -143,7 +148,7 @@ TEST_F(Rejections, WhatIsRejectedInOneKernelIsDecomposed) {
   const auto both_fused = [](const Program& p, int) { return p.inputs.size() == 2 && p.kernels.size() == 2; };
   const InjectedRejection together(both_fused);
   const fuse::Optimized o = fuse::optimize(g, sm_90a);
-  EXPECT_EQ(o.graph.ops.size(), 3u);
+  EXPECT_EQ(computed(o.graph), 3);
   EXPECT_EQ(o.rejected, plan::Rejections{"two_k0: a rejection was injected"});
 }
 

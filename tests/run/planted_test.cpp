@@ -177,7 +177,7 @@ TEST(InjectedFaults, NoBugEndsAsBorderline) {
     }
   }
   for (const auto& [kind, n] : count) std::printf("%s: %d\n", kind.c_str(), n);
-  EXPECT_GE(count["wrong"], 3);
+  EXPECT_GE(count["wrong"], test::all_cases() ? 3 : 1);
 }
 
 // A right kernel whose formula is ill-conditioned is borderline: not wrong, and shown with what rounding explains.
