@@ -116,8 +116,9 @@ class Estimate {
     const auto mt = static_cast<double>(ceil_div(m, row->m)), nt = static_cast<double>(ceil_div(n, row->n)),
                kt = static_cast<double>(ceil_div(k, row->k)), each = static_cast<double>(batch) * times(op);
     if (const Instruction* group = by_warpgroups(op, m, n, k, batch)) {
-      k_.tensor_cycles += times(op) * static_cast<double>(m / group->m * ceil_div(k, group->k)) *
-                          group->cycles * of_its_cycles(*group, !made(op.inputs[0]), target_);
+      const std::int64_t steps = m / group->m * ceil_div(k, group->k);
+      k_.tensor_cycles += times(op) * static_cast<double>(steps) * group->cycles *
+                          of_its_cycles(*group, !made(op.inputs[0]), target_);
       k_.warp_specialized = true, k_.chained = of_chain();
       return;
     }
