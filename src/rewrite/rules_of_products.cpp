@@ -108,9 +108,10 @@ bool batches_apart(const Known& g, const KernelOp& op, Rewrite& out) {
     if (at + 2 >= static_cast<std::ptrdiff_t>(whole.size()) || in_split[0] * in_split[1] != *in_whole ||
         !std::equal(in_split + 2, split.end(), in_whole + 1))
       continue;
+    const std::int64_t outer = in_split[0], inner = in_split[1];
     const auto apart = [&](Shape shape) {
-      shape[at] = in_split[0];
-      shape.insert(shape.begin() + at + 1, in_split[1]);
+      shape[at] = outer;
+      shape.insert(shape.begin() + at + 1, inner);
       return shape;
     };
     const std::string& name = g.graph.tensors[op.outputs[0]].name;
