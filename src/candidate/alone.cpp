@@ -15,19 +15,6 @@ using graph::KernelTensor;
 using graph::OpKind;
 using graph::Shape;
 
-/// Returns the tensor's strides: its own if it has any, those that follow from its operand's strides if it is
-/// a view, and row-major ones otherwise.
-graph::Strides strides_of(const KernelGraph& g, int tensor) {
-  const KernelTensor& t = g.tensors[tensor];
-  if (!t.strides.empty()) return t.strides;
-  for (const graph::KernelOp& op : g.ops)
-    if (op.outputs[0] == tensor && graph::is_view(op.kind))
-      if (const auto seen = graph::viewed(op.kind, op.attributes, g.tensors[op.inputs[0]].shape,
-                                          strides_of(g, op.inputs[0]), t.shape))
-        return seen->steps;
-  return graph::row_major(t.shape);
-}
-
 /// Returns the strides with which a tensor of shape `shape` and these strides is read or written in the shape `as`.
 /// Requires that this needs no copy; strides may be empty, then returns empty ones.
 graph::Strides reshaped(const graph::Strides& strides, const Shape& shape, const Shape& as) {
@@ -41,7 +28,8 @@ graph::Strides reshaped(const graph::Strides& strides, const Shape& shape, const
 
 KernelTensor outside(const KernelGraph& g, int tensor) {
   const KernelTensor& t = g.tensors[tensor];
-  return {t.dtype, t.shape, strides_of(g, tensor), t.name, -1, t.constant};
+  const auto row_major = [&](int memory) { return graph::row_major(g.tensors[memory].shape); };
+  return {t.dtype, t.shape, strides_of(g, tensor, row_major), t.name, -1, t.constant};
 }
 
 KernelGraph alone(const KernelGraph& g, const Kernel& k) {

@@ -30,17 +30,13 @@ bool is_placed(const KernelGraph& g, int tensor) {
 /// Returns the strides that the planner gives the tensor: those that it has, or that follow from its operand if it is
 /// a view, or that its views need; otherwise row-major ones, with rows padded to the target's access size.
 Strides planned_strides(const KernelGraph& g, int tensor, const target::Target& target) {
-  const KernelTensor& t = g.tensors[tensor];
-  if (!t.strides.empty()) return t.strides;
-  for (const KernelOp& op : g.ops)
-    if (op.outputs[0] == tensor && graph::is_view(op.kind)) {
-      const auto seen = graph::viewed(op.kind, op.attributes, g.tensors[op.inputs[0]].shape,
-                                      planned_strides(g, op.inputs[0], target), t.shape);
-      return seen ? seen->steps : graph::row_major(t.shape);
-    }
-  if (Strides laid_out = lay_out(g, tensor); !laid_out.empty()) return laid_out;
-  return plan::padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1,
-                              graph::elements_in(target.access_bytes, t.dtype));
+  return strides_of(g, tensor, [&](int memory) {
+    Strides laid_out = lay_out(g, memory);
+    if (!laid_out.empty()) return laid_out;
+    const KernelTensor& t = g.tensors[memory];
+    return plan::padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1,
+                                graph::elements_in(target.access_bytes, t.dtype));
+  });
 }
 
 /// Merges the dimensions of one group. Dimensions are numbered from the last one, as in broadcasting.

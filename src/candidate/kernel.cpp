@@ -335,18 +335,12 @@ namespace {
 /// If the verifier has rejected the plan, records its message in `known`.
 std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, CostCache& known,
                                  Refusal& refusal) {
-  try {
-    return us_after_another(
-        plan::estimate_cost(plan::make_plan(a, target, {.registers_proved = false}), target), target);
-  } catch (const Rejected& e) {
-    known.drop(e);
-    refusal = {e.what(), true};
-  } catch (const Fault&) {
-    throw;
-  } catch (const Error& e) {
-    refusal = {e.what()};
-  }
-  return std::nullopt;
+  std::optional<double> us;
+  tried(known, refusal, [&] {
+    const plan::Plan plan = plan::make_plan(a, target, {.registers_proved = false});
+    us = us_after_another(plan::estimate_cost(plan, target), target);
+  });
+  return us;
 }
 
 /// Returns the expected time, in microseconds, of a graph that consists of one kernel, assuming that it is

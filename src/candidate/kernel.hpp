@@ -95,6 +95,24 @@ class CostCache {
   plan::Rejections rejected_;
 };
 
+/// Calls `work`, which plans something, and returns true. If that throws Error, sets `refusal` to the reason and
+/// returns false; if the verifier has rejected the plan, also records its message in `known`. Throws the other faults.
+template <class Work>
+bool tried(CostCache& known, Refusal& refusal, Work work) {
+  try {
+    work();
+    return true;
+  } catch (const Rejected& e) {
+    known.drop(e);
+    refusal = {e.what(), true};
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {
+    refusal = {e.what()};
+  }
+  return false;
+}
+
 /// Plans a kernel, and returns its expected time in microseconds, assuming that it is launched right after
 /// another kernel. Returns nullopt and sets the Refusal if it cannot be planned.
 std::optional<double> planned_us(const graph::KernelGraph&, const Kernel&, const target::Target&,

@@ -22,8 +22,8 @@ std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) 
 
 std::int64_t partial_tile(std::int64_t extent, std::int64_t limit) {
   constexpr std::int64_t many = 8;
-  const std::int64_t tile = bit_floor(limit), blocks = (extent + tile - 1) / tile;
-  return blocks >= many ? tile : std::min(tile, rounded((extent + blocks - 1) / blocks));
+  const std::int64_t tile = bit_floor(limit), blocks = plan::ceil_div(extent, tile);
+  return blocks >= many ? tile : std::min(tile, rounded(plan::ceil_div(extent, blocks)));
 }
 
 }  // namespace zellige::fuse

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "tile/program.hpp"
+
 namespace zellige::fuse {
 
 constexpr std::int64_t rows_of_instruction = 16;
@@ -23,7 +25,7 @@ inline std::int64_t bit_floor(std::int64_t n) {
 }
 /// Returns `n` rounded up to a multiple of 16, an instruction's rows.
 inline std::int64_t rounded(std::int64_t n) {
-  return (n + rows_of_instruction - 1) / rows_of_instruction * rows_of_instruction;
+  return plan::ceil_div(n, rows_of_instruction) * rows_of_instruction;
 }
 
 }  // namespace zellige::fuse

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "candidate/matmul_tiles.hpp"
 #include "candidate/split_extent.hpp"
 #include "graph/ops.hpp"
 #include "lower/product_tiles.hpp"
@@ -58,45 +59,6 @@ std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   }
   return result;
 }
-
-/// Tiles that are tried for matmuls on tensor cores: M, N, K and threads.
-constexpr std::array<std::array<int, 4>, 19> products{{{128, 256, 64, 256},
-                                                       {128, 192, 64, 256},
-                                                       {128, 128, 64, 256},
-                                                       {128, 128, 128, 256},
-                                                       {128, 64, 64, 256},
-                                                       {64, 256, 64, 128},
-                                                       {64, 128, 64, 128},
-                                                       {64, 64, 64, 128},
-                                                       {64, 64, 128, 128},
-                                                       {64, 32, 128, 128},
-                                                       {64, 64, 32, 128},
-                                                       {32, 128, 64, 128},
-                                                       {32, 64, 128, 128},
-                                                       {16, 128, 128, 128},
-                                                       {16, 64, 128, 128},
-                                                       {16, 64, 256, 128},
-                                                       {16, 32, 128, 128},
-                                                       {16, 32, 256, 128},
-                                                       {16, 256, 64, 128}}};
-
-/// Tiles that are tried for float32 matmuls on FMA units (M, N, K and threads): 8 x 8 or 8 x 4 accumulators
-/// per thread, or streamed weights for small M.
-constexpr std::array<std::array<int, 4>, 15> products_by_threads{{{128, 128, 32, 256},
-                                                                  {128, 64, 32, 256},
-                                                                  {64, 128, 32, 256},
-                                                                  {64, 64, 64, 256},
-                                                                  {128, 64, 32, 128},
-                                                                  {64, 128, 32, 128},
-                                                                  {64, 64, 32, 128},
-                                                                  {64, 64, 64, 128},
-                                                                  {64, 32, 32, 128},
-                                                                  {32, 64, 32, 128},
-                                                                  {32, 32, 64, 128},
-                                                                  {16, 64, 64, 128},
-                                                                  {16, 32, 128, 128},
-                                                                  {8, 32, 256, 256},
-                                                                  {16, 128, 32, 128}}};
 
 /// Returns whether a tiling has fewer than `wanted` blocks per multiprocessor.
 bool leaves_gpu_idle(const Tiles& t, const target::Target& target, double wanted = 0.5) {

@@ -326,7 +326,8 @@ class Pricing {
         if (const Copy* copy = as<Copy>(s)) k.in_flight = std::max<double>(k.in_flight, copy->guard_lag + 1);
       });
     // Where rows are held in registers, other tensors, such as a norm's weights, are loaded after the reduction.
-    if (holds_rows(plan_)) {
+    const bool rows = holds_rows(plan_);
+    if (rows) {
       int loads = 0, held = 0;
       for (const Node& n : plan_.program.nodes) loads += n.kind == NodeKind::load;
       for (const Task& t : plan_.tasks)
@@ -343,7 +344,7 @@ class Pricing {
         // Read directly. The first round is part of every kernel's latency and does not count. Rows that are held in
         // registers are loaded at a time.
         const double passes = stays_in_l1(n) ? 1 : reads;
-        const double together = holds_rows(plan_) ? each : reads_at_a_time;
+        const double together = rows ? each : reads_at_a_time;
         k.rounds += std::max(0.0, passes * std::ceil(each / together) - 1) * iterations_of(n);
         continue;
       }

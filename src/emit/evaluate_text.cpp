@@ -64,11 +64,6 @@ std::string KernelText::lane_among(const Context& c, int lanes) {
   const int step = c.lane_step();
   return step == 1 ? fmt::format("lane % {}", lanes) : fmt::format("lane / {} % {}", step, lanes);
 }
-/// Returns the template arguments of a shuffle reduction among the lanes that share a result: the number of
-/// these lanes and, if it is not 1, the distance between two of them.
-std::string KernelText::lanes_of(const Context& c) {
-  return c.lane_step() == 1 ? fmt::format("{}", c.lanes()) : fmt::format("{}, {}", c.lanes(), c.lane_step());
-}
 
 /// Opens a condition for the threads that have elements of the layout, and returns true. Returns false,
 /// without a condition, if all threads of the block have elements.
@@ -310,9 +305,10 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
   keeps_ = nullptr;
   close();
   const NestAt nest = each();
-  for (const Item& item : items) {
-    if (item.kind == Item::Kind::guard) out_.open("if ({}) {{", text(condition(item, nest)));
-    if (item.kind == Item::Kind::guarded) out_.close();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Item& item = items[i];
+    const bool bounds = item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded;
+    if (bounds) evaluate_one(items, i, nest);
     if (item.kind != Item::Kind::leave) continue;
     values_[item.in[0]] =
         value_named(fmt::format("{}[{}]", buffer_name(item), counter), c.vector(), values_[item.in[0]].type);

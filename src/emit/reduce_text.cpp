@@ -7,6 +7,12 @@ namespace zellige::emit {
 using plan::NodeKind;
 using plan::OpKind;
 
+/// Returns the template arguments of a shuffle reduction among the lanes that share a result: the number of
+/// these lanes and, if it is not 1, the distance between two of them.
+std::string KernelText::lanes_of(const Context& c) {
+  return c.lane_step() == 1 ? fmt::format("{}", c.lanes()) : fmt::format("{}, {}", c.lanes(), c.lane_step());
+}
+
 /// Emits the first part of a reduction whose results several lanes or warps share: each thread adds up its
 /// own elements. finish() combines the sums.
 void KernelText::lanes_nest(const Task& task) {

@@ -71,19 +71,7 @@ Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Ta
 
 /// Returns whether the planner accepts the whole graph. Otherwise sets `refusal` to the reason.
 bool plans(const KernelGraph& g, const target::Target& target, CostCache& known, Refusal& refusal) {
-  try {
-    graph::validate(g);
-    plan::make_plan(g, target);
-    return true;
-  } catch (const Rejected& e) {
-    known.drop(e);
-    refusal = {e.what(), true};
-  } catch (const Fault&) {
-    throw;
-  } catch (const Error& e) {
-    refusal = {e.what()};
-  }
-  return false;
+  return tried(known, refusal, [&] { graph::validate(g), plan::make_plan(g, target); });
 }
 
 /// Returns the choice with group number `at` replaced by its operators unfused.

@@ -10,21 +10,17 @@ namespace {
 /// Returns the greatest number of registers in which a thread holds rows (to_registers) at a time. A value that takes
 /// the place of one that no later task reads needs no further registers.
 std::int64_t held_registers(const KernelPlan& plan) {
-  std::int64_t maximum = 0;
   const int tasks = static_cast<int>(plan.tasks.size());
-  for (int now = 0; now < tasks; ++now) {
-    std::int64_t held = 0;
-    for (int t = 0; t <= now; ++t) {
-      const Context& c = plan.contexts[plan.tasks[t].context];
-      if (plan.tasks[t].kind != TaskKind::to_registers || c.row) continue;
-      int last = t;
-      for (int reader = t + 1; reader < tasks; ++reader)
-        if (std::ranges::count(plan.tasks[reader].after_same, t) > 0) last = reader;
-      if (last > now) held += c.values();
-    }
-    maximum = std::max(maximum, held);
+  std::vector<std::int64_t> held(plan.tasks.size());  // after each task
+  for (int t = 0; t < tasks; ++t) {
+    const Context& c = plan.contexts[plan.tasks[t].context];
+    if (plan.tasks[t].kind != TaskKind::to_registers || c.row) continue;
+    int last = t;
+    for (int reader = t + 1; reader < tasks; ++reader)
+      if (std::ranges::count(plan.tasks[reader].after_same, t) > 0) last = reader;
+    for (int now = t; now < last; ++now) held[now] += c.values();
   }
-  return maximum;
+  return held.empty() ? 0 : std::ranges::max(held);
 }
 
 }  // namespace
@@ -42,8 +38,8 @@ std::int64_t registers_of_thread(const KernelPlan& plan, const target::Target& t
   constexpr std::int64_t others = 40, others_of_outer = 16, others_of_rows = 24;
   // A reduction keeps its sums, and a few of the elements that it reads one after another.
   constexpr std::int64_t elements_of_reduction = 8;
-  std::int64_t registers = held_registers(plan), elements = 0;
   const bool rows = holds_rows(plan);  // their reductions need a register per row
+  std::int64_t registers = rows ? held_registers(plan) : 0, elements = 0;
   for (const Task& t : plan.tasks) {
     const Context& c = plan.contexts[t.context];
     if (t.kind == TaskKind::mma || t.kind == TaskKind::accumulate) registers += c.values();

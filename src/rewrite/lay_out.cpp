@@ -40,4 +40,17 @@ graph::Strides lay_out(const graph::KernelGraph& g, int tensor) {
   return {};
 }
 
+graph::Strides strides_of(const graph::KernelGraph& g, int tensor,
+                          const std::function<graph::Strides(int)>& memory) {
+  const graph::KernelTensor& t = g.tensors[tensor];
+  if (!t.strides.empty()) return t.strides;
+  for (const graph::KernelOp& op : g.ops)
+    if (op.outputs[0] == tensor && graph::is_view(op.kind)) {
+      const auto seen = graph::viewed(op.kind, op.attributes, g.tensors[op.inputs[0]].shape,
+                                      strides_of(g, op.inputs[0], memory), t.shape);
+      return seen ? seen->steps : graph::row_major(t.shape);
+    }
+  return memory(tensor);
+}
+
 }  // namespace zellige::fuse

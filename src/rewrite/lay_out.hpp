@@ -4,6 +4,8 @@
 //
 //   heads (8, 2048, 128) -> permute -> (2048, 8, 128) -> reshape -> (2048, 1024)      heads gets strides (128, 1024, 1)
 #pragma once
+#include <functional>
+
 #include "graph/graph.hpp"
 
 namespace zellige::fuse {
@@ -12,5 +14,10 @@ namespace zellige::fuse {
 /// cases: row-major memory needs no copy either; the tensor has strides already or is an output; no strides
 /// avoid the copy.
 graph::Strides lay_out(const graph::KernelGraph&, int tensor);
+
+/// Returns the strides of a tensor: its own if it has any; those that follow from its operand's if it is a view, or
+/// row-major ones if that view needs a copy; otherwise `memory` of its number.
+graph::Strides strides_of(const graph::KernelGraph&, int tensor,
+                          const std::function<graph::Strides(int tensor)>& memory);
 
 }  // namespace zellige::fuse

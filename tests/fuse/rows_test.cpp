@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "fuse/assemble.hpp"
@@ -78,68 +79,87 @@ graph::Array numbers(const graph::Shape& shape, DType dtype, bool infinite, std:
   return a;
 }
 
-TEST(FuseRows, AreRightInEveryNumberOfKernels) {
+/// Number of draws: one per operator, or what ZELLIGE_ROWS says.
+int number_of_draws() {
   const char* more = std::getenv("ZELLIGE_ROWS");
-  const int draws = more ? std::atoi(more) : static_cast<int>(operators().size());
-  for (int i = 0; i < draws; ++i) {
-    std::mt19937 random(static_cast<unsigned>(i));
-    const Operator& o = operators()[static_cast<std::size_t>(i) % operators().size()];
-    const auto rows = static_cast<std::int64_t>(1 + random() % 5),
-               length = static_cast<std::int64_t>(4097 + random() % 8000);
-    const DType dtype = std::array{DType::f32, DType::f16, DType::bf16}[random() % 3];
-    const char* target = random() % 2 == 0 ? "sm_80" : "sm_90a";
-    SCOPED_TRACE(
-        fmt::format("draw {}: {} of {} x {} {} on {}", i, o.name, rows, length, graph::name(dtype), target));
-    const KernelGraph g = graph_of(o, rows, length, dtype);
-    std::vector<int> ops;
-    for (std::size_t op = 0; op < g.ops.size(); ++op) ops.push_back(static_cast<int>(op));
-    std::string why;
-    std::vector<Kernel> found = kernels_of(g, ops, target::find(target), why);
-    std::erase_if(found, [&](const Kernel& k) { return k.parts.size() != o.kernels; });
-    ASSERT_FALSE(found.empty()) << why;
-    const Kernel& k = found[random() % found.size()];
+  return more ? std::atoi(more) : static_cast<int>(operators().size());
+}
+
+/// An operator on rows, its graph, and random inputs.
+struct Draw {
+  const Operator& o;
+  std::int64_t rows, length;
+  DType dtype;
+  const char* target;
+  KernelGraph g;
+  std::vector<graph::Array> inputs;
+  double step;  // of the dtype, relative
+
+  Draw(int seed, std::int64_t rows, std::int64_t length, std::mt19937& random)
+      : o(operators()[static_cast<std::size_t>(seed) % operators().size()]),
+        rows(rows),
+        length(length),
+        dtype(std::array{DType::f32, DType::f16, DType::bf16}[random() % 3]),
+        target(random() % 2 == 0 ? "sm_80" : "sm_90a"),
+        g(graph_of(o, rows, length, dtype)),
+        step(dtype == DType::f32 ? 2e-5 : std::ldexp(1.0, -graph::format(dtype).mantissa)) {}
+
+  void draw_inputs(std::mt19937& random) {
     const bool exact = o.kernels == 2 && std::string(o.name) != "add_rms_norm";
-    std::vector<graph::Array> inputs;
     for (int t : g.inputs)
       inputs.push_back(numbers(g.tensors[static_cast<std::size_t>(t)].shape, dtype, exact, random));
-    const double step = dtype == DType::f32 ? 2e-5 : std::ldexp(1.0, -graph::format(dtype).mantissa);
-    run::expect_as_reference(assemble(g, {{ops, {k}, 0}}).graph, inputs, step, std::max(1e-6, step / 100),
-                             target);
+  }
+  std::string name(int i) const {
+    return fmt::format("draw {}: {} of {} x {} {} on {}", i, o.name, rows, length, graph::name(dtype),
+                       target);
+  }
+  std::vector<int> ops() const {
+    std::vector<int> all(g.ops.size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  void expect_right(const KernelGraph& fused) const {
+    run::expect_as_reference(fused, inputs, step, std::max(1e-6, step / 100), target);
+  }
+};
+
+TEST(FuseRows, AreRightInEveryNumberOfKernels) {
+  for (int i = 0; i < number_of_draws(); ++i) {
+    std::mt19937 random(static_cast<unsigned>(i));
+    const auto rows = static_cast<std::int64_t>(1 + random() % 5),
+               length = static_cast<std::int64_t>(4097 + random() % 8000);
+    Draw d(i, rows, length, random);
+    SCOPED_TRACE(d.name(i));
+    std::string why;
+    std::vector<Kernel> found = kernels_of(d.g, d.ops(), target::find(d.target), why);
+    std::erase_if(found, [&](const Kernel& k) { return k.parts.size() != d.o.kernels; });
+    ASSERT_FALSE(found.empty()) << why;
+    const Kernel& k = found[random() % found.size()];
+    d.draw_inputs(random);
+    d.expect_right(assemble(d.g, {{d.ops(), {k}, 0}}).graph);
   }
 }
 
 // Rows of up to 1024 elements are in registers in some tilings, in others in shared memory.
 TEST(FuseRows, ShortOnesAreRightInEveryTiling) {
-  const char* more = std::getenv("ZELLIGE_ROWS");
-  const int draws = more ? std::atoi(more) : static_cast<int>(operators().size());
   int planned = 0, in_registers = 0;
-  for (int i = 0; i < draws; ++i) {
+  for (int i = 0; i < number_of_draws(); ++i) {
     std::mt19937 random(static_cast<unsigned>(i));
-    const Operator& o = operators()[static_cast<std::size_t>(i) % operators().size()];
     const auto rows = static_cast<std::int64_t>(1 + random() % 70),
                length = static_cast<std::int64_t>(2 + random() % (random() % 2 == 0 ? 300 : 1023));
-    const DType dtype = std::array{DType::f32, DType::f16, DType::bf16}[random() % 3];
-    const char* target = random() % 2 == 0 ? "sm_80" : "sm_90a";
-    SCOPED_TRACE(
-        fmt::format("draw {}: {} of {} x {} {} on {}", i, o.name, rows, length, graph::name(dtype), target));
-    const KernelGraph g = graph_of(o, rows, length, dtype);
-    std::vector<int> ops;
-    for (std::size_t op = 0; op < g.ops.size(); ++op) ops.push_back(static_cast<int>(op));
+    Draw d(i, rows, length, random);
+    SCOPED_TRACE(d.name(i));
+    d.draw_inputs(random);
     std::string why;
-    const bool exact = o.kernels == 2 && std::string(o.name) != "add_rms_norm";
-    std::vector<graph::Array> inputs;
-    for (int t : g.inputs)
-      inputs.push_back(numbers(g.tensors[static_cast<std::size_t>(t)].shape, dtype, exact, random));
-    const double step = dtype == DType::f32 ? 2e-5 : std::ldexp(1.0, -graph::format(dtype).mantissa);
-    for (const Kernel& k : kernels_of(g, ops, target::find(target), why)) {
+    for (const Kernel& k : kernels_of(d.g, d.ops(), target::find(d.target), why)) {
       if (k.parts.size() != 1) continue;
-      const KernelGraph fused = assemble(g, {{ops, {k}, 0}}).graph;
-      run::expect_as_reference(fused, inputs, step, std::max(1e-6, step / 100), target);
+      const KernelGraph fused = assemble(d.g, {{d.ops(), {k}, 0}}).graph;
+      d.expect_right(fused);
       ++planned;
-      in_registers += plan::make_plan(fused, target::find(target)).kernels.at(0).shared_bytes == 0;
+      in_registers += plan::make_plan(fused, target::find(d.target)).kernels.at(0).shared_bytes == 0;
     }
   }
-  EXPECT_GE(planned, draws);
+  EXPECT_GE(planned, number_of_draws());
   EXPECT_GE(3 * in_registers, planned);
 }
 

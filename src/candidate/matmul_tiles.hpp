@@ -1,0 +1,46 @@
+// The tiles that are tried for matmuls in fused kernels.
+#pragma once
+#include <array>
+
+namespace zellige::fuse {
+
+/// Tiles that are tried for matmuls on tensor cores: M, N, K and threads.
+inline constexpr std::array<std::array<int, 4>, 19> products{{{128, 256, 64, 256},
+                                                              {128, 192, 64, 256},
+                                                              {128, 128, 64, 256},
+                                                              {128, 128, 128, 256},
+                                                              {128, 64, 64, 256},
+                                                              {64, 256, 64, 128},
+                                                              {64, 128, 64, 128},
+                                                              {64, 64, 64, 128},
+                                                              {64, 64, 128, 128},
+                                                              {64, 32, 128, 128},
+                                                              {64, 64, 32, 128},
+                                                              {32, 128, 64, 128},
+                                                              {32, 64, 128, 128},
+                                                              {16, 128, 128, 128},
+                                                              {16, 64, 128, 128},
+                                                              {16, 64, 256, 128},
+                                                              {16, 32, 128, 128},
+                                                              {16, 32, 256, 128},
+                                                              {16, 256, 64, 128}}};
+
+/// Tiles that are tried for float32 matmuls on FMA units (M, N, K and threads): 8 x 8 or 8 x 4 accumulators
+/// per thread, or streamed weights for small M.
+inline constexpr std::array<std::array<int, 4>, 15> products_by_threads{{{128, 128, 32, 256},
+                                                                         {128, 64, 32, 256},
+                                                                         {64, 128, 32, 256},
+                                                                         {64, 64, 64, 256},
+                                                                         {128, 64, 32, 128},
+                                                                         {64, 128, 32, 128},
+                                                                         {64, 64, 32, 128},
+                                                                         {64, 64, 64, 128},
+                                                                         {64, 32, 32, 128},
+                                                                         {32, 64, 32, 128},
+                                                                         {32, 32, 64, 128},
+                                                                         {16, 64, 64, 128},
+                                                                         {16, 32, 128, 128},
+                                                                         {8, 32, 256, 256},
+                                                                         {16, 128, 32, 128}}};
+
+}  // namespace zellige::fuse
