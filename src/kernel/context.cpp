@@ -103,6 +103,39 @@ bool Context::operator==(const Context& other) const {
   return domain == other.domain && row == other.row && same(share, other.share) && same(tile, other.tile);
 }
 
+namespace {
+
+/// Returns the modes of a layout without those of extent 1, and with each mode merged into the one before if it
+/// continues that one along the same basis: 4:2 and 8:8 are 32:2.
+std::vector<Mode> merged(values::View layout) {
+  std::vector<Mode> all;
+  for (const Mode& m : modes(layout)) {
+    if (m.extent == 1) continue;
+    const bool continues =
+        !all.empty() &&
+        (m.stride == 0 ? all.back().stride == 0
+                       : m.basis == all.back().basis && m.stride == all.back().extent * all.back().stride);
+    if (continues)
+      all.back().extent *= m.extent;
+    else
+      all.push_back(m.stride == 0 ? Mode{m.extent, 0, 0} : m);
+  }
+  return all;
+}
+
+}  // namespace
+
+bool have_equal_modes(const Context& a, const Context& b) {
+  if (a.rank() != b.rank() || a.axes() != b.axes()) return false;
+  for (int part = 0; part < 3; ++part)
+    if (merged(values::View(a.share)[part]) != merged(values::View(b.share)[part])) return false;
+  for (int axis = 0; axis < a.axes(); ++axis)
+    if (a.items(axis) != b.items(axis) ||
+        merged(values::View(a.tile)[axis]) != merged(values::View(b.tile)[axis]))
+      return false;
+  return true;
+}
+
 Context blocked_layout(const Shape& domain, const std::vector<int>& order, int vector, int threads) {
   Context c;
   c.domain = domain;

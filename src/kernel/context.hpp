@@ -81,6 +81,10 @@ std::vector<Mode> modes(values::View);
 /// Returns the flat layout that has these modes; the inverse of modes().
 Value layout(const std::vector<Mode>&);
 
+/// Returns true if two layouts provably give each value of each thread in each pass the same element: their modes are
+/// equal when adjacent modes that continue each other are merged. False is inconclusive.
+bool have_equal_modes(const Context&, const Context&);
+
 /// Returns a blocked layout of a tile of shape `domain`: divides the tile into chunks of `vector` adjacent elements
 /// and deals them round-robin to the threads. `order` lists the tile's dimensions, fastest first; chunks are along
 /// the first one. The last chunk of a row may extend beyond the row.

@@ -96,18 +96,23 @@ bool of_single_tiles(const Instruction& row) { return row.issuers == 128 && row.
 bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps) {
   const std::int64_t rows = c[c.size() - 2];
   const Shape side_by_side{rows, graph::size(c) / rows};
-  const EvaluatedLayout a(accumulators(side_by_side, warps, row)), b(accumulators(c, warps, separate));
-  bool same = a.threads() == b.threads() && a.values() == b.values();
-  if (same)
-    for_each(b, 0, [&](int thread, int value, const Shape& at) {
-      Shape wanted;
+  const Context of_row = accumulators(side_by_side, warps, row),
+                of_separate = accumulators(c, warps, separate);
+  if (c.size() == 2 && have_equal_modes(of_row, of_separate)) return true;
+  const EvaluatedLayout a(of_row), b(of_separate);
+  if (a.threads() != b.threads() || a.values() != b.values()) return false;
+  const Shape batch(c.begin(), c.end() - 2);
+  Shape found, at;
+  for (int thread = 0; thread < b.threads(); ++thread)
+    for (int value = 0; value < b.values(); ++value) {
+      a.find(thread, value, 0, found), b.find(thread, value, 0, at);
       if (!at.empty()) {
-        const std::int64_t matrix = linear(Shape(at.begin(), at.end() - 2), Shape(c.begin(), c.end() - 2));
-        wanted = {at[c.size() - 2], matrix * c.back() + at.back()};
+        const std::int64_t matrix = linear(Shape(at.begin(), at.end() - 2), batch);
+        at = {at[c.size() - 2], matrix * c.back() + at.back()};
       }
-      same = same && a.at(thread, value) == wanted;
-    });
-  return same;
+      if (found != at) return false;
+    }
+  return true;
 }
 
 std::string warpgroups(KernelPlan& plan, const Program& program, const target::Target& target) {

@@ -4,6 +4,45 @@
 
 namespace zellige::plan {
 
+namespace {
+
+/// Returns whether the modes enumerate the numbers 0 to at least size - 1 without gaps or duplicates. This
+/// holds if each stride is the product of the extents of the modes with smaller strides.
+bool counts(std::vector<Mode> modes, std::int64_t size) {
+  std::sort(modes.begin(), modes.end(), [](const Mode& a, const Mode& b) { return a.stride < b.stride; });
+  std::int64_t below = 1;
+  for (const Mode& m : modes) {
+    if (m.extent == 1) continue;
+    if (m.stride != below) return false;
+    below *= m.extent;
+  }
+  return below >= size;
+}
+
+/// Returns true if a thread-value layout provably has every element in exactly one register: threads and
+/// values enumerate the items along each axis, and the items enumerate the coordinates along each
+/// dimension. False is inconclusive.
+bool counts_once(const Context& c) {
+  std::vector<std::vector<Mode>> items(static_cast<std::size_t>(c.axes())),
+      coordinates(static_cast<std::size_t>(c.rank()));
+  for (int part = 0; part < 3; ++part)
+    for (const Mode& m : modes(values::View(c.share)[part])) {
+      if (m.extent > 1 && m.stride == 0) return false;
+      items[static_cast<std::size_t>(m.basis)].push_back(m);
+    }
+  bool once = true;
+  for (int axis = 0; axis < c.axes(); ++axis) {
+    once = once && counts(items[static_cast<std::size_t>(axis)], c.items(axis));
+    for (const Mode& m : modes(values::View(c.tile)[axis]))
+      coordinates[static_cast<std::size_t>(m.basis)].push_back(m);
+  }
+  for (int d = 0; d < c.rank(); ++d)
+    once = once && counts(coordinates[static_cast<std::size_t>(d)], c.domain[static_cast<std::size_t>(d)]);
+  return once;
+}
+
+}  // namespace
+
 std::string RegisterProof::describe(int t) const {
   const Task& task = plan_.tasks[t];
   return fmt::format("'{} %{}'", name(task.kind), task.node);
@@ -96,7 +135,7 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
 
 void RegisterProof::covers(int t) {
   const Context& c = context(t);
-  if (!covered_.insert(plan_.tasks[t].context).second) return;
+  if (!covered_.insert(plan_.tasks[t].context).second || counts_once(c)) return;
   std::vector<int> holder_counts(static_cast<std::size_t>(graph::size(c.domain)), 0);
   for_each(EvaluatedLayout(c), [&](int, int, const Shape& at) {
     if (inside(at, c.domain)) ++holder_counts[static_cast<std::size_t>(linear(at, c.domain))];
@@ -185,45 +224,6 @@ void RegisterProof::in_every_lane(int t) const {
   });
 }
 
-namespace {
-
-/// Returns whether the modes enumerate the numbers 0 to at least size - 1 without gaps or duplicates. This
-/// holds if each stride is the product of the extents of the modes with smaller strides.
-bool counts(std::vector<Mode> modes, std::int64_t size) {
-  std::sort(modes.begin(), modes.end(), [](const Mode& a, const Mode& b) { return a.stride < b.stride; });
-  std::int64_t below = 1;
-  for (const Mode& m : modes) {
-    if (m.extent == 1) continue;
-    if (m.stride != below) return false;
-    below *= m.extent;
-  }
-  return below >= size;
-}
-
-/// Returns true if a thread-value layout provably has every element in exactly one register: threads and
-/// values enumerate the items along each axis, and the items enumerate the coordinates along each
-/// dimension. False is inconclusive.
-bool counts_once(const Context& c) {
-  std::vector<std::vector<Mode>> items(static_cast<std::size_t>(c.axes())),
-      coordinates(static_cast<std::size_t>(c.rank()));
-  for (int part = 0; part < 3; ++part)
-    for (const Mode& m : modes(values::View(c.share)[part])) {
-      if (m.extent > 1 && m.stride == 0) return false;
-      items[static_cast<std::size_t>(m.basis)].push_back(m);
-    }
-  bool once = true;
-  for (int axis = 0; axis < c.axes(); ++axis) {
-    once = once && counts(items[static_cast<std::size_t>(axis)], c.items(axis));
-    for (const Mode& m : modes(values::View(c.tile)[axis]))
-      coordinates[static_cast<std::size_t>(m.basis)].push_back(m);
-  }
-  for (int d = 0; d < c.rank(); ++d)
-    once = once && counts(coordinates[static_cast<std::size_t>(d)], c.domain[static_cast<std::size_t>(d)]);
-  return once;
-}
-
-}  // namespace
-
 /// Proves that reduction task t adds up every element once, into the right result. Throws Rejected unless every
 /// element of the operand is in exactly one register of one thread, and is added to the right result: lanes that
 /// share a result combine their sums, and the first of these lanes must store the result that has the element as a
@@ -234,10 +234,9 @@ void RegisterProof::added_once(int t) const {
   std::vector<int> first(static_cast<std::size_t>(layout.threads()));
   for (int thread = 0; thread < layout.threads(); ++thread)
     first[static_cast<std::size_t>(thread)] = c.first_lane(thread);
-  // With millions of elements the layouts are analysed instead. A thread's coordinate along axes other than
-  // the reduced one is the same for all its values.
-  constexpr std::int64_t many = 1 << 22;
-  if (graph::size(c.domain) > many && counts_once(c)) {
+  // Where the modes show that each element is in one register, the first result of each thread decides: its other
+  // results are as far from the first one as those of the lane that stores them.
+  if (counts_once(c)) {
     Shape own, stored;
     for (int thread = 0; thread < layout.threads(); ++thread) {
       layout.find_sum(thread, 0, 0, own);

@@ -10,6 +10,7 @@
 
 #include "kernel/fragments.hpp"
 #include "random_plans.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -26,6 +27,35 @@ std::map<Register, Shape> registers(const Context& c) {
 
 int draw(std::mt19937& random, int maximum) {
   return static_cast<int>(random() % static_cast<unsigned>(maximum)) + 1;
+}
+
+// Accumulators of mma.sync and of wgmma, and blocked layouts: many pairs are alike, most are not.
+TEST(Contexts, WithEqualModesHaveEqualElements) {
+  const target::Target target = target::find("sm_90a");
+  std::mt19937 random(20261127);
+  const auto drawn = [&]() {
+    const std::int64_t columns = 16 * draw(random, 4);
+    if (random() % 3 == 0) return blocked_layout({64, columns}, 1, 1 << (random() % 3), 32 << (random() % 2));
+    const bool wide = random() % 2 == 0;
+    const Instruction* row =
+        wide ? target::find_warpgroup_mma(target, "f16", "f16", "f32", static_cast<int>(columns), false)
+             : target::find_instruction(target, "SM80_16x8x16_F32F16F16F32_TN");
+    return accumulators({64, columns}, {.b = 1, .m = 4, .n = wide || random() % 2 ? 1 : 2, .k = 1}, *row);
+  };
+  int alike = 0, of_two_rows = 0, other = 0;
+  for (int trial = 0; trial < 1500; ++trial) {
+    const Context a = drawn(), b = drawn();
+    const bool equal = registers(a) == registers(b);
+    if (have_equal_modes(a, b)) {
+      ASSERT_TRUE(equal) << layouts(a) << " and " << layouts(b);
+      ++alike, of_two_rows += a.row != b.row;
+    } else {
+      other += !equal;
+    }
+  }
+  EXPECT_GT(alike, 100);
+  EXPECT_GT(of_two_rows, 20);
+  EXPECT_GT(other, 500);
 }
 
 // Chunk by chunk, each to the next thread; a line's last chunk may be passed.
