@@ -19,12 +19,14 @@ MAX_BYTES = 256 << 20  # limit for all constants that a graph keeps
 
 class Constants:
     """The constant nodes of a torch graph, which depend on none of its inputs, and their values, which are
-    computed on demand."""
+    computed on demand. Nodes with the same operator and equal arguments, such as the masks of a model's layers, share
+    one value."""
 
     def __init__(self, graph, on_cpu=True):
         """Finds the constants of a graph. on_cpu: compute their values on the CPU, wherever the graph's tensors
         are."""
         self.found, self.values, self.on_cpu = set(), {}, on_cpu
+        self._first, alike = {}, {}  # by node: the first constant that is computed in the same way
         for n in graph.nodes:
             # a literal tensor
             if n.op == "get_attr" and all(u.target is aten.lift_fresh_copy.default for u in n.users):
@@ -33,12 +35,19 @@ class Constants:
             elif n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and not n.target._schema.is_mutable:
                 if torch.Tag.nondeterministic_seeded not in n.target.tags and all(m in self.found for m in n.all_input_nodes):
                     self.found.add(n)
+                    arguments = torch.fx.map_arg((n.args, n.kwargs), self.first)
+                    self._first[n] = alike.setdefault((n.target, str(arguments)), n)
 
     def __contains__(self, n) -> bool:
         return n in self.found and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MAX_ELEMENTS
 
+    def first(self, n):
+        """Returns the first constant node that is computed as the constant node n is, which may be n itself."""
+        return self._first.get(n, n)
+
     def value(self, n):
         """Returns the value of a constant node; None if it cannot be computed."""
+        n = self.first(n)
         if n not in self.values:
             try:
                 args, kwargs = torch.fx.map_arg((n.args, n.kwargs), self._operand)

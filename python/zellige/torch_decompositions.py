@@ -7,6 +7,8 @@ torch kernel, but is decomposed into some 200 operators on indices. Operators th
 decomposed either.
 """
 
+import functools
+
 import torch
 from torch._decomp import core_aten_decompositions, decomposition_table
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
@@ -54,6 +56,11 @@ _IN_SOME_CASES = {torch.ops.aten.cat.default: _cat}  # NotImplemented in the oth
 def decompositions() -> dict:
     """Returns a dict with a function for each operator, which computes the operator's result by other operators, or
     returns NotImplemented if Zellige does not support one of these."""
+    return dict(_decompositions())
+
+
+@functools.cache  # torch takes half a second to make its own table
+def _decompositions() -> dict:
     core = core_aten_decompositions()
     table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten_declared.MADE and (op not in aten.OPERATORS or (op in core and op not in _KEPT))}
     known = {}

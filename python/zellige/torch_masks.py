@@ -33,14 +33,14 @@ def positional(graph) -> None:
     """Replaces masks that are diagonal bands in a graph of ATen operators, in place."""
     # so that torch's results are values here, not parts of the graph
     with _disable_current_modes(), torch.no_grad():
-        constants = Constants(graph)
+        constants, bands = Constants(graph), {}
         for node in list(graph.nodes):
             if node.target is aten.where.self:
                 _where(graph, node, constants)
             elif node.target is aten.add.Tensor and not node.kwargs:
                 _added(graph, node, constants)
             elif node.target is torch_own.ATTENTION and node.args[3] is not None:
-                _attention(graph, node, constants)
+                _attention(node, constants, bands)
     graph.eliminate_dead_code()
 
 
@@ -114,12 +114,21 @@ def _added(graph, node, constants):
                 return _replace(graph, node, x, band, found[1])
 
 
-def _attention(graph, node, constants):
-    """Replaces a causal mask that is passed to attention as a tensor by attention's flag `causal`."""
+def _attention(node, constants, bands):
+    """Replaces a causal mask that is passed to attention as a tensor by attention's flag `causal`. `bands`: the results
+    of _hidden by mask and shape, which it extends: the layers of a model have equal masks."""
     q, k, v, added, causal, scale, grouped = node.args
-    value = constants.value(added) if added in constants else None
-    found = None if value is None else _split(value)
-    shape = (q.meta["val"].shape[-2], k.meta["val"].shape[-2])
-    band = None if found is None or found[1] != -math.inf else band_of(found[0], shape)
-    if band == Band(0, None):
+    if added not in constants:
+        return
+    mask, shape = constants.first(added), (q.meta["val"].shape[-2], k.meta["val"].shape[-2])
+    if (mask, shape) not in bands:
+        bands[mask, shape] = _hidden(constants.value(mask), shape)
+    if bands[mask, shape] == Band(0, None):
         node.args = (q, k, v, None, True, scale, grouped)
+
+
+def _hidden(added, shape):
+    """Returns the diagonal band outside of which the additive mask `added`, broadcast to `shape`, is -inf. Returns None
+    if `added` is None or no such mask."""
+    found = None if added is None else _split(added)
+    return None if found is None or found[1] != -math.inf else band_of(found[0], shape)

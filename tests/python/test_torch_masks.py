@@ -131,6 +131,20 @@ def test_attention_with_a_causal_mask_as_a_tensor(graphs):
     assert [(m.get("tril"), "triu" in m) for m in masks_of(graphs)] == [(0, False)] * 2
 
 
+def test_equal_masks_of_layers_are_recognised_once(monkeypatch, graphs):
+    bands, found = torch_masks.band_of, []
+    monkeypatch.setattr(torch_masks, "band_of", lambda *given: found.append(bands(*given)) or found[-1])
+
+    def layers(q, k, v):
+        for _ in range(3):
+            q = q + F.scaled_dot_product_attention(q, k, v, attn_mask=ones().tril())
+        return q
+
+    compare(layers, tensors())
+    assert found == [torch_masks.Band(0, None)]
+    assert [m["tril"] for m in masks_of(graphs)] == [0] * 3
+
+
 @pytest.mark.parametrize("diagonal", [-3, 0, 2])
 def test_tril_and_triu_of_numbers(diagonal, graphs):
     report = compare(lambda x: (torch.tril(x, diagonal) + 1) * torch.triu(x, diagonal), (torch.randn(3, 12, 20),))
