@@ -39,7 +39,7 @@ def kinds(x, width):
     y, w = torch.randn_like(x), torch.ones(width, device="cuda", dtype=x.dtype)
     other = torch.float32 if x.dtype is torch.float16 else torch.float16
     return {"relu": (lambda: torch.relu(x), 2), "add": (lambda: x + y, 3), "gelu": (lambda: F.gelu(x), 2), "layer_norm": (lambda: F.layer_norm(x, (width,), w, w), 2),
-            "softmax": (lambda: torch.softmax(x, -1), 2), "sum": (lambda: x.sum(-1), 1), "cast": (lambda: x.to(other), 1 + torch.finfo(other).bits / torch.finfo(x.dtype).bits),
+            "softmax": (lambda: torch.softmax(x, -1), 2), "logsumexp": (lambda: torch.logsumexp(x, -1), 6), "sum": (lambda: x.sum(-1), 1), "cast": (lambda: x.to(other), 1 + torch.finfo(other).bits / torch.finfo(x.dtype).bits),
             "transposed copy": (lambda: x.t().contiguous(), 2)}  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def main():
         x, w, image, filters = (torch.randn(s, device="cuda") for s in ((64, 64), (64,), (8, 32, 16, 16), (32, 32, 3, 3)))
         heads = x.view(1, 1, 64, 64)
         calls = {"relu": lambda: torch.relu(x), "add": lambda: torch.add(x, x), "sum": lambda: x.sum(-1), "cast": lambda: x.to(torch.float16), "mm": lambda: torch.mm(x, x),
-                 "addmm": lambda: torch.addmm(w, x, x), "softmax": lambda: torch.softmax(x, -1), "layer_norm": lambda: F.layer_norm(x, (64,), w, w),
+                 "addmm": lambda: torch.addmm(w, x, x), "softmax": lambda: torch.softmax(x, -1), "logsumexp": lambda: torch.logsumexp(x, -1), "layer_norm": lambda: F.layer_norm(x, (64,), w, w),
                  "batch_norm": lambda: F.batch_norm(image, w[:32], w[:32], w[:32], w[:32]), "convolution": lambda: F.conv2d(image, filters, None, 1, 1),
                  "attention": lambda: F.scaled_dot_product_attention(heads, heads, heads), "view": lambda: x.view(4096), "permute": lambda: x.permute(1, 0)}  # fmt: skip
         for name, run in calls.items():

@@ -110,6 +110,15 @@ def test_estimates():
     assert views.gpu == 0 and views.host == pytest.approx(2 * torch_costs.VIEW)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_logsumexp_is_many_kernels_of_torchs(dtype):
+    """A long row is two kernels of a program, which cost the host less than torch's nine."""
+    x = torch.randn(1, 29661, dtype=dtype)
+    assert cost(lambda x: torch.logsumexp(x, -1), x).host > 3 * cost(lambda x: torch.softmax(x, -1), x).host
+    r = report(lambda x: torch.logsumexp(x, -1), x, take="cheaper")
+    assert r.taken == r.operators == 1, r.left
+
+
 def test_the_slower_of_host_and_gpu_counts():
     assert torch_costs.Cost(10, 2).total() == torch_costs.Cost(2, 10).total() == 10 + torch_costs.WAITS * 2
 
