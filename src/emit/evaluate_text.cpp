@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "emit/delayed_stores.hpp"
 #include "emit/kernel_text.hpp"
 #include "select/warpgroups.hpp"
 
@@ -13,28 +14,7 @@ using plan::TaskKind;
 
 namespace {
 
-/// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions. The
-/// stores of several iterations can then be delayed until after all loads of these iterations. If `guarded`, a
-/// nest that reads global memory may have bounds checks. `items` are the nest's loads, computations and stores.
-bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items, bool guarded) {
-  std::set<int> read, written;  // buffers read or written; -1: global memory
-  bool checked = false;
-  for (const Item& item : items) {
-    if (item.kind == Item::Kind::choose) return false;
-    checked = checked || item.kind == Item::Kind::guard;
-    if (item.kind == Item::Kind::read_shared) read.insert(item.buffer);
-    if (item.kind == Item::Kind::read_global) read.insert(-1);
-    if (item.kind != Item::Kind::leave) continue;
-    const TaskKind kind = plan.tasks[item.task].kind;
-    if (kind != TaskKind::to_shared && kind != TaskKind::to_global) return false;
-    if (kind == TaskKind::to_shared) written.insert(item.buffer);
-  }
-  if (checked && !(guarded && read.contains(-1))) return false;
-  return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
-}
-
-/// Returns the name of the register array that contains the values of store `leave` until buffer_stores()
-/// emits the store.
+/// Returns the name of the register array that contains the values of a store until buffer_stores() emits it.
 std::string buffer_name(const Item& leave) { return fmt::format("left{}", leave.node); }
 
 }  // namespace
@@ -218,27 +198,48 @@ void KernelText::blocked_nest(const std::vector<int>& tasks) {
   prepare(items, {&c, line, 0, of_line});
   std::optional<Share> s;
   std::int64_t first = 0, last = c.steps(0);
+  int batch =
+      0;  // if > 0: the iterations from the variable "first" on, in all of which every thread has an element
   const auto each = [&] {
     s = share(c, 0,
               {.type = counter,
                .counter = "i",
                .item = "c",
-               .unroll = whole ? "" : " 4",
-               .from = first,
-               .to = last});
+               .unroll = whole || batch > 0 ? "" : " 4",
+               .guarded = batch == 0,
+               .within = batch,
+               .from = batch > 0 ? 0 : first,
+               .to = batch > 0 ? -1 : last});
     NestAt nest{&c, line, of_line * c.steps(0) + s->step, of_line};
     const std::vector<Index> at = coordinate(counter, s->item, c, 0);
     for (std::size_t d = 0; d < at.size(); ++d)
       if (c.axes() == 1 || static_cast<int>(d) == c.inner()) nest.at[d] = at[d];
     return nest;
   };
-  if (whole && c.steps(0) > 1 && c.steps(0) <= most && reads_and_writes(plan_, items, true)) {
-    buffer_stores(items, c, "i", static_cast<int>(c.steps(0)), each, [&] { close(*s); });
+  const std::function<void()> close_each = [&] { close(*s); };
+  const bool delayed = reads_and_writes(plan_, items, true);
+  if (delayed && whole && c.steps(0) > 1 && c.steps(0) <= most) {
+    buffer_stores(items, c, "i", static_cast<int>(c.steps(0)), each, close_each);
   } else {
-    in_full_steps(c, whole, [&](std::int64_t from, std::int64_t to) {
+    std::int64_t done = 0;  // iterations whose loads are batched
+    if (!whole && delayed && reads_global(items)) {
+      const std::int64_t full = full_steps(c, 0);
+      for (batch = delayed_iterations(c); batch > 1; batch = static_cast<int>(full - done)) {
+        const std::int64_t end = full - (full - done) % batch;
+        if (end > done) {
+          out_.line("#pragma unroll 1");
+          out_.open("for (int first = {}; first < {}; first += {}) {{", done, end, batch);
+          buffer_stores(items, c, "i", batch, each, close_each);
+          out_.close();
+        }
+        done = end;
+      }
+      batch = 0;
+    }
+    in_full_steps(c, whole, done, [&](std::int64_t from, std::int64_t to) {
       first = from, last = to;
       evaluate(items, each());
-      close(*s);
+      close_each();
     });
   }
   if (lines) close(*lines);
@@ -290,7 +291,8 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
 
 /// Emits the computation of `many` iterations of a nest with results in registers, and then the stores of all
 /// these iterations. If each iteration stored its results at once, the compiler could not move a load before
-/// an earlier store that may alias it, and each iteration would wait for the latency of the preceding one.
+/// an earlier store that may alias it, and each iteration would wait for the latency of the preceding one. A branch
+/// would prevent that, too, so that bounds are checked by each load and by each store, if that is possible.
 /// `each` opens a loop over the iterations and returns the position in the nest; `close` closes the loop.
 /// `counter` is the name of the loop variable.
 void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c, const char* counter,
@@ -301,7 +303,7 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
       out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(),
                 buffer_name(item), many);
   keeps_ = counter;
-  evaluate(items, each());
+  evaluate(checked_by_load(plan_, items), each());
   keeps_ = nullptr;
   close();
   const NestAt nest = each();

@@ -154,10 +154,10 @@ class KernelText {
   /// Returns how many steps of the loop along `axis` need no bounds check: in these first steps every thread
   /// has an element of the tile.
   static std::int64_t full_steps(const Context&, int axis);
-  /// Splits the loop along axis 0 of the thread-value layout into ranges of steps, and calls each(from, to) for each
-  /// range. If the loop is `unrolled`, there is one range. Otherwise the first range has the steps in which every
-  /// thread has an element, and the second one the remaining steps.
-  static void in_full_steps(const Context&, bool unrolled,
+  /// Splits the steps of the loop along axis 0 of the thread-value layout, from step `first` on, into ranges, and calls
+  /// each(from, to) for each range. If the loop is `unrolled`, there is one range. Otherwise the first range has the
+  /// steps in which every thread has an element, and the second one the remaining steps.
+  static void in_full_steps(const Context&, bool unrolled, std::int64_t first,
                             const std::function<void(std::int64_t, std::int64_t)>& each);
   /// Emits the head of the loop over a thread's vectors of elements along an axis of a thread-value layout.
   /// Returns the indices of the loop's current vector, and the number of braces that close() has to emit.

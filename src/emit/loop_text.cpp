@@ -84,11 +84,12 @@ std::int64_t KernelText::full_steps(const Context& c, int axis) {
   return left < 0 ? 0 : step == 0 ? c.steps(axis) : std::min(c.steps(axis), left / step + 1);
 }
 
-void KernelText::in_full_steps(const Context& c, bool unrolled,
+void KernelText::in_full_steps(const Context& c, bool unrolled, std::int64_t first,
                                const std::function<void(std::int64_t, std::int64_t)>& each) {
   const std::int64_t full = unrolled ? 0 : full_steps(c, 0), all = c.steps(0);
-  if (full > 0 && full < all) each(0, full);
-  each(full < all ? full : 0, all);
+  const bool apart = full > first && full < all;
+  if (apart) each(first, full);
+  if (first < all) each(apart ? full : first, all);
 }
 
 void KernelText::close(const Share& s) {

@@ -42,7 +42,7 @@ void KernelText::lanes_nest(const Task& task) {
   const char* along = index_type(c.items(0) * to + group * c.vector());
   nest.sum = fmt::format("sum{}[{}]", task.node, o.step);
   const bool unrolled = held || c.steps(0) <= 16;
-  in_full_steps(c, unrolled, [&](std::int64_t first, std::int64_t last) {
+  in_full_steps(c, unrolled, 0, [&](std::int64_t first, std::int64_t last) {
     const Share k = share(c, 0,
                           {.type = along,
                            .counter = "j",

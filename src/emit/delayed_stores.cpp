@@ -1,0 +1,71 @@
+#include "emit/delayed_stores.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace zellige::emit {
+
+using plan::Item;
+using plan::TaskKind;
+
+namespace {
+
+/// Returns whether `item` may be executed out of bounds if its loads yield 0 there.
+bool safe_out_of_bounds(const plan::KernelPlan& plan, const Item& item) {
+  const auto before_tensor = [](const plan::Within& w) { return w.split.offset < 0; };
+  switch (item.kind) {
+    case Item::Kind::guard:
+      return item.guards.empty() && std::ranges::none_of(item.within, before_tensor);
+    case Item::Kind::read_global:
+      return plan::number_of(plan.program.nodes[item.node]) < 0;
+    case Item::Kind::apply:
+      return !graph::is_integer(plan.program.nodes[item.node].dtype);
+    default:
+      return item.invariant || item.kind != Item::Kind::read_shared;
+  }
+}
+
+}  // namespace
+
+bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items, bool guarded) {
+  std::set<int> read, written;  // buffers read or written; -1: global memory
+  bool checked = false;
+  for (const Item& item : items) {
+    if (item.kind == Item::Kind::choose) return false;
+    checked = checked || item.kind == Item::Kind::guard;
+    if (item.kind == Item::Kind::read_shared) read.insert(item.buffer);
+    if (item.kind == Item::Kind::read_global) read.insert(-1);
+    if (item.kind != Item::Kind::leave) continue;
+    const TaskKind kind = plan.tasks[item.task].kind;
+    if (kind != TaskKind::to_shared && kind != TaskKind::to_global) return false;
+    if (kind == TaskKind::to_shared) written.insert(item.buffer);
+  }
+  if (checked && !(guarded && read.contains(-1))) return false;
+  return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
+}
+
+bool reads_global(const std::vector<Item>& items) {
+  return std::ranges::any_of(
+      items, [](const Item& item) { return item.kind == Item::Kind::read_global && !item.invariant; });
+}
+
+int delayed_iterations(const plan::Context& c) {
+  constexpr int elements = 16, iterations = 8;
+  return std::clamp(elements / c.vector(), 2, iterations);
+}
+
+std::vector<Item> checked_by_load(const plan::KernelPlan& plan, std::vector<Item> items) {
+  const bool checked = std::ranges::any_of(items, [](const Item& i) { return i.kind == Item::Kind::guard; });
+  if (!checked || !std::ranges::all_of(items, [&](const Item& i) { return safe_out_of_bounds(plan, i); }))
+    return items;
+  for (Item& item : items) {
+    // The loop leaves out what is invariant.
+    if (item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded) item.invariant = true;
+    if (item.kind == Item::Kind::read_global)
+      item.zeros_out_of_bounds =
+          std::ranges::any_of(plan.program.nodes[item.node].splits, &plan::Split::overhang);
+  }
+  return items;
+}
+
+}  // namespace zellige::emit

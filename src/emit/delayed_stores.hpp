@@ -1,0 +1,34 @@
+// Decides how the loads of several iterations of a loop nest are in flight together: the nest first computes the results
+// of these iterations, and stores them afterwards.
+//
+//   if (reads_and_writes(plan, items, true))          // items: the nest's loads, computations and stores
+//     ... checked_by_load(plan, items) ...            // what is computed before the stores
+#pragma once
+#include <vector>
+
+#include "kernel/evaluation.hpp"
+
+namespace zellige::emit {
+
+/// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions. The
+/// stores of several iterations can then be delayed until after all loads of these iterations. If `guarded`, a
+/// nest that reads global memory may have bounds checks. `items` are the nest's loads, computations and stores.
+bool reads_and_writes(const plan::KernelPlan&, const std::vector<plan::Item>& items, bool guarded);
+
+/// Returns whether a loop nest with these loads, computations and stores reads global memory in each iteration.
+bool reads_global(const std::vector<plan::Item>& items);
+
+/// Returns how many iterations of a loop with more than a few delay their stores together: 8, or fewer if the vectors
+/// of the thread-value layout are long, because each delayed element takes a register.
+int delayed_iterations(const plan::Context&);
+
+/// Returns the loads and computations of a nest whose stores are delayed, such that each load checks its own bounds and
+/// yields 0 out of bounds. A bounds check around them would be a branch, which loads of later iterations wait for.
+/// Returns `items` unchanged if a value out of bounds must not be loaded or computed:
+///
+/// - a load from shared memory, where such elements may not have been written;
+/// - a load at an index that is itself loaded, or at a coordinate that may lie before the tensor;
+/// - a computation of integers, which may divide by zero.
+std::vector<plan::Item> checked_by_load(const plan::KernelPlan&, std::vector<plan::Item> items);
+
+}  // namespace zellige::emit
