@@ -49,6 +49,8 @@ std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
     if (product != extent || piece.empty()) return {};
     result.push_back(std::move(piece));
   }
+  // A last extent of 1, as that of a row's sum, takes all that are left.
+  while (!result.empty() && at < split.size() && split[at] == 1) result.back().push_back(split[at++]);
   return at == split.size() ? result : std::vector<Shape>{};
 }
 
