@@ -88,7 +88,7 @@ class Making {
   /// Returns the kernels of all tilings that are possible, with the loop in one block or split over blocks. If
   /// a tiling is not possible, sets `why` to the reason.
   std::vector<Kernel> run(std::string& why) {
-    for (const Tiles& t : row_splits(steps_, axes_, target_, Stored::along_rows)) try_split(t);
+    for (const Tiles& t : row_splits(steps_, axes_, target_)) try_split(t);
     for (int loop_axis : loop_axes(steps_, axes_)) {
       if (loop_axis >= 0)
         for (const Tiles& t : split_tilings(steps_, axes_, loop_axis, target_)) try_split(t);
@@ -209,8 +209,7 @@ class Making {
     }
     if (!first.reduces_again) return;
     const Steps second = merged(steps_, first, t.grid[t.split].blocks, tensors);
-    for (const Tiles& again : row_splits(second, axes_of(second), target_, Stored::anyhow))
-      split_again(second, again, k, g);
+    for (const Tiles& again : row_splits(second, axes_of(second), target_)) split_again(second, again, k, g);
   }
 
   /// Adds a kernel of three launches. `k` has the first launch, which stores partial results. The second

@@ -426,15 +426,13 @@ std::vector<Tiles> split_tilings(const Steps& s, const Axes& a, int axis, const 
   return result;
 }
 
-std::vector<Tiles> row_splits(const Steps& s, const Axes& a, const target::Target& target, Stored stored) {
+std::vector<Tiles> row_splits(const Steps& s, const Axes& a, const target::Target& target) {
   std::vector<Tiles> result;
   if (std::ranges::any_of(s.steps, is_product)) return result;
   const std::vector<Tiles> whole = tilings(s, a, -1, target);
   if (std::ranges::any_of(whole, [&](const Tiles& t) { return !leaves_gpu_idle(t, target); })) return result;
   for (int axis = 0; axis < static_cast<int>(a.axes.size()); ++axis) {
     if (!a.axes[axis].summed || a.axes[axis].whole) continue;
-    const bool along = std::ranges::any_of(s.outputs, [&](int v) { return a.has(v, axis); });
-    if (stored == Stored::along_rows && !along) continue;
     for (Tiles& t : tilings(s, a, axis, target)) {
       const auto free = std::ranges::find(t.grid, 1, &Cut::blocks);
       if (free == t.grid.end() || t.loop == 1) continue;

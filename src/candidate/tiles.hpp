@@ -18,16 +18,11 @@ std::vector<Tiles> tilings(const Steps&, const Axes&, int loop_axis, const targe
 /// and a second kernel combines the blocks' partial results. Returns none if a matmul reduces over the axis.
 std::vector<Tiles> split_tilings(const Steps&, const Axes&, int axis, const target::Target&);
 
-/// Which groups row_splits accepts: those that store a tensor with the axis that they reduce over, such as a
-/// softmax, or all.
-enum class Stored : std::uint8_t { along_rows, anyhow };
-
 /// Returns tilings for a group without matmuls that has few rows, or rows that do not fit into a block. Each
-/// block reduces one tile of a row. Another kernel combines these partial results and reads the row again.
-/// Returns none if an unsplit tiling has enough blocks for at least half of the multiprocessors. With
-/// Stored::along_rows, also returns none unless the group stores a tensor with the axis that it reduces over,
-/// as a softmax does.
-std::vector<Tiles> row_splits(const Steps&, const Axes&, const target::Target&, Stored);
+/// block reduces one tile of a row. Another kernel combines these partial results, and reads the row again if the group
+/// stores a tensor along the row, as a softmax does.
+/// Returns none if an unsplit tiling has enough blocks for at least half of the multiprocessors.
+std::vector<Tiles> row_splits(const Steps&, const Axes&, const target::Target&);
 
 /// Returns up to two variants of a tiling whose loop is split over blocks (split-K). Returns none if the
 /// tiling has no loop, if it uses all three grid dimensions, or if it has more blocks than half the number of
