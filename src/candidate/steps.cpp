@@ -214,6 +214,27 @@ std::int64_t from_last(const Shape& s, std::size_t back) {
 
 bool is_reduction(OpKind kind) { return kind == OpKind::reduction || kind == OpKind::amax; }
 
+std::vector<std::size_t> readers_of(const Steps& s) {
+  // By value: reductions and matmuls as indices of steps, outputs as indices of values after them.
+  std::vector<std::set<std::size_t>> readers(s.values.size());
+  for (int v : s.outputs)
+    readers[static_cast<std::size_t>(v)].insert(s.steps.size() + static_cast<std::size_t>(v));
+  for (std::size_t i = s.steps.size(); i-- > 0;) {
+    const Step& step = s.steps[i];
+    const std::set<std::size_t> of_result = readers[static_cast<std::size_t>(step.output)];
+    for (int v : step.inputs) {
+      std::set<std::size_t>& of = readers[static_cast<std::size_t>(v)];
+      if (is_reduction(step.kind) || step.kind == OpKind::matmul)
+        of.insert(i);
+      else
+        of.insert(of_result.begin(), of_result.end());
+    }
+  }
+  std::vector<std::size_t> counts;
+  for (const std::set<std::size_t>& of : readers) counts.push_back(of.size());
+  return counts;
+}
+
 bool fusable(const KernelGraph& g, int index) {
   const KernelOp& op = g.ops[index];
   if (op.kind == OpKind::permute) return is_of_pairs(g, op);

@@ -58,6 +58,11 @@ std::int64_t from_last(const Shape&, std::size_t back);
 /// result of such a step keeps this dimension with extent 1.
 bool is_reduction(OpKind);
 
+/// Returns, by value, how many of the reductions, matmuls and stored outputs of the steps read the value, directly or
+/// through elementwise steps. A tile of a value that one of them reads is needed once, for example a norm's weights; the
+/// norm's rows are read by its reduction and by its output.
+std::vector<std::size_t> readers_of(const Steps&);
+
 /// Returns whether the operator may be fused with others into one kernel.
 bool fusable(const graph::KernelGraph&, int op);
 

@@ -81,6 +81,7 @@ class Tilings {
       products_ = products_ || is_product(step);
       by_threads_ = by_threads_ || (is_product(step) && s.values[step.inputs[0]].dtype == graph::DType::f32);
     }
+    if (!products_ && loop_axis < 0) readers_ = readers_of(s);
     if (split_axis >= 0) cuts_.push_back({{split_axis}, whole(split_axis), whole(split_axis), -1});
   }
 
@@ -365,12 +366,12 @@ class Tilings {
     if (fits(t) && std::ranges::none_of(result_, same)) result_.push_back(std::move(t));
   }
 
-  /// Returns whether the loaded tiles fit into shared memory together. This is an estimate; the planner
-  /// counts exactly.
+  /// Returns whether the loaded tiles fit into shared memory together. Without a loop and matmuls, tiles that are read
+  /// once do not count: threads may read them from global memory. This is an estimate; the planner counts exactly.
   bool fits(const Tiles& t) const {
     double bytes = 0;
     for (std::size_t v = 0; v < steps_.values.size(); ++v) {
-      if (!steps_.values[v].loaded) continue;
+      if (!steps_.values[v].loaded || (!readers_.empty() && readers_[v] < 2)) continue;
       double size = graph::bits(steps_.values[v].dtype) / 8.0;
       for (int axis : axes_.of[v]) {
         if (axis < 0) continue;
@@ -391,6 +392,8 @@ class Tilings {
   int loop_axis_, split_axis_;
   const target::Target& target_;
   std::vector<Candidate> cuts_;
+  std::vector<std::size_t>
+      readers_;  // by value, if tiles that are read once need no shared memory; else empty
   bool products_ = false, by_threads_ = false;
   std::vector<Tiles> result_;
 };

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
+#include <set>
+#include <vector>
 
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
@@ -32,6 +35,7 @@ class Estimate {
     k_.trip_count = static_cast<double>(block_.loop);
     k_.barriers = block_.loop > 1 ? k_.trip_count : 0;
     for (const BlockOp& op : block_.ops) add(op);
+    read_in_place();
     k_.warps = std::max(1.0, warps_);
     k_.chain = (k_.slots - elementwise_slots_ * (1 - target_.costs.elementwise_step / target_.costs.step)) /
                k_.warps;
@@ -52,6 +56,35 @@ class Estimate {
     const bool of_loop =
         op.kind == OpKind::input ? op.loop_dim >= 0 : !block_.tensors[op.inputs[0]].after_loop;
     return of_loop && !(once && op.kind == OpKind::output) ? static_cast<double>(block_.loop) : 1;
+  }
+
+  /// Reduces the bytes of shared memory, and so raises the number of resident blocks, of a kernel of long rows: one without
+  /// loop and matmuls, whose loaded tiles need more than half of the shared memory of a block. Only tiles that several
+  /// reductions or stores read are then in shared memory, if these need at most that half, and otherwise none.
+  void read_in_place() {
+    const double half = static_cast<double>(target_.shared_per_block) / 2;
+    if (block_.loop > 1 || std::ranges::count(block_.ops, OpKind::matmul, &BlockOp::kind) > 0) return;
+    const auto bytes_of = [&](const BlockOp& input) {
+      return extent(shape(input.outputs[0])) *
+             graph::bits(graph_.tensors[op_.inputs[input.kernel_tensor]].dtype) / 8.0;
+    };
+    double all = 0, again = 0;
+    for (const BlockOp& op : block_.ops)
+      if (op.kind == OpKind::input) all += bytes_of(op);
+    if (all <= half) return;
+    // By tensor, the operators that read it, directly or through elementwise operators.
+    std::vector<std::set<const BlockOp*>> readers(block_.tensors.size());
+    for (const BlockOp& op : block_.ops | std::views::reverse) {
+      if (op.kind == OpKind::input && readers[op.outputs[0]].size() > 1) again += bytes_of(op);
+      const bool passes = graph::is_elementwise(op.kind) || op.kind == OpKind::permute;
+      for (int in : op.inputs) {
+        if (passes)
+          readers[in].insert(readers[op.outputs[0]].begin(), readers[op.outputs[0]].end());
+        else
+          readers[in].insert(&op);
+      }
+    }
+    once_bytes_ = again > half ? 0 : again;
   }
 
   /// Adds the cost of `op`, a load or store of block tensor `tile`, which is a tile of the kernel-level tensor

@@ -439,12 +439,24 @@ class Grouping {
 
   void read_load(int load, int t, bool identity) { load_reads_[load].push_back({t, identity}); }
 
+  /// Returns whether several tasks read the tile of a load.
+  static bool read_by_several(const LoadReads& reads) {
+    return std::ranges::any_of(reads, [&](const auto& read) { return read.first != reads.front().first; });
+  }
+
+  /// Decides which loaded tiles are copied into shared memory. If all of them need more than half of the shared memory
+  /// of a block, only those that several tasks read are copied, if these fit into that half, so that they are read
+  /// once from global memory. A norm of a long row copies the row, and reads its weights in place.
   void place_loads() {
-    std::int64_t total = 0;
-    for (const auto& [load, reads] : load_reads_)
-      total += graph::bytes_of(graph::size(node(load).shape), node(load).dtype);
-    const bool too_big = total > target_.shared_per_block / 2;
+    const std::int64_t half = target_.shared_per_block / 2;
+    std::int64_t total = 0, again = 0;  // bytes of the loaded tiles; of those that several tasks read
     for (const auto& [load, reads] : load_reads_) {
+      const std::int64_t bytes = graph::bytes_of(graph::size(node(load).shape), node(load).dtype);
+      total += bytes;
+      if (read_by_several(reads)) again += bytes;
+    }
+    for (const auto& [load, reads] : load_reads_) {
+      const bool too_big = total > half && (again > half || !read_by_several(reads));
       const Node& n = node(load);
       const int gmem_inner = innermost_of(n);
       const CopyChoice wide = widest_copy(n, tensor(n), gmem_inner, target_);

@@ -2,7 +2,7 @@
 // memory would not improve the accesses or would not fit.
 //
 //   // load: a load node; reads: the tasks that read its tile
-//   // too_big: whether the kernel's loaded tiles together need more than half of the shared memory of a block
+//   // too_big: whether the tile has no place in half of the shared memory of a block
 //   // as_fits: copy the tile into shared memory where that pays (Loads::in_place: never)
 //   plan.direct[load] = read_in_place(plan, program, target, load, reads, Loads::as_fits, too_big);
 #pragma once
@@ -24,8 +24,8 @@ using LoadReads = std::vector<std::pair<int, bool>>;
 
 /// Returns whether the tasks in `LoadReads` should read the tile of load node `load` directly from global memory. This
 /// is always so if `Loads` is in_place. If it is as_fits, it is so where a copy into shared memory would not pay, and,
-/// in a kernel without a loop, if `too_big` is true: the kernel's loaded tiles together need more than half of the
-/// shared memory of a block.
+/// in a kernel without a loop, if `too_big` is true: the tile has no place in half of the shared memory of a block
+/// together with the kernel's other loaded tiles, or with those that several tasks read.
 bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
                    Loads, bool too_big);
 

@@ -180,5 +180,51 @@ TEST(FuseRows, AreSplitIfTheyAreFewAndLongAndElseNot) {
     }
 }
 
+/// The plan of a layer_norm of many rows.
+plan::Plan norm_of_many(std::int64_t length, DType dtype) {
+  const auto layer_norm = std::ranges::find_if(
+      operators(), [](const Operator& o) { return std::string_view(o.name) == "layer_norm"; });
+  const target::Target& target = target::find("sm_90a");
+  return plan::make_plan(optimize(graph_of(*layer_norm, 4099, length, dtype), target).graph, target);
+}
+
+TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
+  const std::int64_t half = target::find("sm_90a").shared_per_block / 2;
+  for (const DType dtype : {DType::f16, DType::f32})
+    for (const std::int64_t bytes : {half / 2, half * 4 / 5, half}) {
+      const std::int64_t length = bytes / graph::whole_bytes(dtype);
+      const plan::Plan plan = norm_of_many(length, dtype);
+      ASSERT_EQ(plan.kernels.size(), 1u) << print(plan);
+      const plan::KernelPlan& k = plan.kernels[0];
+      EXPECT_EQ(k.direct.size(), 2u) << print(plan);  // the weights are read in place
+      EXPECT_EQ(std::ranges::count_if(k.tasks,
+                                      [](const plan::Task& t) { return t.kind == plan::TaskKind::copy_in; }),
+                1)
+          << print(plan);
+      EXPECT_GE(k.shared_bytes, length * graph::whole_bytes(dtype)) << print(plan);
+    }
+}
+
+TEST(LongRows, HaveOneTilePerBlockIfThereAreFew) {
+  const target::Target& target = target::find("sm_90a");
+  for (const char* name : {"logsumexp", "amax"}) {
+    const auto o = std::ranges::find_if(
+        operators(), [&](const Operator& any) { return std::string_view(any.name) == name; });
+    const plan::Plan plan =
+        plan::make_plan(optimize(graph_of(*o, 1, 29661, DType::bf16), target).graph, target);
+    ASSERT_EQ(plan.kernels.size(), 2u) << print(plan);
+    EXPECT_EQ(plan.kernels[0].program.loop, 1) << print(plan);
+    EXPECT_GE(plan.kernels[0].program.grid.count(), 15) << print(plan);
+  }
+}
+
+TEST(OneRow, OfAReductionIsScaledInItsKernel) {
+  Builder b("variance");
+  const Tensor x = b.input("X", {1, 3590}, DType::f32);
+  b.output(mean(square(x - mean(x, 1, true)), 1) * 1.25, "Y");
+  const target::Target& target = target::find("sm_90a");
+  EXPECT_EQ(plan::make_plan(optimize(b.build(), target).graph, target).kernels.size(), 1u);
+}
+
 }  // namespace
 }  // namespace zellige::fuse
