@@ -31,6 +31,11 @@ def _addmm(bias, x, y, *, beta=1, alpha=1):
     return op.add(product, bias if beta == 1 else op.mul(bias, beta))
 
 
+def _baddbmm(bias, x, y, *, beta=1, alpha=1):
+    product = _bmm(x, y) if alpha == 1 else op.mul(_bmm(x, y), alpha)
+    return product if beta == 0 else op.add(product, bias if beta == 1 else op.mul(bias, beta))
+
+
 def _softmax(function):
     """Wraps `function`, Zellige's softmax or log_softmax, in a function with the arguments of torch's operator (x, dim,
     half_to_float). If half_to_float is true, this function casts x to float32 first."""
@@ -96,8 +101,8 @@ def _logsumexp(x, dim, keepdim=False):
 
 
 def _clamp(x, lo=None, hi=None):
-    x = x if lo is None else op.maximum(x, lo)
-    return x if hi is None else op.minimum(x, hi)
+    x = x if lo in (None, -math.inf) else op.maximum(x, lo)
+    return x if hi in (None, math.inf) else op.minimum(x, hi)
 
 
 def _pow(x, y):
@@ -235,6 +240,7 @@ OPERATORS = VIEWS | {
     aten.mm.default: op.matmul,
     aten.bmm.default: _bmm,
     aten.addmm.default: _addmm,
+    aten.baddbmm.default: _baddbmm,
     aten.add.Scalar: op.add,
     aten.mul.Scalar: op.mul,
     aten.add.Tensor: _add,

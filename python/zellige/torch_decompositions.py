@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import aten, aten_declared, dtypes, torch_numbers
 
-_KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default]  # supported directly
+_KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default, torch.ops.aten.baddbmm.default]  # supported directly
 _DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
 # indexed by int64, which torch_numbers.py converts to int32
 _BY_NUMBER = (torch.ops.aten.index_put.default, torch.ops.aten.embedding.default)
@@ -48,8 +48,27 @@ def _cat(tensors, dim=0):
     return torch.ops.aten.cat.default(some, dim) if len(some) > 1 else some[0].clone()
 
 
+def _glu(x, dim=-1):
+    a, b = (x.narrow(dim, start, x.shape[dim] // 2) for start in (0, x.shape[dim] // 2))
+    return a * torch.sigmoid(b)
+
+
+def _repeat(x, repeats):
+    """Repeats along a dimension by expanding one of extent 1 before it, which moves nothing."""
+    x = x.reshape((1,) * (len(repeats) - x.ndim) + tuple(x.shape))
+    apart = [d for d, n in enumerate(repeats) if n != 1 and x.shape[d] != 1]  # these need a dimension of their own
+    if 0 in repeats or x.ndim + len(apart) > 8:
+        return NotImplemented
+    split, wide = [], []
+    for d, (size, n) in enumerate(zip(x.shape, repeats)):
+        split += [1, size] if d in apart else [size]
+        wide += [n, size] if d in apart else [size * n]
+    return x.reshape(split).expand(wide).reshape([size * n for size, n in zip(x.shape, repeats)]).clone()
+
+
 # Written here: torch's own decompositions use its `prims` and strides, or there are none.
-_OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_group_norm.default: _group_norm}
+_OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_group_norm.default: _group_norm,
+        torch.ops.aten.glu.default: _glu, torch.ops.aten.repeat.default: _repeat}  # fmt: skip
 _IN_SOME_CASES = {torch.ops.aten.cat.default: _cat}  # NotImplemented in the others, in which the operator stays
 
 

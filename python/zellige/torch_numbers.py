@@ -143,10 +143,8 @@ class Numbers:
             return
         if not isinstance(f, torch.fx.Node) or not _value(f).is_complex() or _value(product).shape != _value(a).shape:
             return
-        parts = self._call(node, _ATEN.view_as_real.default, f)
-        (x, y), (cos, sin) = (
-            [self._call(node, _ATEN.select.int, z, _value(z).ndim - 1, i) for i in (0, 1)] for z in (a.args[0], parts)
-        )
+        halves = lambda z: [self._call(node, _ATEN.select.int, z, _value(z).ndim - 1, i) for i in (0, 1)]  # noqa: E731
+        (x, y), (cos, sin) = halves(a.args[0]), self._parts(node, f, halves)
         times = lambda p, q: self._call(node, _ATEN.mul.Tensor, p, q)  # noqa: E731
         ends = (
             self._call(node, _ATEN.sub.Tensor, times(x, cos), times(y, sin)),
@@ -154,6 +152,13 @@ class Numbers:
         )
         ends = tuple(self._call(node, _ATEN.unsqueeze.default, e, -1) for e in ends)
         node.replace_all_uses_with(self._call(node, _ATEN.cat.default, ends, -1))
+
+    def _parts(self, before, f, halves):
+        """Returns the real and the imaginary part of a complex node, without the node if it is made of them.
+        `halves`: the function that takes a tensor of both apart."""
+        if f.target is _ATEN.complex.default and all(_value(p).shape == _value(f).shape for p in f.args):
+            return f.args
+        return halves(f.args[0] if f.target is _ATEN.view_as_complex.default else self._call(before, _ATEN.view_as_real.default, f))
 
 
 def _number(node):

@@ -115,24 +115,45 @@ bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Rule `view of an input`: if an elementwise operator reads an input of the graph and its result is reshaped
-/// or permuted, reshapes or permutes the input instead. Returns false if the rule does not apply.
+/// Returns whether a tensor is an input of the graph, or is made of inputs by operators element by element, all
+/// of its shape and read by nobody else.
+bool of_inputs(const Known& g, int tensor) {
+  const KernelOp* made = g.producer[tensor];
+  if (!made) return true;
+  return graph::is_elementwise(made->kind) && g.readers[tensor] == 1 &&
+         std::ranges::all_of(made->inputs,
+                             [&](int t) { return g.shape(t) == g.shape(tensor) && of_inputs(g, t); });
+}
+
+/// Appends the operators that make a tensor of inputs, on the view `view` of each, and returns their result,
+/// which is tensor `to` unless that is -1.
+int on_views(const Known& g, int tensor, const KernelOp& view, Rewrite& out, int to = -1) {
+  const std::string name = g.graph.tensors[tensor].name + "_view";
+  const KernelOp* made = g.producer[tensor];
+  if (!made) return out.add(view.kind, {tensor}, view.attributes, name);
+  std::vector<int> in;
+  for (const int t : made->inputs) in.push_back(on_views(g, t, view, out));
+  const int result = out.add(made->kind, in, made->attributes, name, to);
+  out.set_dtype(result, g.graph.tensors[tensor].dtype);
+  return result;
+}
+
+/// Rule `view of an input`: if what one elementwise operator makes of an input of the graph, or several make of
+/// vectors, is reshaped or permuted, reshapes or permutes the inputs instead. Returns false if the rule does not
+/// apply.
 bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
   const KernelOp* made = g.producer[op.inputs[0]];
-  if (!made || !graph::is_elementwise(made->kind) || made->inputs.size() != 1 ||
-      g.producer[made->inputs[0]] || g.readers[op.inputs[0]] != 1)
-    return false;
-  KernelOp anew = *made;
-  anew.inputs = {
-      out.add(op.kind, made->inputs, op.attributes, g.graph.tensors[made->inputs[0]].name + "_view")};
-  anew.outputs = op.outputs;
-  out.keep(anew);
+  if (!made || !of_inputs(g, op.inputs[0])) return false;
+  const bool one = made->inputs.size() == 1 && !g.producer[made->inputs[0]];
+  if (!one && g.shape(op.inputs[0]).size() != 1) return false;
+  on_views(g, op.inputs[0], op, out, op.outputs[0]);
   return true;
 }
 
-/// Rule `kept dimensions`: if an elementwise operator with one operand reads a reduction, makes the reduction
-/// keep its dimensions (keepdim) and adds a reshape after it. Returns false if the rule does not apply.
+/// Rule `kept dimensions`: if an elementwise operator with one operand reads a reduction, or the same reduction
+/// keeps its dimensions elsewhere, makes the reduction keep its dimensions (keepdim) and adds a reshape after it.
+/// Returns false if the rule does not apply.
 bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   const int made = op.outputs[0];
   if (!graph::reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;
@@ -142,7 +163,8 @@ bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   for (const int d : graph::composed_dims(op.kind, kept, whole)) whole[static_cast<std::size_t>(d)] = 1;
   const bool read = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
     const bool put_back = o.kind == OpKind::reshape && g.shape(o.outputs[0]) == whole;
-    return (graph::is_elementwise(o.kind) || put_back) && o.inputs == std::vector{made};
+    const bool twice = o.kind == op.kind && o.inputs == op.inputs && o.attributes == kept;
+    return ((graph::is_elementwise(o.kind) || put_back) && o.inputs == std::vector{made}) || twice;
   });
   if (!read) return false;
   const int wide = out.add(op.kind, op.inputs, kept, g.graph.tensors[made].name + "_kept");
@@ -181,12 +203,24 @@ KernelGraph once(const KernelGraph& g) {
 
 constexpr Rule table[] = {
     {"identity", "a view, cast of float32 or product with 1 that changes nothing is read", identity},
+    {"permuted reduction",
+     "a sum, mean, maximum or minimum of a permute, perhaps below functions that nobody else reads, after "
+     "which "
+     "the other dimensions are in order",
+     permuted_reduction},
+    {"split reduction", "a reduction along all dimensions that a reshape splits one into", split_reduction},
     {"kept dimensions",
      "a sum, mean, maximum or minimum along dimensions that it drops, read by an operator of one operand or "
-     "by a "
-     "reshape that puts them back",
+     "by a reshape that puts them back, or made elsewhere without dropping them",
      kept_dimensions},
+    {"part of a concatenation", "a slice of a concatenation is one of its operands", part_of_concat},
+    {"repeated concatenation", "a tensor of extent 1 is concatenated with itself along that dimension",
+     repeated_concat},
     {"broadcast", "an operand is expanded to the result's shape, and another one has it", broadcast},
+    {"moved ones",
+     "a permute beside a reshape only moves dimensions of 1, or permutes what a reshape adds them to",
+     moved_ones},
+    {"batch of one", "a matmul's second operand is a reshape that is a batch of one matrix", batch_of_one},
     {"broadcast batches", "a matmul's operand is expanded along batches that the other one has",
      broadcast_batches},
     {"there and back",
@@ -197,11 +231,20 @@ constexpr Rule table[] = {
     {"transposed product", "a product with a transposed operand is transposed, and nobody else reads it",
      transposed_product},
     {"two views", "a reshape of a reshape, or a permute of a permute", two_views},
+    {"merged batches",
+     "a reshape splits a matmul's batches as they were before reshapes of both operands, and nobody else "
+     "reads it",
+     merged_batches},
     {"two masks", "a mask of a mask, with the same dimensions and value, and nobody else reads the first one",
      two_masks},
     {"square", "x x, or x to the power of 2", square},
     {"negative", "a product with -1", negative},
+    {"negative factor", "a product with -x, and nobody else reads that", negative_factor},
     {"difference", "x + (-y)", difference},
+    {"sigmoid", "1 / (1 + exp(-x))", sigmoid},
+    {"relu", "the maximum of x and 0, or 0 where x < 0 and x elsewhere", relu},
+    {"gelu of tanh",
+     "x (1 + tanh(c (x + k x³))) / 2 with gelu_tanh's c and k, and nobody else reads the tanh", gelu_of_tanh},
     {"silu", "x sigmoid(x), or x / (1 + exp(-x))", silu},
     {"exact quotient", "a quotient by a power of two", exact_quotient},
     {"two factors", "two scalar factors, one a power of two, and nobody else reads the first product",
@@ -211,6 +254,8 @@ constexpr Rule table[] = {
     {"softmax of a logarithm",
      "exp(x - logsumexp(x)) or exp(log_softmax(x)), and nobody else reads the logarithm",
      softmax_of_logarithm},
+    {"softmax beside its logarithm", "softmax(x) where log_softmax(x) is made, too, both f32",
+     softmax_beside_logarithm},
     {"rotary of halves",
      "a cos - b sin and b cos + a sin are concatenated, a and b being the halves of a tensor",
      rotary_of_halves},
@@ -225,6 +270,9 @@ constexpr Rule table[] = {
     {"batches apart", "a matmul's operand is expanded along a batch that a reshape merges", batches_apart},
     {"whole weight", "a tensor is multiplied by rows of a weight, and by all others or by the whole weight",
      whole_weight},
+    {"bias in parts", "parts of a vector are added to all parts of a matmul's columns", bias_in_parts},
+    {"slice before view", "a reshape merges a slice of what another reshape splits the last dimension into",
+     slice_before_view},
     {"slice after view", "a reshape splits a slice of a matmul's columns into heads", slice_after_view},
     {"leading ones",
      "a norm, softmax or matmul reads, row by row, a reshape that adds or removes leading dimensions of 1; "
@@ -238,8 +286,9 @@ constexpr Rule table[] = {
      "reduction or an operator element by element makes, and nobody else reads it",
      reshape_after},
     {"view of an input",
-     "a reshape or permute of what one operator makes of an input, element by element, and nobody else reads "
-     "that",
+     "a reshape or permute of what one operator makes of an input, or several make of vectors that are "
+     "inputs, "
+     "element by element, and nobody else reads that",
      view_of_input},
 };
 

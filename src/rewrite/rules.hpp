@@ -22,6 +22,28 @@ bool bias_before_view(const Known&, const graph::KernelOp&, Rewrite&);
 /// Makes one mask of two: mask(mask(x)).
 bool two_masks(const Known&, const graph::KernelOp&, Rewrite&);
 
+// Views that move or cut dimensions (rules_of_shapes.cpp).
+
+/// Makes a permute that only moves dimensions of 1 a part of the reshape beside it, and permutes before
+/// dimensions of 1 are added instead of after that.
+bool moved_ones(const Known&, const graph::KernelOp&, Rewrite&);
+/// Multiplies by a matrix instead of by a batch of one.
+bool batch_of_one(const Known&, const graph::KernelOp&, Rewrite&);
+/// Multiplies before batches are merged: reshape(reshape(a) reshape(b)) -> a b.
+bool merged_batches(const Known&, const graph::KernelOp&, Rewrite&);
+/// Slices before a view instead of after it: reshape(reshape(x)[i:j]) -> x[k:l].
+bool slice_before_view(const Known&, const graph::KernelOp&, Rewrite&);
+/// Reads a concatenation's operand instead of the slice that is it.
+bool part_of_concat(const Known&, const graph::KernelOp&, Rewrite&);
+/// Expands a tensor instead of concatenating it with itself.
+bool repeated_concat(const Known&, const graph::KernelOp&, Rewrite&);
+/// Adds a whole bias once instead of its parts: (a b)[i:j] + c[i:j] -> (a b + c)[i:j].
+bool bias_in_parts(const Known&, const graph::KernelOp&, Rewrite&);
+/// Reduces x instead of a permute of it.
+bool permuted_reduction(const Known&, const graph::KernelOp&, Rewrite&);
+/// Reduces along a dimension instead of along the dimensions that a reshape splits it into.
+bool split_reduction(const Known&, const graph::KernelOp&, Rewrite&);
+
 // Products (rules_of_products.cpp).
 
 /// Scales a product instead of an operand: (s a) b -> s (a b).
@@ -44,6 +66,14 @@ bool slice_after_view(const Known&, const graph::KernelOp&, Rewrite&);
 
 /// x sigmoid(x) and x / (1 + exp(-x)) -> silu(x).
 bool silu(const Known&, const graph::KernelOp&, Rewrite&);
+/// 1 / (1 + exp(-x)) -> sigmoid(x).
+bool sigmoid(const Known&, const graph::KernelOp&, Rewrite&);
+/// max(x, 0) and where(x < 0, 0, x) -> relu(x).
+bool relu(const Known&, const graph::KernelOp&, Rewrite&);
+/// x (1 + tanh(c (x + k x^3))) / 2 -> gelu_tanh(x).
+bool gelu_of_tanh(const Known&, const graph::KernelOp&, Rewrite&);
+/// (-x) y -> -(x y).
+bool negative_factor(const Known&, const graph::KernelOp&, Rewrite&);
 /// x x and x^2 -> square(x).
 bool square(const Known&, const graph::KernelOp&, Rewrite&);
 /// x + (-y) -> x - y.
@@ -56,6 +86,8 @@ bool exact_quotient(const Known&, const graph::KernelOp&, Rewrite&);
 bool two_factors(const Known&, const graph::KernelOp&, Rewrite&);
 /// exp(x - logsumexp(x)) and exp(log_softmax(x)) -> softmax(x).
 bool softmax_of_logarithm(const Known&, const graph::KernelOp&, Rewrite&);
+/// softmax(x) beside log_softmax(x) -> exp(log_softmax(x)).
+bool softmax_beside_logarithm(const Known&, const graph::KernelOp&, Rewrite&);
 
 // Composed operators (rules_of_compositions.cpp).
 
@@ -65,7 +97,7 @@ bool softmax(const Known&, const graph::KernelOp&, Rewrite&);
 bool rotary_of_halves(const Known&, const graph::KernelOp&, Rewrite&);
 /// x cos + (-b, a) sin -> rotary(x, cos, sin).
 bool rotary_of_rotated(const Known&, const graph::KernelOp&, Rewrite&);
-/// rotary(x, (c, c), (s, s)) -> rotary(x, c, s).
+/// rotary(x, (c, c), (s, s)) -> rotary(x, c, s), and the same of an interleaved one.
 bool repeated_angles(const Known&, const graph::KernelOp&, Rewrite&);
 
 }  // namespace zellige::fuse

@@ -40,12 +40,30 @@ Half half(const Known& g, int tensor) {
   return start == 0 ? Half{part->inputs[0], false} : start == n / 2 ? Half{part->inputs[0], true} : Half{};
 }
 
+/// Returns the tensor of which this one has each row twice, or, if `each` is true, each element twice, by a view
+/// of an expand, or else this one.
+int expanded_once(const Known& g, int tensor, bool each) {
+  const KernelOp* merged = g.made_by(tensor, OpKind::reshape);
+  const KernelOp* wide = merged ? g.made_by(merged->inputs[0], OpKind::expand) : nullptr;
+  const KernelOp* view = wide ? g.made_by(wide->inputs[0], OpKind::reshape) : nullptr;
+  if (!view) return tensor;
+  const Shape& once = g.shape(view->inputs[0]);
+  Shape one = once, two = once, whole = once;
+  const auto at = each ? one.size() : one.size() - 1;
+  one.insert(one.begin() + static_cast<std::ptrdiff_t>(at), 1);
+  two.insert(two.begin() + static_cast<std::ptrdiff_t>(at), 2);
+  whole.back() *= 2;
+  const bool same =
+      g.shape(wide->inputs[0]) == one && g.shape(merged->inputs[0]) == two && g.shape(tensor) == whole;
+  return same ? view->inputs[0] : tensor;
+}
+
 /// Returns the tensor of which this one is two copies along the last dimension, or else this one.
 int once_of(const Known& g, int tensor) {
   const KernelOp* twice = g.made_by(tensor, OpKind::concat);
   const bool same = twice && twice->inputs.size() == 2 && twice->inputs[0] == twice->inputs[1] &&
                     twice->attributes.dim == static_cast<int>(g.shape(tensor).size()) - 1;
-  return same ? twice->inputs[0] : tensor;
+  return same ? twice->inputs[0] : expanded_once(g, tensor, false);
 }
 
 /// Returns whether angles of this shape suit a rotary embedding of x.
@@ -68,11 +86,12 @@ Turned turned(const Known& g, int product, int by) {
   return op->inputs[1] == by ? Turned{by, op->inputs[0]} : Turned{};
 }
 
-bool becomes_rotary(const Known& g, const KernelOp& op, int x, int cos, int sin, Rewrite& out) {
+bool becomes_rotary(const Known& g, const KernelOp& op, int x, int cos, int sin, Rewrite& out,
+                    OpKind kind = OpKind::rotary) {
   if (g.shape(x) != g.shape(op.outputs[0]) || !are_angles(g.shape(cos), g.shape(x)) ||
       !are_angles(g.shape(sin), g.shape(x)) || g.shape(cos).back() != g.shape(sin).back())
     return false;
-  out.add(OpKind::rotary, {x, cos, sin}, {}, "", op.outputs[0]);
+  out.add(kind, {x, cos, sin}, {}, "", op.outputs[0]);
   return true;
 }
 
@@ -142,10 +161,13 @@ bool rotary_of_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
 }
 
 bool repeated_angles(const Known& g, const KernelOp& op, Rewrite& out) {
-  if (op.kind != OpKind::rotary) return false;
-  const int x = op.inputs[0], cos = once_of(g, op.inputs[1]), sin = once_of(g, op.inputs[2]);
+  if (!is_rotary(op.kind)) return false;
+  const auto once = [&](int t) {
+    return op.kind == OpKind::rotary ? once_of(g, t) : expanded_once(g, t, true);
+  };
+  const int x = op.inputs[0], cos = once(op.inputs[1]), sin = once(op.inputs[2]);
   return cos != op.inputs[1] && sin != op.inputs[2] && 2 * g.shape(cos).back() == g.shape(x).back() &&
-         becomes_rotary(g, op, x, cos, sin, out);
+         becomes_rotary(g, op, x, cos, sin, out, op.kind);
 }
 
 }  // namespace zellige::fuse

@@ -1,5 +1,7 @@
 // Rules of elementwise functions and softmax: rules.hpp says what each does.
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "graph/compose.hpp"
 #include "rewrite/rules.hpp"
@@ -22,7 +24,127 @@ bool becomes(const KernelOp& op, OpKind kind, int x, const graph::Attributes& a,
   return true;
 }
 
+/// A product: of a number and tensors, ascending.
+struct Product {
+  double scalar = 1;
+  std::vector<int> factors;
+  bool operator==(const Product&) const = default;
+};
+/// Multiplies the product by a tensor, taken apart into its factors except for the tensors `whole`.
+void multiply(const Known& g, int t, const std::vector<int>& whole, Product& p) {
+  const KernelOp* op = std::ranges::count(whole, t) ? nullptr : g.producer[t];
+  const double scalar = op ? op->attributes.scalar : 0;
+  if (op && op->kind == OpKind::mul) {
+    for (const int factor : op->inputs) multiply(g, factor, whole, p);
+  } else if (op && op->kind == OpKind::square) {
+    for (int i = 0; i < 2; ++i) multiply(g, op->inputs[0], whole, p);
+  } else if (op && op->inputs.size() == 1 && (op->kind == OpKind::mul_scalar || op->kind == OpKind::div)) {
+    p.scalar *= op->kind == OpKind::div ? 1 / scalar : scalar;
+    multiply(g, op->inputs[0], whole, p);
+  } else {
+    p.factors.insert(std::ranges::lower_bound(p.factors, t), t);
+  }
+}
+Product product(const Known& g, int t, const std::vector<int>& whole = {}) {
+  Product p;
+  multiply(g, t, whole, p);
+  return p;
+}
+
+/// Returns whether two numbers are the same, written with seven digits or more.
+bool near(double a, double b) { return std::abs(a / b - 1) < 1e-6; }
+
+/// Returns the operand of the sum with 1 that makes the tensor, or -1.
+int below_one(const Known& g, int t) {
+  const KernelOp* sum = g.made_by(t, OpKind::add);
+  return sum && sum->inputs.size() == 1 && sum->attributes.scalar == 1 ? sum->inputs[0] : -1;
+}
+
+/// Returns x if z is c (x + k x^3) as in gelu_tanh, or c x (1 + k x^2), else -1.
+int cubic_of(const Known& g, int z) {
+  constexpr double k = 0.044715, c = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  const Product p = product(g, z);
+  if (!near(p.scalar, c)) return -1;
+  if (p.factors.size() == 1) {
+    const KernelOp* sum = g.made_by(p.factors[0], OpKind::add);
+    if (!sum || sum->inputs.size() != 2) return -1;
+    for (const std::size_t i : {0, 1}) {
+      const int x = sum->inputs[i];
+      const Product cube = product(g, sum->inputs[1 - i], {x});
+      if (cube.factors == std::vector{x, x, x} && near(cube.scalar, k)) return x;
+    }
+  }
+  if (p.factors.size() == 2)
+    for (const std::size_t i : {0, 1}) {
+      const int x = p.factors[i], square = below_one(g, p.factors[1 - i]);
+      if (square < 0) continue;
+      const Product by = product(g, square, {x});
+      if (by.factors == std::vector{x, x} && near(by.scalar, k)) return x;
+    }
+  return -1;
+}
+
 }  // namespace
+
+bool sigmoid(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::pow || op.inputs.size() != 1 || op.attributes.scalar != -1) return false;
+  const int power = below_one(g, op.inputs[0]);
+  const KernelOp* exp = power < 0 ? nullptr : g.made_by(power, OpKind::exp);
+  const KernelOp* minus = exp ? g.made_by(exp->inputs[0], OpKind::neg) : nullptr;
+  return minus && becomes(op, OpKind::sigmoid, minus->inputs[0], {}, out);
+}
+
+bool relu(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.attributes.scalar != 0 || graph::is_integer(g.graph.tensors[op.outputs[0]].dtype)) return false;
+  if (op.kind == OpKind::maximum && op.inputs.size() == 1)
+    return becomes(op, OpKind::relu, op.inputs[0], {}, out);
+  if (op.kind != OpKind::where || op.inputs.size() != 2) return false;
+  // where(not x < 0, x, 0), which keeps NaN as relu does; where(x > 0, x, 0) does not
+  const KernelOp* kept = g.made_by(op.inputs[0], OpKind::eq);
+  const KernelOp* below = kept && kept->inputs.size() == 1 ? g.producer[kept->inputs[0]] : nullptr;
+  return below && (below->kind == OpKind::lt || below->kind == OpKind::le) && below->inputs.size() == 1 &&
+         kept->attributes.scalar == 0 && below->attributes.scalar == 0 && below->inputs[0] == op.inputs[1] &&
+         becomes(op, OpKind::relu, op.inputs[1], {}, out);
+}
+
+bool gelu_of_tanh(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::mul && op.kind != OpKind::mul_scalar && op.kind != OpKind::div) return false;
+  for (const int t : product(g, op.outputs[0]).factors) {
+    const int steep = below_one(g, t);
+    const KernelOp* tanh = steep < 0 ? nullptr : g.made_by(steep, OpKind::tanh);
+    if (!tanh || g.readers[steep] != 1 || g.readers[t] != 1) continue;
+    const int x = cubic_of(g, tanh->inputs[0]);
+    if (x < 0 || product(g, op.outputs[0], {x, t}) != Product{0.5, {std::min(x, t), std::max(x, t)}})
+      continue;
+    return becomes(op, OpKind::gelu_tanh, x, {}, out);
+  }
+  return false;
+}
+
+bool negative_factor(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::mul || op.inputs.size() != 2) return false;
+  for (const std::size_t i : {0, 1}) {
+    const KernelOp* minus = g.made_by(op.inputs[i], OpKind::neg);
+    if (!minus || g.readers[op.inputs[i]] != 1) continue;
+    std::vector<int> in = op.inputs;
+    in[i] = minus->inputs[0];
+    const int made = out.add(OpKind::mul, in, {}, g.graph.tensors[op.outputs[0]].name + "_positive");
+    out.set_dtype(made, g.graph.tensors[op.outputs[0]].dtype);
+    return becomes(op, OpKind::neg, made, {}, out);
+  }
+  return false;
+}
+
+bool softmax_beside_logarithm(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::softmax || g.graph.tensors[op.inputs[0]].dtype != graph::DType::f32) return false;
+  const bool beside = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
+    return o.kind == OpKind::log_softmax && o.inputs == op.inputs && o.attributes.dim == op.attributes.dim;
+  });
+  if (!beside) return false;
+  const int log = out.add(OpKind::log_softmax, op.inputs, op.attributes,
+                          g.graph.tensors[op.outputs[0]].name + "_logarithm");
+  return becomes(op, OpKind::exp, log, {}, out);
+}
 
 bool silu(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.inputs.size() != 2) return false;

@@ -20,6 +20,7 @@ bool changes_nothing(const Known& g, const KernelOp& op) {
   switch (op.kind) {
     case OpKind::reshape:
     case OpKind::expand:
+    case OpKind::slice:
       return g.shape(from) == g.shape(to);
     case OpKind::permute:
       return std::ranges::is_sorted(op.attributes.sizes);

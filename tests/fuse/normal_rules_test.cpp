@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <numbers>
 
 #include "graph/builder.hpp"
 #include "graph/validate.hpp"
@@ -61,6 +63,151 @@ const std::vector<Case>& cases() {
           return reshape(mean(x(b), 1), {2, 2}) * in(b, "z", {2, 2});
         },
         "mean reshape mul"}},
+      {"permuted reduction",
+       {[](Builder& b) {
+          return sum(exp(permute(in(b, "z", {2, 4, 6}), {0, 2, 1})), 2) + in(b, "w", {2, 6});
+        },
+        "exp sum add"},
+       {[](Builder& b) {
+          return sum(permute(in(b, "z", {2, 4, 6}), {2, 1, 0}), 1) + in(b, "w", {6, 2});
+        },
+        "permute sum add"}},
+      {"split reduction",
+       {[](Builder& b) {
+          return mean(reshape(x(b), {4, 2, 3}), {1, 2}) + in(b, "w", {4});
+        },
+        "mean add"},
+       {[](Builder& b) {
+          return mean(reshape(x(b), {4, 2, 3}), {0, 1}) + in(b, "w", {3});
+        },
+        "reshape mean add"}},
+      {"part of a concatenation",
+       {[](Builder& b) {
+          return relu(slice(concat(x(b), in(b, "z", {4, 2}), 1), 1, 0, 6));
+        },
+        "relu"},
+       {[](Builder& b) {
+          return relu(slice(concat(x(b), in(b, "z", {4, 2}), 1), 1, 1, 7));
+        },
+        "concat slice relu"}},
+      {"repeated concatenation",
+       {[](Builder& b) {
+          const Tensor t = in(b, "z", {4, 1, 3});
+          return reshape(concat(t, t, 1), {4, 6});
+        },
+        "expand reshape"},
+       {[](Builder& b) {
+          const Tensor t = in(b, "z", {4, 2, 3});
+          return reshape(concat(t, t, 1), {4, 12});
+        },
+        "concat reshape"}},
+      {"moved ones",
+       {[](Builder& b) {
+          return relu(reshape(permute(reshape(x(b), {4, 1, 6}), {2, 1, 0}), {6, 4}) + in(b, "z", {6, 4}));
+        },
+        "permute add relu"},
+       {[](Builder& b) {
+          return relu(permute(reshape(x(b), {2, 2, 6}), {2, 1, 0}) + in(b, "z", {6, 2, 2}));
+        },
+        "reshape permute add relu"}},
+      {"batch of one",
+       {[](Builder& b) {
+          return relu(matmul(in(b, "z", {1, 4, 6}), reshape(in(b, "w", {6, 5}), {1, 6, 5})));
+        },
+        "matmul relu"},
+       {[](Builder& b) {
+          return relu(matmul(in(b, "z", {2, 4, 6}), reshape(in(b, "w", {12, 5}), {2, 6, 5})));
+        },
+        "reshape matmul relu"}},
+      {"merged batches",
+       {[](Builder& b) {
+          const Tensor q = reshape(in(b, "q", {2, 3, 4, 6}), {6, 4, 6}),
+                       k = reshape(in(b, "k", {2, 3, 6, 5}), {6, 6, 5});
+          return relu(reshape(matmul(q, k), {2, 3, 4, 5}));
+        },
+        "matmul relu"},
+       {[](Builder& b) {
+          const Tensor q = reshape(in(b, "q", {2, 3, 4, 6}), {6, 4, 6}),
+                       k = reshape(in(b, "k", {3, 2, 6, 5}), {6, 6, 5});
+          return relu(reshape(matmul(q, k), {2, 3, 4, 5}));
+        },
+        "reshape reshape matmul reshape relu"}},
+      {"sigmoid",
+       {[](Builder& b) {
+          return pow(exp(-x(b)) + 1.0, -1.0) * in(b, "z", {4, 6});
+        },
+        "sigmoid mul"},
+       {[](Builder& b) {
+          return pow(exp(-x(b)) + 2.0, -1.0) * in(b, "z", {4, 6});
+        },
+        "neg exp add pow mul"}},
+      {"relu",
+       {[](Builder& b) {
+          const Tensor t = x(b);
+          return maximum(t, 0.0) + where(eq(lt(t, 0.0), 0.0), t, 0.0);
+        },
+        "relu add"},
+       {[](Builder& b) {
+          const Tensor t = where(lt(x(b), 0.0), in(b, "z", {4, 6}), 0.0);
+          return t + maximum(in(b, "w", {4, 6}), 1.0);
+        },
+        "lt where maximum add"}},
+      {"gelu of tanh",
+       {[](Builder& b) {
+          const Tensor t = x(b);
+          const double c = std::sqrt(2 / std::numbers::pi);
+          return (tanh((t + t * t * t * 0.044715) * c) + 1.0) * (t * 0.5) -
+                 (tanh(t * c * (t * t * 0.044715 + 1.0)) + 1.0) * t * 0.5;
+        },
+        "gelu_tanh sub"},
+       {[](Builder& b) {
+          const Tensor t = x(b);
+          return (tanh((t + t * t * t * 0.0447) * std::sqrt(2 / std::numbers::pi)) + 1.0) * (t * 0.5);
+        },
+        "mul_scalar square mul mul_scalar add mul_scalar tanh add mul"}},
+      {"negative factor",
+       {[](Builder& b) {
+          return in(b, "z", {4, 6}) + -x(b) * in(b, "w", {4, 6});
+        },
+        "mul sub"},
+       {[](Builder& b) {
+          const Tensor t = -x(b);
+          return in(b, "z", {4, 6}) + t * exp(t);
+        },
+        "neg exp mul add"}},
+      {"softmax beside its logarithm",
+       {[](Builder& b) {
+          const Tensor t = x(b);
+          return softmax(t, 1) * log_softmax(t, 1);
+        },
+        "log_softmax exp mul"},
+       {[](Builder& b) {
+          const Tensor t = x(b), p = softmax(t, 1);
+          return p * log_softmax(t, 0);
+        },
+        "softmax log_softmax mul"}},
+      {"bias in parts",
+       {[](Builder& b) {
+          const Tensor y = matmul(x(b), in(b, "w", {6, 8})), c = in(b, "b", {8});
+          return (slice(y, 1, 0, 4) + slice(c, 0, 0, 4)) * (slice(y, 1, 4, 8) + slice(c, 0, 4, 8));
+        },
+        "matmul add slice slice mul"},
+       {[](Builder& b) {
+          const Tensor y = matmul(x(b), in(b, "w", {6, 8})), c = in(b, "b", {8});
+          const Tensor first = slice(y, 1, 0, 4), second = slice(y, 1, 4, 8), u = slice(c, 0, 4, 8),
+                       v = slice(c, 0, 0, 4);
+          return (first + u) * (second + v);
+        },
+        "matmul slice slice slice slice add add mul"}},
+      {"slice before view",
+       {[](Builder& b) {
+          return relu(reshape(slice(reshape(x(b) + 1.0, {4, 3, 2}), 1, 1, 3), {4, 4}));
+        },
+        "add slice relu"},
+       {[](Builder& b) {
+          return relu(reshape(slice(reshape(x(b), {4, 3, 2}), 2, 1, 2), {4, 3}));
+        },
+        "reshape slice reshape relu"}},
       {"broadcast",
        {[](Builder& b) {
           const Tensor t = x(b);
@@ -133,9 +280,9 @@ const std::vector<Case>& cases() {
         },
         "sub"},
        {[](Builder& b) {
-          return -x(b) * in(b, "z", {4, 6});
+          return relu(-x(b)) + in(b, "z", {4, 6});
         },
-        "neg mul"}},
+        "neg relu add"}},
       {"silu",
        {[](Builder& b) {
           const Tensor t = x(b), z = in(b, "z", {4, 6});
@@ -276,11 +423,12 @@ const std::vector<Case>& cases() {
         "add relu reshape mul"}},
       {"view of an input",
        {[](Builder& b) {
-          return square(reshape(relu(x(b)), {4, 2, 3}));
+          const Tensor v = in(b, "v", {4}), w = in(b, "w", {4}), t = reshape(relu(x(b)), {4, 2, 3});
+          return t * reshape(exp(v) * w, {4, 1, 1});
         },
-        "reshape relu square"},
+        "reshape relu reshape exp reshape mul mul"},
        {[](Builder& b) {
-          return square(reshape(relu(x(b) + 1.0), {4, 2, 3}));
+          return square(reshape(relu(x(b) + in(b, "z", {6})), {4, 2, 3}));
         },
         "add relu reshape square"}},
   };

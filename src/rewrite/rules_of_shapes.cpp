@@ -1,0 +1,263 @@
+// Rules of views that move or cut dimensions, and of what reads them: rules.hpp says what each does.
+#include <algorithm>
+
+#include "graph/compose.hpp"
+#include "graph/elementwise.hpp"
+#include "rewrite/rules.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelOp;
+using graph::OpKind;
+using graph::Shape;
+
+/// Returns the extents other than 1.
+Shape without_ones(const Shape& shape) {
+  Shape result;
+  std::ranges::copy_if(shape, std::back_inserter(result), [](std::int64_t n) { return n != 1; });
+  return result;
+}
+
+/// Returns whether the operator is a permute that only moves dimensions of extent 1.
+bool moves_ones(const Known& g, const KernelOp& op) {
+  if (op.kind != OpKind::permute || std::ranges::is_sorted(op.attributes.sizes)) return false;
+  const Shape& from = g.shape(op.inputs[0]);
+  std::vector<std::int64_t> order;
+  for (const std::int64_t d : op.attributes.sizes)
+    if (from[static_cast<std::size_t>(d)] != 1) order.push_back(d);
+  return std::ranges::is_sorted(order);
+}
+
+/// Returns a tensor's batches: its extents without the last two.
+std::span<const std::int64_t> batches(const Shape& shape) { return std::span(shape).first(shape.size() - 2); }
+
+/// Returns whether the last two extents are the same.
+bool same_matrix(const Shape& a, const Shape& b) {
+  return std::ranges::equal(std::span(a).last(2), std::span(b).last(2));
+}
+
+/// Returns the slice of `dim` that makes the tensor, or nullptr.
+const KernelOp* slice_along(const Known& g, int tensor, std::size_t dim) {
+  const KernelOp* part = g.made_by(tensor, OpKind::slice);
+  return part && part->attributes.dim == static_cast<int>(dim) ? part : nullptr;
+}
+
+/// A sum of columns of a matmul and the same elements of a vector.
+struct BiasedPart {
+  int product = -1, bias = -1;
+  const KernelOp* columns = nullptr;
+};
+/// Returns the parts of such a sum, or none.
+BiasedPart biased_part(const Known& g, const KernelOp& op) {
+  if (op.kind != OpKind::add || op.inputs.size() != 2) return {};
+  for (const std::size_t i : {0, 1}) {
+    const KernelOp* columns = slice_along(g, op.inputs[i], g.shape(op.inputs[i]).size() - 1);
+    const KernelOp* part = slice_along(g, op.inputs[1 - i], 0);
+    if (!columns || !part || g.readers[op.inputs[i]] != 1) continue;
+    const int product = columns->inputs[0], bias = part->inputs[0];
+    if (g.made_by(product, OpKind::matmul) && g.shape(bias).size() == 1 &&
+        g.shape(bias)[0] == g.shape(product).back() && part->attributes.start == columns->attributes.start &&
+        part->attributes.end == columns->attributes.end)
+      return {product, bias, columns};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool moved_ones(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind == OpKind::reshape) {
+    const KernelOp* turned = g.made_by(op.inputs[0], OpKind::permute);
+    if (!turned || !moves_ones(g, *turned)) return false;
+    out.add(OpKind::reshape, turned->inputs, op.attributes, "", op.outputs[0]);
+    return true;
+  }
+  const KernelOp* view = op.kind == OpKind::permute ? g.made_by(op.inputs[0], OpKind::reshape) : nullptr;
+  if (!view) return false;
+  const Shape &to = g.shape(op.outputs[0]), &from = g.shape(view->inputs[0]),
+              &between = g.shape(op.inputs[0]);
+  if (moves_ones(g, op)) {
+    out.add(OpKind::reshape, view->inputs, {.sizes = to}, "", op.outputs[0]);
+    return true;
+  }
+  if (from.size() >= between.size() || without_ones(from) != without_ones(between) ||
+      std::ranges::is_sorted(op.attributes.sizes))
+    return false;
+  // Dimension d of `between` is dimension same[d] of `from`, unless its extent is 1.
+  std::vector<std::int64_t> same(between.size()), dims;
+  for (std::size_t d = 0, at = 0; d < between.size(); ++d) {
+    if (between[d] == 1) continue;
+    while (from[at] == 1) ++at;
+    same[d] = static_cast<std::int64_t>(at++);
+  }
+  for (std::size_t d = 0; d < from.size(); ++d)
+    if (from[d] == 1) dims.push_back(static_cast<std::int64_t>(d));
+  for (const std::int64_t d : op.attributes.sizes)
+    if (between[static_cast<std::size_t>(d)] != 1) dims.push_back(same[static_cast<std::size_t>(d)]);
+  const int turned = out.add(OpKind::permute, view->inputs, {.sizes = dims},
+                             g.graph.tensors[op.outputs[0]].name + "_without_ones");
+  out.add(OpKind::reshape, {turned}, {.sizes = to}, "", op.outputs[0]);
+  return true;
+}
+
+bool batch_of_one(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::matmul || op.inputs.size() != 2) return false;
+  const Shape &a = g.shape(op.inputs[0]), &b = g.shape(op.inputs[1]);
+  if (b.size() < 3 || a.size() < b.size() || !g.made_by(op.inputs[1], OpKind::reshape) ||
+      !std::ranges::all_of(batches(b), [](std::int64_t n) { return n == 1; }))
+    return false;
+  KernelOp anew = op;
+  anew.inputs[1] = out.add(OpKind::reshape, {op.inputs[1]}, {.sizes = Shape(b.end() - 2, b.end())},
+                           g.graph.tensors[op.inputs[1]].name + "_matrix");
+  out.keep(anew);
+  return true;
+}
+
+bool merged_batches(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::reshape) return false;
+  const KernelOp* product = g.made_by(op.inputs[0], OpKind::matmul);
+  if (!product || product->inputs.size() != 2 || g.readers[op.inputs[0]] != 1) return false;
+  const Shape &merged = g.shape(op.inputs[0]), &split = g.shape(op.outputs[0]);
+  if (split.size() <= merged.size() || merged.size() < 3 || !same_matrix(merged, split)) return false;
+  std::vector<int> in;
+  for (const int t : product->inputs) {
+    const KernelOp* view = g.made_by(t, OpKind::reshape);
+    if (!view) return false;
+    const Shape &from = g.shape(view->inputs[0]), &to = g.shape(t);
+    if (from.size() != split.size() || to.size() != merged.size() || !same_matrix(from, to) ||
+        !std::ranges::equal(batches(from), batches(split)) ||
+        !std::ranges::equal(batches(to), batches(merged)))
+      return false;
+    in.push_back(view->inputs[0]);
+  }
+  const int made = out.add(OpKind::matmul, in, product->attributes, "", op.outputs[0]);
+  out.set_dtype(made, g.graph.tensors[op.outputs[0]].dtype);
+  return true;
+}
+
+bool slice_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::reshape) return false;
+  const KernelOp* part = g.made_by(op.inputs[0], OpKind::slice);
+  const KernelOp* view = part ? g.made_by(part->inputs[0], OpKind::reshape) : nullptr;
+  if (!view) return false;
+  const Shape &from = g.shape(view->inputs[0]), &split = g.shape(part->inputs[0]),
+              &to = g.shape(op.outputs[0]);
+  const std::size_t last = from.size() - 1;
+  if (split.size() != from.size() + 1 || to.size() != from.size() ||
+      part->attributes.dim != static_cast<int>(last))
+    return false;
+  const auto leading = [&](const Shape& s) { return std::span(s).first(last); };
+  if (!std::ranges::equal(leading(from), leading(split)) || !std::ranges::equal(leading(from), leading(to)))
+    return false;
+  const std::int64_t each = split.back();
+  out.add(OpKind::slice, view->inputs,
+          {.dim = static_cast<int>(last),
+           .start = part->attributes.start * each,
+           .end = part->attributes.end * each},
+          "", op.outputs[0]);
+  return true;
+}
+
+bool part_of_concat(const Known& g, const KernelOp& op, Rewrite& out) {
+  KernelOp anew = op;
+  for (int& t : anew.inputs) {
+    const KernelOp* part = g.made_by(t, OpKind::slice);
+    const KernelOp* joined = part ? g.made_by(part->inputs[0], OpKind::concat) : nullptr;
+    if (!joined || joined->attributes.dim != part->attributes.dim) continue;
+    std::int64_t start = 0;
+    for (const int operand : joined->inputs) {
+      const std::int64_t end = start + g.shape(operand)[static_cast<std::size_t>(part->attributes.dim)];
+      if (start == part->attributes.start && end == part->attributes.end) t = operand;
+      start = end;
+    }
+  }
+  if (anew.inputs == op.inputs) return false;
+  out.keep(anew);
+  return true;
+}
+
+bool repeated_concat(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::concat || op.inputs.size() < 2) return false;
+  const int x = op.inputs[0];
+  if (g.shape(x)[static_cast<std::size_t>(op.attributes.dim)] != 1 ||
+      std::ranges::count(op.inputs, x) != std::ssize(op.inputs))
+    return false;
+  out.add(OpKind::expand, {x}, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
+  return true;
+}
+
+bool bias_in_parts(const Known& g, const KernelOp& op, Rewrite& out) {
+  const BiasedPart own = biased_part(g, op);
+  if (own.product < 0) return false;
+  int others = 0;
+  for (const KernelOp& o : g.graph.ops) {
+    const BiasedPart part = biased_part(g, o);
+    others += part.product == own.product && part.bias == own.bias;
+  }
+  if (others != g.readers[own.product]) return false;
+  const std::string& name = g.graph.tensors[op.outputs[0]].name;
+  const int sum = out.add(OpKind::add, {own.product, own.bias}, {}, name + "_whole");
+  out.add(OpKind::slice, {sum}, own.columns->attributes, "", op.outputs[0]);
+  return true;
+}
+
+bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (!graph::reduces(op.kind)) return false;
+  // Where dimensions are kept, the result is reshaped, which only what reshapes it anyway does not see.
+  const bool reshaped =
+      g.readers[op.outputs[0]] == 1 && std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
+        return o.kind == OpKind::reshape && o.inputs == op.outputs;
+      });
+  if (op.attributes.keepdim && !reshaped) return false;
+  std::vector<const KernelOp*> functions;  // between the permute and the reduction, the last one first
+  int t = op.inputs[0];
+  while (g.readers[t] == 1 && g.producer[t] && graph::is_elementwise(g.producer[t]->kind) &&
+         g.producer[t]->inputs.size() == 1)
+    functions.push_back(g.producer[t]), t = g.producer[t]->inputs[0];
+  const KernelOp* turned = g.made_by(t, OpKind::permute);
+  if (!turned) return false;
+  const std::vector<std::int64_t>& order = turned->attributes.sizes;
+  std::vector<std::int64_t> summed, rest;
+  const std::vector<int> dims = graph::composed_dims(op.kind, op.attributes, g.shape(t));
+  for (std::size_t d = 0; d < order.size(); ++d)
+    (std::ranges::count(dims, static_cast<int>(d)) ? summed : rest).push_back(order[d]);
+  if (!std::ranges::is_sorted(rest)) return false;
+  const std::string& name = g.graph.tensors[op.outputs[0]].name;
+  int x = turned->inputs[0];
+  for (auto f = functions.rbegin(); f != functions.rend(); ++f) {
+    x = out.add((*f)->kind, {x}, (*f)->attributes, name + "_as_it_is");
+    out.set_dtype(x, g.graph.tensors[(*f)->outputs[0]].dtype);
+  }
+  graph::Attributes a = op.attributes;
+  std::ranges::sort(summed);
+  a.dim = summed.size() == 1 ? static_cast<int>(summed[0]) : -1;
+  a.sizes = summed.size() == 1 ? std::vector<std::int64_t>{} : summed;
+  if (a.keepdim) {
+    const int made = out.add(op.kind, {x}, a, name + "_in_order");
+    out.add(OpKind::reshape, {made}, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
+  } else {
+    out.add(op.kind, {x}, a, "", op.outputs[0]);
+  }
+  return true;
+}
+
+bool split_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (!graph::reduces(op.kind) || op.attributes.keepdim) return false;
+  const KernelOp* view = g.made_by(op.inputs[0], OpKind::reshape);
+  if (!view) return false;
+  const Shape &whole = g.shape(view->inputs[0]), &split = g.shape(op.inputs[0]);
+  const std::vector<int> dims = graph::composed_dims(op.kind, op.attributes, split);  // descending
+  const int first = dims.back(), last = dims.front();
+  if (dims.size() < 2 || last - first + 1 != static_cast<int>(dims.size()) ||
+      whole.size() + dims.size() - 1 != split.size() ||
+      !std::equal(split.begin(), split.begin() + first, whole.begin()) ||
+      !std::equal(split.begin() + last + 1, split.end(), whole.begin() + first + 1))
+    return false;
+  graph::Attributes a = op.attributes;
+  a.dim = first, a.sizes = {};
+  out.add(op.kind, view->inputs, a, "", op.outputs[0]);
+  return true;
+}
+
+}  // namespace zellige::fuse
