@@ -5,7 +5,7 @@ PaddlePaddle/GraphNet has thousands under samples/.
   model, arguments = captured.load(folder, "cuda", seed=1)
   model(*arguments)
 """
-import importlib.util, inspect, os, random, re, sys
+import ast, importlib.util, inspect, os, random, re, sys
 import torch
 
 
@@ -25,8 +25,30 @@ def draw(root, count, seed):
 _DEVICE = re.compile(r"""\b(?:torch\.)?device\(type=(['"])(?:cpu|cuda)\1(?:, index=\d+)?\)|(['"])(?:cpu|cuda(?::\d+)?)\2""")
 
 
-def _module(path, name, device=None):
-    """Loads a file as a module, with the devices named in it replaced by the given one."""
+class _Numbers(ast.NodeTransformer):
+    """Replaces `x.item()` by a number, where x is an argument of forward, or another name of one. `numbers`: the values of
+    arguments by name. Dynamo lifts Python numbers of a model, such as the epsilon of a norm, to tensors and calls item() on
+    them; if it traces the captured graph again, it would break the graph at each item()."""
+
+    def __init__(self, numbers):
+        self.numbers = dict(numbers)
+
+    def visit_Assign(self, node):
+        if isinstance(node.value, ast.Name) and node.value.id in self.numbers:
+            self.numbers.update((t.id, self.numbers[node.value.id]) for t in node.targets if isinstance(t, ast.Name))
+        return self.generic_visit(node)
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        called = node.func
+        if isinstance(called, ast.Attribute) and called.attr == "item" and isinstance(called.value, ast.Name) and called.value.id in self.numbers:
+            return ast.copy_location(ast.Constant(self.numbers[called.value.id]), node)
+        return node
+
+
+def _module(path, name, device=None, numbers=None):
+    """Loads a file as a module, with the devices named in it replaced by the given one, and item() of the arguments `numbers`
+    by their values."""
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -34,7 +56,10 @@ def _module(path, name, device=None):
         text = f.read()
     if device:
         text = _DEVICE.sub(lambda found: f"torch.device('{device}')" if found[1] else f"'{device}'", text)
-    exec(compile(text, path, "exec"), module.__dict__)
+    tree = ast.parse(text, path)
+    if numbers:
+        tree = ast.fix_missing_locations(_Numbers(numbers).visit(tree))
+    exec(compile(tree, path, "exec"), module.__dict__)
     return module
 
 
@@ -57,9 +82,15 @@ def _tensor(meta, device, generator):
     return values.to(dtype).to(device)
 
 
+def _number(meta):
+    """The number that a tensor without dimensions was when the graph was captured; None for other tensors."""
+    data = getattr(meta, "data", None)
+    return data[0] if data and not list(meta.shape) else None
+
+
 def load(folder, device, seed):
-    """The module and its arguments, in the order of its parameters; weights are torch parameters. Everything is on the device,
-    except what a GPU graph keeps on the host."""
+    """The module and its arguments, in the order of its parameters; weights are torch parameters, sizes are ints. Everything is
+    on the device, except what a GPU graph keeps on the host."""
     metas = {}
     for file in ("weight_meta.py", "input_meta.py"):
         path = os.path.join(folder, file)
@@ -69,11 +100,15 @@ def load(folder, device, seed):
                     metas[value.name] = value
     on_gpu = any("cuda" in getattr(m, "device", "cuda") for m in metas.values())
     moved = None if on_gpu and device == "cuda" else device
-    made = _module(os.path.join(folder, "model.py"), "captured_model", moved).GraphModule()
+    numbers = {name: _number(m) for name, m in metas.items() if _number(m) is not None}
+    made = _module(os.path.join(folder, "model.py"), "captured_model", moved, numbers).GraphModule()
     generator, arguments = torch.Generator().manual_seed(seed), []
     for name, parameter in inspect.signature(made.forward).parameters.items():
         if name not in metas:
             raise ValueError(f"{folder}: argument {name} of the model is in neither weight_meta.py nor input_meta.py")
+        if parameter.annotation is torch.SymInt and name in numbers:
+            arguments.append(int(numbers[name]))
+            continue
         declared = getattr(metas[name], "device", device)
         tensor = _tensor(metas[name], moved or ("cpu" if declared == "cpu" else device), generator)
         is_weight = parameter.annotation is torch.nn.parameter.Parameter

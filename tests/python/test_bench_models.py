@@ -97,6 +97,27 @@ def test_an_argument_without_a_meta_is_named(folder):
         captured.load(os.path.join(folder, "first"), "cpu", 1)
 
 
+def test_numbers_of_a_captured_model_break_no_graph(tmp_path):
+    """Dynamo lifts Python numbers to tensors, and sizes to torch.SymInt; at an item() of one it would break the graph."""
+    (tmp_path / "model.py").write_text("""
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, s1: torch.SymInt, L_eps_: torch.Tensor, L_x_: torch.Tensor, L_n_: torch.Tensor):
+        l_eps_ = L_eps_
+        item = l_eps_.item()
+        l_eps_ = None
+        return torch.nn.functional.layer_norm(L_x_.view(s1, -1), (8,), eps=item) + L_n_
+""")
+    tensor = 'class {0}:\n    name = "{0}"\n    shape = {1}\n    dtype = "torch.{2}"\n    device = "cpu"\n    mean = None\n    std = None\n    data = {3}\n'
+    metas = ("s1", [], "int64", [4]), ("L_eps_", [], "float64", [0.5]), ("L_x_", [4, 8], "float32", None), ("L_n_", [], "float32", [2.0])
+    (tmp_path / "weight_meta.py").write_text("\n".join(tensor.format(*m) for m in metas))
+    model, (rows, eps, x, n) = captured.load(str(tmp_path), "cpu", 1)
+    assert rows == 4 and type(rows) is int and eps.item() == 0.5
+    found = torch.compile(model, backend="eager", fullgraph=True)(rows, eps, x, n)
+    torch.testing.assert_close(found, torch.nn.functional.layer_norm(x, (8,), eps=0.5) + 2)
+
+
 def run(*arguments):
     environment = os.environ | {"PYTHONPATH": os.path.dirname(os.path.dirname(zellige.__file__))}
     command = [sys.executable, os.path.join(BENCH, "models.py"), *arguments]
