@@ -5,7 +5,8 @@ fused kernel and not as a dozen kernels.
 
 None: no mask tensor; causal, grouped: whether a causal mask applies, and whether query heads share keys. Supported are
 tensors (batch, heads, tokens, size) of 16 bits, with a causal mask or none. If the graph repeats keys and values for
-each query head of a group, the unrepeated tensors are used. Scores are not rounded in between, as in Zellige's kernels.
+each query head of a group, also before fused attention, the unrepeated tensors are used: the copies are not made, and
+the kernel reads less. Scores are not rounded in between, as in Zellige's kernels.
 """
 
 import math
@@ -21,7 +22,9 @@ _SAME = (*_RESHAPED, aten.clone.default, aten.expand.default)
 
 
 def whole(graph) -> None:
-    """Replaces unfused attention in a graph of ATen operators, in place."""
+    """Replaces unfused attention in a graph of ATen operators, in place, and repeated keys and values of attention."""
+    for node in graph.find_nodes(op="call_function", target=torch_own.ATTENTION):
+        _group(node)
     changed = set()
     for node in graph.find_nodes(op="call_function", target=aten.bmm.default):
         found = _attention(graph, node)
@@ -36,10 +39,22 @@ def whole(graph) -> None:
             node.replace_all_uses_with(rows)
             changed.add(rows)
         changed.add(found)
+    graph.eliminate_dead_code()
     if changed:
-        graph.eliminate_dead_code()
         aten_declared.follow(graph, changed)
         _drop_copies(graph)
+
+
+def _group(node) -> None:
+    """Replaces keys and values that are repeated for each query head by the unrepeated ones, if the node calls
+    zellige::attention without a mask tensor in 16 bits. (Otherwise torch might have only its math kernel for shared
+    keys.)"""
+    q, k, v, mask, causal, scale, grouped = node.args
+    if grouped or mask is not None or q.meta["val"].dtype not in (torch.float16, torch.bfloat16):
+        return
+    narrow = _unrepeated(k), _unrepeated(v)
+    if None not in narrow and _shape(narrow[0])[1] == _shape(narrow[1])[1]:
+        node.args = (q, *narrow, mask, causal, scale, True)
 
 
 def _shape(n) -> tuple:

@@ -136,3 +136,32 @@ def test_shared_keys_are_read_where_they_lie(causal, heads_last):
     torch.testing.assert_close(found.double(), function(*(x.double() for x in (q, k, v))), rtol=4e-3, atol=4e-3)
     (part,) = torch_backend.reports[-1].parts
     assert len(part.manifest["kernels"]) == 1
+
+
+@pytest.mark.parametrize("dtype, spelled", [(torch.float16, "mask"), (torch.float16, None), (torch.bfloat16, None), (torch.float32, None)])
+def test_keys_that_are_repeated_for_fused_attention_are_read_once(monkeypatch, dtype, spelled):
+    """As in models of Hugging Face with a mask. Not in float32, and with a mask that remains a tensor: torch might have no
+    fused kernel for them."""
+
+    def function(q, k, v, bias):
+        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+        k, v = (x[:, :, None].expand(-1, -1, 2, -1, -1).reshape(q.shape) for x in (k, v))
+        mask = bias if spelled else ~above(16)
+        return F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).reshape(2, 16, 32)
+
+    found, take = [], torch_take.Taking.take
+
+    def kept(self, parts):
+        attention = [n for n in self.module.graph.nodes if n.target is torch_own.ATTENTION]
+        found.extend(([m.meta["val"].shape[1] for m in n.args[1:3]], n.args[4], n.args[6]) for n in attention)
+        take(self, parts)
+
+    monkeypatch.setattr(torch_take.Taking, "take", kept)
+    q, k, v = (x.to(dtype) for x in heads(2))
+    bias = torch.zeros(16, 16, dtype=dtype)
+    torch._dynamo.reset()
+    with torch.no_grad():
+        made = torch.compile(function, backend=torch_backend.backend)(q, k, v, bias)
+        torch.testing.assert_close(made, function(q, k, v, bias), rtol=0.02, atol=0.02)
+    grouped = dtype is not torch.float32 and spelled is None
+    assert found == [([2 if grouped else 4] * 2, spelled is None, grouped)]
