@@ -1,6 +1,7 @@
 """Decides which parts of a torch graph (sets of operators that Zellige supports) become programs. A program is planned
 for each part; if torch's own kernels cost less, torch runs the part's operators. On a GPU the program and torch's
-kernels are both measured. Equal parts are planned, compiled and measured once."""
+kernels are both measured. If torch's matmuls or attention, with programs for the operators between them, cost less than
+the program, torch runs these (torch_mixed.py). Equal parts are planned, compiled and measured once."""
 
 import operator
 import sys
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from . import aten, torch_around, torch_costs, torch_measure, torch_parts, torch_sdpa
+from . import aten, torch_around, torch_costs, torch_measure, torch_mixed, torch_parts, torch_sdpa
 from ._native import Error, Fault
 from .torch_part import Part
 from .torch_programs import Programs
@@ -21,6 +22,8 @@ HOPELESS = 4.0
 # a part that costs the host more is taken if it saves the GPU this many times as much: the host may be the slower
 # of the two in the rest of the graph
 HOSTS_WORTH = 3.0
+# the host's time does not count while the GPU takes this many times as long for the graph
+HOSTS_SLACK = 1.5
 
 
 def _hopeless(program, torchs: torch_costs.Cost) -> bool:
@@ -42,6 +45,10 @@ class Planned:
     future: object = None  # future of its program; None if planning was not started in time
     again: object = None  # a function that traces the part without in-place updates
     why: Error = None  # why the part has no program
+    weights: set = None  # names of the module's placeholders that are constants
+    # costs of the part as torch's kernels and as a program, by which it was taken
+    torchs_cost: torch_costs.Cost = None
+    own_cost: torch_costs.Cost = None
 
     def torchs(self) -> torch_costs.Cost:
         """Returns the estimated cost of torch's kernels for the part."""
@@ -67,20 +74,29 @@ class Taking:
         self.progress = _Progress(report.operators)
         self.done = 0  # number of operators in planned parts
         self.saved = saved
-        self.cuts = 0
+        self.graph = torch_costs.Cost()  # cost of the graph with the parts that were taken
+        self.prefix, self.cuts = "fused_", 0
         # made: parts by structure; measured: GPU microseconds of (torch's kernels, the program) by part
         self.made, self.measured = {}, {}
 
     def take(self, parts) -> None:
         """Decides which parts become programs. Where a part costs more as a program than torch's kernels, the part
-        without its matmuls and attention is considered, too, because it may cost less."""
-        whole = torch_costs.of_torch(self.module.graph.nodes)
-        lost = self._round(parts)
+        without its matmuls and attention is considered, too, because it may cost less. (torch_mixed.py considers this
+        for the other parts.)"""
+        whole = self.graph = torch_costs.of_torch(self.module.graph.nodes)
+        lost = self.round(parts)
         light = {n for n in lost if not torch_costs.heavy(n)}
         if 0 < len(light) < len(lost):
-            self._round(torch_parts.parts(self.module.graph, light.__contains__))
+            self.round(torch_parts.parts(self.module.graph, light.__contains__))
         self._whole(whole)
         self.progress.clear()
+
+    def inside(self, p, module):
+        """Returns a Taking for `module`, a copy of the module of the part `p`. It shares what was planned and measured."""
+        made = Taking(module, p.weights, type(self.report)(), self.options, self.device, True, captured=self.captured)
+        made.progress, made.made, made.measured = self.progress, self.made, self.measured
+        made.graph, made.prefix = self.graph, f"{p.node.target}_inner_"
+        return made
 
     def _whole(self, torchs) -> None:
         """Decides whether the graph as a whole runs as compiled. If the savings of all parts do not outweigh the
@@ -95,11 +111,11 @@ class Taking:
             self.report.parts.clear()
             self.report.taken = 0
 
-    def _round(self, parts) -> list:
+    def round(self, parts) -> list:
         """Plans each part, and replaces the part by its program if that costs less. Returns the operators of the other
         parts, which torch runs."""
         parts = [part for part in parts if not self.cheaper or self._may_win(part)]
-        prefix = "fused_" if self.cuts == 0 else f"fused_{self.cuts}_"
+        prefix = self.prefix if self.cuts == 0 else f"{self.prefix}{self.cuts}_"
         self.cuts += 1
         fuse_by_partitions(self.module, [dict.fromkeys(part) for part in parts], prefix=prefix)
         nodes = [n for n in self.module.graph.nodes if n.op == "call_module" and n.target.startswith(prefix)]
@@ -115,8 +131,11 @@ class Taking:
             if why:
                 self.report.left[p.node.target] = why
                 lost += torch_around.inline(self.module, p.node)
-            else:
-                self._accept(p)
+                continue
+            mixed = torch_mixed.cheaper(self, p) if self.cheaper else None
+            if self.cheaper:
+                self._spend(p.torchs_cost, mixed.cost if mixed else p.own_cost)
+            self._mix(p, mixed) if mixed else self._accept(p)
         return lost
 
     def _may_win(self, part) -> bool:
@@ -142,7 +161,7 @@ class Taking:
         updates = {i: inside[node.args.index(c.args[0])] for i, c in changes.items()}
         own_values = any(n.op == "get_attr" for n in module.graph.nodes)
         key = node if own_values else _structure(module, weights, updates)
-        p = Planned(node, module, changes=changes, like=self.made.get(key))
+        p = Planned(node, module, changes=changes, like=self.made.get(key), weights=weights)
         self.progress.show(at + 1, self.done)
         if p.like is not None or self._out_of_time():
             return p
@@ -207,9 +226,8 @@ class Taking:
                 p.why = why
 
     def _why_not(self, p):
-        """Returns None if a part is to become a program: neither the GPU nor the host takes longer, and one of them
-        takes less time; or the host takes longer and the GPU saves a multiple of that. Otherwise returns the reason,
-        with both costs."""
+        """Returns None if a part is to become a program because that makes the graph faster. Otherwise returns the
+        reason, with both costs."""
         torchs, own, how = p.torchs(), p.own(), "estimated"
         if self.device.type == "cuda" and not _hopeless(p.part.program, torchs):
             found = self._measure(p, torchs.host)
@@ -217,13 +235,26 @@ class Taking:
                 torchs, own, how = torch_costs.Cost(found[0], torchs.host), torch_costs.Cost(found[1], own.host), "measured"
         if self.captured:
             torchs, own = torch_costs.Cost(torchs.gpu), torch_costs.Cost(own.gpu)
-        pays = own.total() < torchs.total() and torchs.gpu - own.gpu > HOSTS_WORTH * (own.host - torchs.host)
-        loses = own.gpu > 1.02 * torchs.gpu + 0.2 or (own.host > torchs.host + torch_costs.PART and not pays)
-        gains = own.gpu < 0.95 * torchs.gpu or own.total() < torchs.total()
-        if loses or not gains:
+        p.torchs_cost, p.own_cost = torchs, own
+        if not self.pays(torchs, own):
             return f"as a program {own}, as torch's kernels {torchs} ({how})"
-        self.saved += torch_costs.Cost(torchs.gpu - own.gpu, torchs.host - own.host)
         return None
+
+    def pays(self, before, after, now=None) -> bool:
+        """Returns true if a cost `after` in place of `before` makes the graph faster: neither the GPU nor the host takes
+        longer, and one of them takes less time; or the host takes longer, and the GPU saves a multiple of that, or the
+        GPU saves time and is the slower of the two in the graph. `now`: the cost of the same operators that self.graph
+        includes; None: `before`."""
+        saves, graph = before - after, self.graph - (now or before) + after
+        bound = graph.gpu > HOSTS_SLACK * graph.host
+        hidden = after.total() < before.total() and saves.gpu > -HOSTS_WORTH * saves.host or bound and saves.gpu > 0
+        loses = after.gpu > 1.02 * before.gpu + 0.2 or (-saves.host > torch_costs.PART and not hidden)
+        return not loses and (after.gpu < 0.95 * before.gpu or after.total() < before.total())
+
+    def _spend(self, before, after) -> None:
+        """Counts that the graph costs `after` in place of `before`."""
+        self.saved += before - after
+        self.graph += after - before
 
     def _measure(self, p, host):
         """Returns the measured GPU times of a part in microseconds: (time of torch's kernels, time of the program). A
@@ -241,6 +272,15 @@ class Taking:
         torch_around.call(self.module, p.node, p.part)
         self.report.parts.append(p.part.program)
         self.report.taken += _operators(p.module) + len(p.changes)
+
+    def _mix(self, p, mixed) -> None:
+        """Replaces the part by its operators, of which some are programs."""
+        setattr(self.module, p.node.target, mixed.module)
+        torch_around.inline(self.module, p.node)
+        self.report.left[p.node.target] = f"as a program {p.own_cost}, with torch's {mixed.what} {mixed.cost}"
+        self.report.left |= mixed.report.left
+        self.report.parts += mixed.report.parts
+        self.report.taken += mixed.report.taken
 
 
 def _operators(module) -> int:

@@ -3,7 +3,7 @@
 import pytest
 
 torch = pytest.importorskip("torch")
-from zellige import torch_backend, torch_costs  # noqa: E402
+from zellige import torch_backend, torch_costs, torch_own, torch_take  # noqa: E402
 
 
 def report(function, *arguments, **options):
@@ -86,6 +86,30 @@ def test_products_that_cost_more_are_left_to_torch_and_the_rest_is_taken(monkeyp
     r = report(function, torch.randn(64, 256), torch.randn(256, 256) / 16, torch.randn(256), take="cheaper")
     assert len(r.parts) == 3 and r.taken == r.operators - 3
     assert r.left["fused_0"].startswith("as a program 1000000.0 us of the GPU and 5.0 of the host, as torch's kernels ")
+
+
+def attended(x, w, g):
+    """Norms and matmuls around attention."""
+    for _ in range(2):
+        q = norms(x @ w, g).view(1, 2, 32, 64)
+        x = norms(torch.nn.functional.scaled_dot_product_attention(q, q, q).reshape(64, 64), g) @ w
+    return norms(x, g)
+
+
+@pytest.mark.parametrize("slow, parts", [("neither", 1), ("attention", 3), ("matmuls", 5)])
+def test_of_a_part_that_pays_what_costs_more_than_torchs_kernels_is_left(monkeypatch, slow, parts):
+    """As attention in a chain of norms, which as torch's kernels cost so much that the whole pays."""
+
+    def own(planned):
+        heavy = [n.target for n in planned.module.graph.nodes if torch_costs.heavy(n)]
+        attention = heavy.count(torch_own.ATTENTION)
+        return torch_costs.Cost(10.0 + 300.0 * {"neither": 0, "attention": attention, "matmuls": len(heavy) - attention}[slow], 5.0)
+
+    monkeypatch.setattr(torch_take.Planned, "own", own)
+    monkeypatch.setattr(torch_costs, "of_torch", lambda nodes: torch_costs.Cost(*[20.0 * sum(n.op == "call_function" for n in nodes)] * 2))
+    r = report(attended, torch.randn(64, 64), torch.randn(64, 64) / 8, torch.randn(64), take="cheaper")
+    assert len(r.parts) == parts and (r.taken < r.operators) == (slow != "neither")
+    assert {why.split("with torch's ")[1].split()[0] for why in r.left.values()} == {"neither": set(), "attention": {"attention"}, "matmuls": {"attention", "matmuls"}}[slow]
 
 
 def cost(function, *arguments):

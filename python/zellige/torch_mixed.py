@@ -1,0 +1,59 @@
+"""Considers to run a part of a torch graph with torch's attention, or with torch's matmuls, and with programs for the other
+operators of the part.
+
+    mixed = cheaper(taking, planned)     a Mixed that costs less than the part's program; None if there is none
+
+A part that is faster as a program than as torch's kernels need not be fastest so: a chain of norms and activations saves
+enough to hide that a matmul in it takes longer than torch's. If a part has attention, first only the attention is left
+to torch. The parts before and after it are then decided in the same way, so that torch runs their matmuls, too, if
+that costs less.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from . import torch_costs, torch_own, torch_parts
+
+CLEARLY = 0.97  # largest GPU time of a mixed part, as a share of the time of its program
+# torch's estimated time for the operators that are left to it may be too long by this factor
+DOUBT = 0.8
+
+
+@dataclass
+class Mixed:
+    """A part of which some operators are programs, and torch runs the others."""
+
+    module: torch.fx.GraphModule  # the part's operators, with calls of programs
+    cost: torch_costs.Cost
+    report: object  # the report on its programs
+    what: str  # which operators torch runs
+
+
+def cheaper(taking, p):
+    """Returns a Mixed for a part that would become a program, if it costs clearly less than the program; else None.
+    `taking`: the decision on the parts of the graph (torch_take.py); `p`: the part."""
+    heavy = [n for n in p.module.graph.nodes if torch_costs.heavy(n)]
+    attention = [n for n in heavy if n.target is torch_own.ATTENTION]
+    left, what = (attention, "attention") if attention else (heavy, "matmuls")
+    if not left or torch_costs.of_torch(left).gpu * DOUBT > CLEARLY * p.own_cost.gpu:
+        return None
+    module, copies = _copy(p.module)
+    inner = taking.inside(p, module)
+    torchs = {copies[n] for n in left}
+    operators = {n for n in module.graph.nodes if n.op == "call_function" and n not in torchs}
+    inner.round(torch_parts.parts(module.graph, operators.__contains__))
+    cost = p.torchs_cost - inner.saved
+    taking.report.faults += inner.report.faults
+    taking.report.rejected += inner.report.rejected
+    if cost.gpu > CLEARLY * p.own_cost.gpu or not taking.pays(p.own_cost, cost, p.torchs_cost):
+        return None
+    return Mixed(module, cost, inner.report, what)
+
+
+def _copy(module) -> tuple:
+    """Returns (a copy of a module, a dict from the nodes of its graph to those of the copy)."""
+    graph, copies = torch.fx.Graph(), {}
+    result = graph.graph_copy(module.graph, copies)
+    graph.output(result)
+    return torch.fx.GraphModule(module, graph), copies
