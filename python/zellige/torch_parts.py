@@ -3,12 +3,14 @@
 A part must be convex: no path leads out of it and back into it through operators left to torch. Every node gets a
 number that never decreases from a node to its users, and increases where a supported node reads the result of a node
 left to torch. The supported nodes with the same number are a part. Independent operators may share a part, which is
-called once. An example, with the number after each node, and conv left to torch:
+called once. A node whose result only later parts read joins the first of these. An example, with the number after each
+node, and conv left to torch:
 
     x -> relu 0 -> conv 0 -> relu 1 -> add 1        two parts: {relu}, {relu, add}
            '-----------------------------'
 """
 
+import heapq
 import operator
 
 import torch
@@ -16,6 +18,7 @@ import torch
 from . import aten
 
 _GIVEN = ("placeholder", "get_attr")
+_MOST = 100  # limit of the nodes that are examined to compute a result in a later part
 # key in the meta of a node that recreates a view where it is read
 AGAIN = "zellige: a view made where it is read"
 
@@ -27,6 +30,7 @@ def parts(graph, is_known) -> list:
     known = {n for n in nodes if is_known(n)}
     number = _numbers(nodes, known)
     _sink(nodes, known, number)
+    _postpone(nodes, known, number)
     part_of = {n: number[n] for n in nodes if n in known}
     _peel(graph, part_of)
     found = {}
@@ -106,3 +110,72 @@ def _sink(nodes, known, number) -> None:
             number[n] = max(number[n], min(number[u] for u in users))
             for piece in pieces:
                 number[piece] = number[n]
+
+
+def _postpone(nodes, known, number) -> None:
+    """Increases the numbers, in `number`, of nodes whose results only later parts read, and of what is computed for these
+    nodes alone: they get the number of the first such part, so that the results need not be stored. Does so if then
+    fewer bytes are stored and read. `known`: the supported nodes; those with the same number form a part. An example,
+    with convolutions left to torch:
+
+        a = batch_norm(conv(x)); y = conv(relu(z)); relu(batch_norm(y) + a)       a joins the part of the addition
+    """
+    place = {n: i for i, n in enumerate(nodes)}
+    for n in reversed(nodes):
+        if n not in known or n.target is operator.getitem and n.args[0] in known:
+            continue
+        made = [n, *_pieces(n)]
+        users = [u for m in made for u in m.users if u not in made]
+        if not users or not all(u in known for u in users):
+            continue
+        later = min(number[u] for u in users)
+        moved = _alone(made, place, known, number) if later > number[n] else None
+        if moved:
+            number.update(dict.fromkeys(moved, later))
+
+
+def _pieces(n) -> list:
+    """Returns the getitems of an operator with several results."""
+    return [u for u in n.users if u.target is operator.getitem] if isinstance(n.meta.get("val"), (tuple, list)) else []
+
+
+def _alone(made, place, known, number):
+    """Returns the nodes that are computed for the nodes `made` alone, with these, if fewer bytes are stored and read when a
+    later part computes them: what they read then instead of the results. Returns None if this is not the case, or if
+    there are too many nodes. `place`: the nodes' order in the graph."""
+    own = number[made[0]]
+    moved, costs, seen = set(made), 0, set()
+    waiting = [(-place[m], m.name, m) for n in made for m in n.all_input_nodes if m in place and m not in moved]
+    outside = {m for n in made for m in n.all_input_nodes if m not in place}
+    heapq.heapify(waiting)
+    while waiting:
+        _, _, m = heapq.heappop(waiting)
+        if m in seen:
+            continue
+        seen.add(m)
+        if m not in known or number[m] != own:
+            outside.add(m)
+            continue
+        if m.target is operator.getitem and m.args[0] in known:
+            m = m.args[0]  # with all of its results
+        unit = [m, *_pieces(m)]
+        alone = all(u in moved or u in unit for k in unit for u in k.users)
+        if alone or _is_view(m) and m.target is not _COPY:  # _peel recreates a view where it is read
+            moved.update(unit if alone else ())
+            outside.update(k for k in m.all_input_nodes if k not in place)
+            for k in m.all_input_nodes:
+                if k in place:
+                    heapq.heappush(waiting, (-place[k], k.name, k))
+        else:
+            stored = any(u not in known or number[u] != own for k in unit for u in k.users)
+            costs += sum(map(_bytes, unit)) * (1 if stored else 2)
+        if len(seen) > _MOST:
+            return None
+    # what others of the part read, too, is read twice
+    costs += sum(_bytes(m) for m in outside if any(u in known and number[u] == own and u not in moved for u in m.users))
+    return moved if costs < 2 * sum(map(_bytes, made)) else None
+
+
+def _bytes(n) -> int:
+    value = n.meta.get("val")
+    return value.numel() * value.element_size() if isinstance(value, torch.Tensor) else 0

@@ -18,6 +18,7 @@ def random_graph(seed, count=60):
         near = made[-6:] if draw.random() < 0.8 else made
         reads = [draw.choice(near) for _ in range(draw.choice((1, 1, 2, 3)))]
         made.append(graph.call_function(torch.add, tuple(reads)))
+        made[-1].meta["val"] = torch.empty(draw.choice((1, 10, 100)), device="meta")
         if draw.random() < 0.7:
             known.add(made[-1])
     graph.output(tuple(n for n in made if not n.users))
@@ -88,6 +89,33 @@ def test_what_two_parts_read_remains_before_the_first():
         [("w", None), ("x", None), ("scale", ["w"]), ("first", ["x", "scale"]), ("left", ["first"]), ("last", ["left", "scale"])]
     )
     assert names(torch_parts.parts(graph, all_but(made["left"]))) == [["first", "scale"], ["last"]]
+
+
+def sized(operators, **sizes):
+    graph, made = chain(operators)
+    for name, n in made.items():
+        n.meta["val"] = torch.empty(sizes.get(name, 100), device="meta")
+    return graph, made
+
+
+BRANCHES = [("x", None), ("conv", ["x"]), ("left", ["x"]), ("norm", ["conv"]), ("relu", ["left"]), ("last", ["relu"]), ("total", ["last", "norm"])]
+
+
+def test_what_only_a_later_part_reads_is_computed_there():
+    """As the batch norm of a residual network's downsampling. Not if that reads more than the result has."""
+
+    def found(*operators, **sizes):
+        graph, made = sized(operators, **sizes)
+        return names(torch_parts.parts(graph, lambda n: n.op == "call_function" and n.name not in ("conv", "left", "last")))
+
+    assert found(*BRANCHES) == [["norm", "total"], ["relu"]]
+    assert found(*BRANCHES, ("more", ["norm"])) == [["more", "norm", "relu"], ["total"]]  # "more" is a result
+    both = [*BRANCHES[:4], ("scaled", ["norm"]), ("relu", ["left", "norm"]), ("last", ["relu"]), ("total", ["last", "scaled"])]
+    assert found(*both) == [["norm", "relu", "scaled"], ["total"]]  # it would store norm in place of scaled
+    assert found(*both, norm=10) == [["norm", "relu"], ["scaled", "total"]]
+    mean = [*BRANCHES[:4], ("mean", ["norm"]), ("relu", ["left", "conv"]), ("last", ["relu"]), ("total", ["last", "mean"])]
+    assert found(*mean, mean=1) == [["mean", "norm", "relu"], ["total"]]  # all of conv would be read twice
+    assert found(*mean) == [["mean", "norm", "total"], ["relu"]]
 
 
 def test_a_long_graph_takes_linear_time():
@@ -171,3 +199,18 @@ def test_a_copy_is_no_view():
     graph = traced(lambda x: (torch.relu(x) + 1).permute(1, 0).clone(memory_format=torch.contiguous_format), torch.randn(4, 8))
     (part,) = torch_parts.parts(graph, only())
     assert targets(part) == ["add", "clone", "permute", "relu"]
+
+
+def test_results_of_one_operator_stay_together():
+    def function(x, w, g):
+        y = torch.ops.aten.convolution(x, w, None, [1], [1], [1], False, [0], 1)
+        a, b = torch.split(y * 2, 2, 1)
+        z = torch.ops.aten.convolution(torch.relu(b.repeat(1, 2, 1)), w, None, [1], [1], [1], False, [0], 1)
+        n, mean, _ = torch.native_layer_norm(y, [16], g, g, 1e-5)
+        return z + a.repeat(1, 2, 1) * n, mean
+
+    graph = traced(function, torch.randn(1, 4, 16), torch.randn(4, 4, 3), torch.randn(16))
+    for part in torch_parts.parts(graph, lambda n: n.op == "call_function" and "convolution" not in str(n.target)):
+        for n in part:
+            made = n.args[0] if "getitem" in str(n.target) else n
+            assert made in part
