@@ -93,8 +93,6 @@ class _Known:
     def _try(self, node) -> None:
         if node.target not in aten.OPERATORS:
             raise Left("is not known")
-        if _moves_argument(node):
-            raise Left("copies an argument of the graph into another layout, as torch does")
         trace, arrays = Trace("node"), {}
         for n in node.all_input_nodes:
             value = n.meta.get("val")
@@ -111,14 +109,6 @@ class _Known:
     def _is_kept(self, value) -> None:
         if value.device != self.device:
             raise Left(f"expected tensors on {self.device}, where most of the graph is, found {value.device}")
-
-
-def _moves_argument(node) -> bool:
-    """Returns true if a node copies an argument of the graph to other strides."""
-    if node.target is not torch_layout.COPY or node.args[0].op not in ("placeholder", "get_attr"):
-        return False
-    value = node.args[0].meta.get("val")
-    return isinstance(value, torch.Tensor) and value.stride() != node.meta["val"].stride()
 
 
 def _device(graph):

@@ -6,7 +6,7 @@ from ctypes import c_int, c_void_p
 
 import torch
 
-from . import _native, aten, dtypes, exchange
+from . import _native, aten, dtypes, exchange, torch_parts
 from . import operators as op
 from .aten_rows import Rows
 from .aten_schema import Left
@@ -55,14 +55,14 @@ class Part:
         self.shapes, self.strides = [tuple(n.meta["val"].shape) for n in nodes], [tuple(n.meta["val"].stride()) for n in nodes]
         for n in nodes:
             value, array = n.meta["val"], arrays[n]
-            if array._name in self.order:
+            if array._name in self.order and not torch_parts.moves(n):
                 self.which.append(~self.order.index(array._name))
                 continue
             if value.is_contiguous():
                 array = rows.matrices.get(array._name, array)
             memory = array._name, value.stride(), _copied(n, arrays)
             if memory not in memories:
-                if array._name in made:
+                if array._name in made or array._name in self.order:
                     array = op.reshape(array, array.shape)  # a separate output: a copy, or another layout
                 memories.append(memory)
                 made.append(array._name)

@@ -37,10 +37,23 @@ def parts(graph, is_known) -> list:
     for n in graph.nodes:
         if n in part_of:
             found.setdefault(part_of[n], []).append(n)
-    return [found[i] for i in sorted(found) if any(not _is_view(n) for n in found[i])]
+    return [found[i] for i in sorted(found) if kernels(found[i])]
 
 
 _COPY = torch.ops.aten.clone.default  # a view in Zellige; torch copies the tensor
+
+
+def kernels(part) -> list:
+    """Returns the nodes of a part that are not views."""
+    return [n for n in part if not _is_view(n) or moves(n)]
+
+
+def moves(n) -> bool:
+    """Returns true if n copies an argument of its graph into another layout. A program does so by a kernel of its own."""
+    if n.target is not _COPY or n.args[0].op not in _GIVEN:
+        return False
+    x, made = n.args[0].meta.get("val"), n.meta.get("val")
+    return isinstance(x, torch.Tensor) and any(size > 1 and a != b for size, a, b in zip(x.shape, x.stride(), made.stride()))
 
 
 def _is_view(n) -> bool:

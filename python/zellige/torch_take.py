@@ -141,8 +141,8 @@ class Taking:
     def _may_win(self, part) -> bool:
         """Returns false for a part that is a single operator and cheap, such as an elementwise one, because a program
         cannot be faster than torch's kernel. The reason is then in the report."""
-        kernels = [n for n in part if n.target not in aten.VIEWS]
-        if len(kernels) > 1 or torch_costs.heavy(kernels[0]) or kernels[0].target in torch_costs.KINDS:
+        kernels = torch_parts.kernels(part)
+        if len(kernels) > 1 or torch_costs.heavy(kernels[0]) or kernels[0].target in torch_costs.KINDS or torch_parts.moves(kernels[0]):
             return True
         self.report.left.setdefault(str(kernels[0].target), "stays by itself, and torch's kernel costs no more")
         return False
