@@ -58,6 +58,17 @@ def test_a_part_that_saves_the_gpu_a_multiple_of_what_it_costs_the_host_is_taken
         assert len(r.parts) == taken
 
 
+def test_the_host_does_not_count_where_the_gpu_is_the_slower(monkeypatch):
+    """It loses 9 us; the GPU gains less than three times that, but takes longer than the host in any case."""
+    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(88.0, 24.0))
+    for gpu, taken in ((100.0, True), (90.0, False)):
+        monkeypatch.setattr(torch_costs, "of_torch", lambda nodes, gpu=gpu: torch_costs.Cost(gpu, 15.0))
+        assert len(report(lambda x: torch.relu(x) + 1, torch.randn(8, 64), take="cheaper").parts) == taken
+    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(30.0, 24.0))
+    monkeypatch.setattr(torch_costs, "of_torch", lambda nodes: torch_costs.Cost(42.0, 15.0))
+    assert report(lambda x: torch.relu(x) + 1, torch.randn(8, 64), take="cheaper").parts == []
+
+
 def test_equal_parts_share_a_program():
     def function(x, w, g):
         for _ in range(4):
