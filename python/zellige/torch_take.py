@@ -74,7 +74,8 @@ class Taking:
         self.progress = _Progress(report.operators)
         self.done = 0  # number of operators in planned parts
         self.saved = saved
-        self.graph = torch_costs.Cost()  # cost of the graph with the parts that were taken
+        # cost of the graph with the parts that were taken; settled: it includes all parts of this Taking as programs
+        self.graph, self.settled = torch_costs.Cost(), False
         self.prefix, self.cuts = "fused_", 0
         # made: parts by structure; measured: GPU microseconds of (torch's kernels, the program) by part
         self.made, self.measured = {}, {}
@@ -95,7 +96,8 @@ class Taking:
         """Returns a Taking for `module`, a copy of the module of the part `p`. It shares what was planned and measured."""
         made = Taking(module, p.weights, type(self.report)(), self.options, self.device, True, captured=self.captured)
         made.progress, made.made, made.measured = self.progress, self.made, self.measured
-        made.graph, made.prefix = self.graph, f"{p.node.target}_inner_"
+        made.graph, made.settled = self.graph if self.settled else self.graph - p.torchs_cost + p.own_cost, True
+        made.prefix = f"{p.node.target}_inner_"
         return made
 
     def _whole(self, torchs) -> None:
@@ -245,7 +247,11 @@ class Taking:
         longer, and one of them takes less time; or the host takes longer, and the GPU saves a multiple of that, or the
         GPU saves time and is the slower of the two in the graph. `now`: the cost of the same operators that self.graph
         includes; None: `before`."""
-        saves, graph = before - after, self.graph - (now or before) + after
+        saves = before - after
+        if self.settled:
+            graph = self.graph + (after - before) if now else self.graph
+        else:
+            graph = self.graph - (now or before) + after
         bound = graph.gpu > HOSTS_SLACK * graph.host
         hidden = after.total() < before.total() and saves.gpu > -HOSTS_WORTH * saves.host or bound and saves.gpu > 0
         loses = after.gpu > 1.02 * before.gpu + 0.2 or (-saves.host > torch_costs.PART and not hidden)
@@ -254,7 +260,8 @@ class Taking:
     def _spend(self, before, after) -> None:
         """Counts that the graph costs `after` in place of `before`."""
         self.saved += before - after
-        self.graph += after - before
+        if not self.settled:
+            self.graph += after - before
 
     def _measure(self, p, host):
         """Returns the measured GPU times of a part in microseconds: (time of torch's kernels, time of the program). A

@@ -1,5 +1,7 @@
 """Parts are taken if they cost less than torch's kernels; the estimates of these, and the report."""
 
+import types
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -67,6 +69,21 @@ def test_the_host_does_not_count_where_the_gpu_is_the_slower(monkeypatch):
     monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(30.0, 24.0))
     monkeypatch.setattr(torch_costs, "of_torch", lambda nodes: torch_costs.Cost(42.0, 15.0))
     assert report(lambda x: torch.relu(x) + 1, torch.randn(8, 64), take="cheaper").parts == []
+
+
+def test_inside_a_part_that_pays_the_graph_is_that_with_the_part():
+    """As matmuls between norms of a layer, of which the whole is faster as a program in any case: as torch's kernels, the graph
+    would be as slow on the host as on the GPU."""
+    Cost = torch_costs.Cost
+    taking = torch_take.Taking(None, set(), torch_backend.Report(), None, torch.device("cpu"), True)
+    taking.graph = Cost(900.0, 900.0)
+    whole = types.SimpleNamespace(torchs_cost=Cost(900.0, 900.0), own_cost=Cost(677.0, 180.0), weights=set(), node=types.SimpleNamespace(target="fused_0"))
+    program, mixed, torchs = Cost(57.7, 60.0), Cost(51.6, 110.0), Cost(180.0, 380.0)
+    assert not taking.pays(program, mixed, torchs)
+    inside = taking.inside(whole, None)
+    assert inside.pays(program, mixed, torchs) and inside.inside(whole, None).pays(program, mixed, torchs)
+    taking.graph = Cost(900.0, 1500.0)  # another part of the graph keeps the host busy
+    assert not taking.inside(whole, None).pays(program, mixed, torchs)
 
 
 def test_equal_parts_share_a_program():
