@@ -245,17 +245,17 @@ class Taking:
     def pays(self, before, after, now=None) -> bool:
         """Returns true if a cost `after` in place of `before` makes the graph faster: neither the GPU nor the host takes
         longer, and one of them takes less time; or the host takes longer, and the GPU saves a multiple of that, or the
-        GPU saves time and is the slower of the two in the graph. `now`: the cost of the same operators that self.graph
-        includes; None: `before`."""
+        GPU clearly saves time and is the slower of the two in the graph. `now`: the cost of the same operators that
+        self.graph includes; None: `before`."""
         saves = before - after
         if self.settled:
             graph = self.graph + (after - before) if now else self.graph
         else:
             graph = self.graph - (now or before) + after
-        bound = graph.gpu > HOSTS_SLACK * graph.host
-        hidden = after.total() < before.total() and saves.gpu > -HOSTS_WORTH * saves.host or bound and saves.gpu > 0
+        gpu_counts = graph.gpu > HOSTS_SLACK * graph.host and after.gpu < torch_mixed.CLEARLY * before.gpu
+        hidden = gpu_counts or after.total() < before.total() and saves.gpu > -HOSTS_WORTH * saves.host
         loses = after.gpu > 1.02 * before.gpu + 0.2 or (-saves.host > torch_costs.PART and not hidden)
-        return not loses and (after.gpu < 0.95 * before.gpu or after.total() < before.total())
+        return not loses and (gpu_counts or after.gpu < 0.95 * before.gpu or after.total() < before.total())
 
     def _spend(self, before, after) -> None:
         """Counts that the graph costs `after` in place of `before`."""
