@@ -13,8 +13,12 @@ namespace {
 using Rows = Layout<Shape<_8, _64>, Stride<_64, _1>>;
 using Padded = Layout<Shape<_8, _64>, Stride<_72, _1>>;
 
+/// How a test spells its copies: the traits that choose the width, an atom or a tiled copy of them, or a tiled copy
+/// of atoms of a row.
+enum class Spelling { traits, atom, tiled_atom, tiled_rows };
+
 /// There by runs of a row (the padding leaves no longer ones), back in whatever tiles an atom is tiled into.
-template <bool tiled>
+template <Spelling spelling>
 __global__ void there_and_back(gmem<float const> in, gmem<float> out) {
   auto const from = make_tensor(make_gmem_ptr(in), Rows{});
   auto const to = make_tensor(make_gmem_ptr(out), Rows{});
@@ -30,11 +34,16 @@ __global__ void there_and_back(gmem<float const> in, gmem<float> out) {
                                      Layout<_1>{}, Layout<Shape<_1, _64>>{});
   auto const back = make_tiled_copy(Copy_Atom<Copy_Traits<SM90_BULK_COPY_S2G, Int<2048>>, float>{},
                                     Layout<_1>{}, Layout<Shape<_1, _64>>{});
+  auto const automatic = Copy_Atom<SM90_BULK_COPY_AUTO, float>{};
   if (selected) {
     set_barrier_transaction_bytes(barrier, 8 * 64 * 4);
-    if constexpr (tiled) {
+    if constexpr (spelling == Spelling::tiled_rows) {
       auto const mine = whole.get_slice(0);
       copy(whole.with(barrier), mine.partition_S(from), mine.partition_D(kept));
+    } else if constexpr (spelling == Spelling::tiled_atom) {
+      copy(make_tiled_copy(automatic, Layout<_1>{}, Layout<_1>{}).with(barrier), from, kept);
+    } else if constexpr (spelling == Spelling::atom) {
+      copy(automatic.with(barrier[0]), from, kept);
     } else {
       copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}.with(barrier), from, kept);
     }
@@ -44,9 +53,13 @@ __global__ void there_and_back(gmem<float const> in, gmem<float> out) {
   tma_store_fence();
   __syncthreads();
   if (selected) {
-    if constexpr (tiled) {
+    if constexpr (spelling == Spelling::tiled_rows) {
       auto const mine = back.get_slice(0);
       copy(back, mine.partition_S(kept), mine.partition_D(to));
+    } else if constexpr (spelling == Spelling::tiled_atom) {
+      copy(make_tiled_copy(automatic, Layout<_1>{}, Layout<_1>{}), kept, to);
+    } else if constexpr (spelling == Spelling::atom) {
+      copy(automatic, kept, to);
     } else {
       copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}, kept, to);
     }
@@ -54,19 +67,21 @@ __global__ void there_and_back(gmem<float const> in, gmem<float> out) {
     tma_store_wait<0>();
   }
 }
-template <bool tiled>
+template <Spelling spelling>
 void run_there(emulate::Launch& l) {
-  emulate::call(l, there_and_back<tiled>);
+  emulate::call(l, there_and_back<spelling>);
 }
-template <bool tiled>
+template <Spelling spelling>
 void comes_back() {
   auto in = filled<float>("in", 512, [](int i) { return float(i); });
   emulate::Buffer out("out", 2048);
-  ASSERT_EQ(launch(run_there<tiled>, {&in, &out}, {false, true}, 64, 4104), "");
+  ASSERT_EQ(launch(run_there<spelling>, {&in, &out}, {false, true}, 64, 4104), "");
   for (int i = 0; i < 512; ++i) ASSERT_EQ(elements<float>(out)[i], i + 1);
 }
-TEST(BulkCopies, LongestCommonRuns) { comes_back<false>(); }
-TEST(BulkCopies, AsTiledAtoms) { comes_back<true>(); }
+TEST(BulkCopies, LongestCommonRuns) { comes_back<Spelling::traits>(); }
+TEST(BulkCopies, LongestCommonRunsByAnAtom) { comes_back<Spelling::atom>(); }
+TEST(BulkCopies, LongestCommonRunsByATiledAtom) { comes_back<Spelling::tiled_atom>(); }
+TEST(BulkCopies, AsTiledAtoms) { comes_back<Spelling::tiled_rows>(); }
 
 /// Two runs, each repeated four times by a stride of 0: the barrier counts two.
 __global__ void repeated(gmem<float const> in, gmem<float> out) {

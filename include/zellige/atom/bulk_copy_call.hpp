@@ -3,6 +3,7 @@
 //
 //   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}.with(barrier), gRow, sRow);    global to shared
 //   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}, sRow, gRow);                  shared to global, in a bulk group
+//   copy(Copy_Atom<SM90_BULK_COPY_AUTO, half_t>{}.with(barrier), gRow, sRow);      the same as an atom
 //
 // SM90_BULK_COPY_AUTO determines the longest run of elements that is contiguous in both tensors, and issues
 // one copy per run. SM90_BULK_COPY_G2S and SM90_BULK_COPY_S2G copy a fixed number of bits per instruction and
@@ -61,18 +62,14 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_S2G, Bits> con
 /// A bulk load of runs of elements that are contiguous in both tensors, as long as possible, with the
 /// mbarrier on which the load completes.
 template <>
-struct Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>> {
+struct Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>> : detail::bulk_auto_layouts {
+  ZELLIGE_HOST_DEVICE constexpr Copy_Traits(smem<uint64_t> completes_on) : barrier(completes_on) {}
   smem<uint64_t> barrier;
 };
-/// A bulk store of runs of elements that are contiguous in both tensors, as long as possible. .with(barrier)
-/// makes it a load.
-template <>
-struct Copy_Traits<SM90_BULK_COPY_AUTO> {
-  template <class Barrier>
-  ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier) const {
-    return Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>>{detail::barrier_pointer(barrier)};
-  }
-};
+template <class Barrier>
+ZELLIGE_HOST_DEVICE auto Copy_Traits<SM90_BULK_COPY_AUTO>::with(Barrier&& completes_on) const {
+  return Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>>{detail::barrier_pointer(completes_on)};
+}
 
 namespace detail {
 /// Copies `src` to `dst` with one bulk copy per run, where a run is the longest sequence of elements that is

@@ -183,6 +183,12 @@ ZELLIGE_HOST_DEVICE constexpr void copy_one(C const& c, P const& holds, S const&
   else if (bool(holds))
     c.call(src, dst);
 }
+/// True if one call of copy(traits, src, dst) copies whole tensors, and chooses the width of its instructions by
+/// them.
+template <class Traits>
+inline constexpr bool copies_whole_tensors = false;
+template <class... Args>
+inline constexpr bool copies_whole_tensors<Copy_Traits<SM90_BULK_COPY_AUTO, Args...>> = true;
 template <class Traits>
 inline constexpr bool is_auto_vectorizing = false;
 template <int bits>
@@ -313,6 +319,8 @@ template <copy_like C, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
   if constexpr (detail::is_auto_vectorizing<typename C::Traits>)
     copy(typename C::Traits::Operation{}, src, dst);
+  else if constexpr (detail::copies_whole_tensors<typename C::Traits>)
+    copy(c.traits(), src, dst);
   else {
     detail::require_whole<Algorithm::copy>(src, dst);
     if constexpr (detail::repeats_instructions_v<typename S::layout_type,
@@ -334,7 +342,12 @@ ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
 ZELLIGE_CALLS_BACK
 template <copy_like C, class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& src, D&& dst) {
-  if constexpr (tensor_like<P>)
+  if constexpr (detail::copies_whole_tensors<typename C::Traits>)
+    static_assert(
+        !detail::copies_whole_tensors<typename C::Traits>,
+        "copy_if(atom, predicate, src, dst): SM90_BULK_COPY_AUTO copies whole tensors; a predicate needs "
+        "SM90_BULK_COPY_G2S or SM90_BULK_COPY_S2G, whose instructions have a size");
+  else if constexpr (tensor_like<P>)
     detail::copy_where(c, pred, src, dst);
   else
     detail::copy_each_mode(c, src, dst, pred);

@@ -69,13 +69,18 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_G2S::PREFETCH,
   bulk_prefetch_l2(first_address(src), unsigned(Bits::value / 8));
 }
 
+template <class... Barrier, tensor_like X>
+ZELLIGE_DEVICE inline void prefetch(Copy_Traits<SM90_BULK_COPY_AUTO, Barrier...> const&, X const& src);
+
 /// Prefetches into L2 what copy(atom, src, dst) would read. Fails to compile for im2col loads, for which this function
 /// is not implemented.
 template <class Op, class... Args, class T, tensor_like X>
 ZELLIGE_DEVICE inline void prefetch(Copy_Atom<Copy_Traits<Op, Args...>, T> const& atom, X const& src) {
   static_assert(!is_same_v<Op, SM90_TMA_LOAD_IM2COL> && !is_same_v<Op, SM90_TMA_LOAD_IM2COL_MULTICAST>,
                 "prefetch(tma, src): there is no call of an im2col prefetch");
-  if constexpr (is_same_v<Op, SM90_BULK_COPY_G2S>) {
+  if constexpr (is_same_v<Op, SM90_BULK_COPY_AUTO>) {
+    prefetch(atom.traits(), src);
+  } else if constexpr (is_same_v<Op, SM90_BULK_COPY_G2S>) {
     Copy_Atom<Copy_Traits<typename Op::PREFETCH, Args...>, T> const prefetch_atom;
     detail::copy_each_mode(prefetch_atom, src, src, detail::Always{});
   } else if constexpr (requires { typename Op::PREFETCH; }) {

@@ -147,6 +147,25 @@ struct Copy_Traits<SM90_BULK_COPY_S2G, Bits> {
 };
 
 namespace detail {
+/// The layouts of SM90_BULK_COPY_AUTO, which has one thread and one value, as in CuTe: a tiled copy of it gives each
+/// thread whole values. How many bits an instruction moves is decided by the two tensors of a copy.
+struct bulk_auto_layouts {
+  using ThrID = Layout<_1>;
+  using SrcLayout = Layout<Shape<_1, _1>, Stride<_0, _0>>;
+  using DstLayout = SrcLayout;
+  using RefLayout = SrcLayout;
+  using Operation = SM90_BULK_COPY_AUTO;
+};
+}  // namespace detail
+/// Traits of a bulk store of runs of elements that are contiguous in both tensors, as long as possible.
+template <>
+struct Copy_Traits<SM90_BULK_COPY_AUTO> : detail::bulk_auto_layouts {
+  /// Returns the bulk load of such runs that completes on `completes_on`, an mbarrier. Defined in bulk_copy_call.hpp.
+  template <class Barrier>
+  ZELLIGE_HOST_DEVICE auto with(Barrier&& completes_on) const;
+};
+
+namespace detail {
 /// The parameters of a TMA copy: layouts of global and shared memory, the tile, and the sizes in bits of a tensor
 /// element and of a box element.
 template <class GLayout, class SLayout, class Tiler, int bits, int box_bits>
@@ -350,21 +369,21 @@ void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&exte
 
 #endif
 
-/// Returns the pair (global, shared) of both tensors partitioned for TMA. The arguments have the modes (tile,
-/// Rest...), the results ((values of one instruction, instructions), Rest...). In a multicast, the results have only
-/// the part that CTA `cta` of the layout `ctas` loads.
-template <class... Args, class Crd, class S, class D, tensor_like SX, tensor_like GX>
+/// Returns the tuple (global..., shared) of the tensors partitioned for TMA: one tensor in shared memory, and one or
+/// more in global memory. The arguments have the modes (tile, Rest...), the results ((values of one instruction,
+/// instructions), Rest...). In a multicast, the results have only the part that CTA `cta` of the layout `ctas` loads.
+template <class... Args, class Crd, class S, class D, tensor_like SX, tensor_like... GX>
 ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const&, Crd const& cta,
                                                  Layout<S, D> const& ctas, SX const& shared,
-                                                 GX const& global) {
-  static_assert(!detail::clash<decltype(size<0>(shared)), decltype(size<0>(global))>,
+                                                 GX const&... global) {
+  static_assert((!detail::clash<decltype(size<0>(shared)), decltype(size<0>(global))> && ...),
                 "tma_partition: the tiles of shared and global memory differ in size");
   auto const tile = get_nonswizzle_portion(shared.layout());
   using Count = Int<Copy_Atom<Args...>::NumValSrc>;
-  auto const g = invoke<TiledOp::tma_partition>(global.layout(), tile, Count{}, cta, ctas);
-  auto const s = invoke<TiledOp::tma_partition>(shared.layout(), tile, Count{}, cta, ctas);
-  return make_tuple(make_tensor(global.data() + get<1>(g), get<0>(g)),
-                    make_tensor(shared.data() + get<1>(s), get<0>(s)));
+  return transform(make_tuple(global..., shared), [&](auto const& tensor) {
+    auto const part = invoke<TiledOp::tma_partition>(tensor.layout(), tile, Count{}, cta, ctas);
+    return make_tensor(tensor.data() + get<1>(part), get<0>(part));
+  });
 }
 template <class... Args, tensor_like SX, tensor_like GX>
 ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const& atom, SX const& shared,
