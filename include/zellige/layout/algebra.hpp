@@ -307,6 +307,17 @@ requires(detail::of_user_module<Layout<S, D>>) ZELLIGE_HOST_DEVICE
     constexpr auto upcast(Layout<S, D> const& l) {
   return upcast<N>(l.shape(), l.stride());
 }
+/// Returns the layout of this shape and stride in elements N times as small. A single mode of another stride than 1 or
+/// -1, which the other modes of a layout must have then, keeps its shape.
+template <int N, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto downcast(S const& shape, D const& stride) {
+  if constexpr (tuple_like<S>)
+    return downcast<N>(make_layout(shape, stride));
+  else if constexpr (is_constant<1, D>::value || is_constant<-1, D>::value)
+    return make_layout(shape * Int<N>{}, stride);
+  else
+    return make_layout(shape, stride * Int<N>{});
+}
 /// Returns the layout or swizzle of the same memory in elements N times as small.
 template <int N, class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto downcast(L const& l) {

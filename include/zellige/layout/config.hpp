@@ -48,9 +48,18 @@
 #define ZELLIGE_ALGEBRA
 #endif
 
+#if !defined(__CUDACC_RTC__)
+#include <stdint.h>
+#endif
+
 namespace zellige {
 
 using size_t = decltype(sizeof(0));
+#if defined(__CUDACC_RTC__)
+using int64_t = long long;
+#else
+using ::int64_t;
+#endif
 
 template <class T, class U>
 inline constexpr bool is_same_v = false;

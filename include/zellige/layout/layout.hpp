@@ -191,16 +191,27 @@ template <class S, class D>
 inline constexpr bool of_user_module<Layout<S, D>> = !is_own_stride<D>;
 }  // namespace detail
 
+namespace detail {
+/// True for a layout or tensor, and for a tuple with one among its leaves.
+template <class T>
+inline constexpr bool has_a_layout = requires(T const& t) {
+  t.shape();
+};
+template <class... T>
+inline constexpr bool has_a_layout<tuple<T...>> = (has_a_layout<T> || ...);
+}  // namespace detail
 // Returns the shape of a layout, tuple or number, or the shape of the nested mode that mode indices I select:
-// shape<0, 1>(a).
+// shape<0, 1>(a). A tuple of layouts, such as a tiler, has the tuple of their shapes.
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto shape(T const& t) {
   if constexpr (requires { t.shape(); })
     return t.template shape<I...>();
-  else if constexpr (sizeof...(I) == 0)
-    return t;
+  else if constexpr (sizeof...(I) > 0)
+    return shape(get<I...>(t));
+  else if constexpr (detail::has_a_layout<T>)
+    return transform(t, [](auto const& mode) { return shape(mode); });
   else
-    return get<I...>(t);
+    return t;
 }
 /// Returns the strides of a layout, or the strides of the nested mode that mode indices I select.
 template <int... I, class T>

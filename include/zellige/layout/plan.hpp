@@ -146,11 +146,12 @@ struct at {
 };
 
 /// Storage for the run-time numbers of a plan: the inputs first, then the results of the expressions. Slot i
-/// is in `narrow` or `wide`, depending on whether its number has 32 or 64 bits.
+/// is in `narrow` or `wide`, depending on whether its number has 32 or 64 bits. A number of 64 bits is an int64_t,
+/// which is the type of the strides that users write, and of the strides computed from these.
 template <int n>
 struct Slots {
   int narrow[n > 0 ? n : 1];
-  long long wide[n > 0 ? n : 1];
+  int64_t wide[n > 0 ? n : 1];
 };
 /// Returns the number in slot `id` of s, which holds the run-time numbers of plan P: its inputs and the
 /// results of its expressions.
@@ -189,7 +190,7 @@ ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t) {
     return;
   } else if constexpr (dynamic_integer<T>) {
     if constexpr (is_wide_type<T>)
-      s.wide[next++] = static_cast<long long>(t);
+      s.wide[next++] = static_cast<int64_t>(t);
     else
       s.narrow[next++] = static_cast<int>(t);
   } else if constexpr (is_layout_v<T>) {

@@ -190,6 +190,11 @@ template <class T, class F, int... I>
 ZELLIGE_HOST_DEVICE constexpr void for_each_of(T&& t, F&& f, seq<I...>) {
   (void(f(element_of<I>(static_cast<T&&>(t)))), ...);
 }
+ZELLIGE_CALLS_BACK
+template <class T, class U, class F, int... I>
+ZELLIGE_HOST_DEVICE constexpr void for_each_of(T&& t, U&& u, F&& f, seq<I...>) {
+  (void(f(element_of<I>(static_cast<T&&>(t)), element_of<I>(static_cast<U&&>(u)))), ...);
+}
 template <class F>
 struct for_each_leafwise {
   F& f;
@@ -212,6 +217,17 @@ ZELLIGE_HOST_DEVICE constexpr void for_each(T&& t, F&& f) {
     detail::for_each_of(static_cast<T&&>(t), f, tuple_seq<T>{});
   else
     f(static_cast<T&&>(t));
+}
+/// Calls f(t0, u0), f(t1, u1), ... in order, for the elements of two tuples of the same rank.
+ZELLIGE_CALLS_BACK
+template <detail::no_tensor T, detail::no_tensor U, class F>
+ZELLIGE_HOST_DEVICE constexpr void for_each(T&& t, U&& u, F&& f) {
+  if constexpr (tuple_like<T>) {
+    detail::require_one_rank<T, U>();
+    detail::for_each_of(static_cast<T&&>(t), static_cast<U&&>(u), f, tuple_seq<T>{});
+  } else {
+    f(static_cast<T&&>(t), static_cast<U&&>(u));
+  }
 }
 /// Calls f(leaf) for every leaf of t, in order.
 ZELLIGE_CALLS_BACK

@@ -8,9 +8,10 @@
 namespace zellige {
 
 namespace detail {
-/// Returns the largest power of two from `minimum` to 16 that divides n; n is a number of bytes.
+/// Returns the largest power of two from `minimum` to 16 that divides n, or `minimum` if it exceeds 16; n is a number
+/// of bytes.
 ZELLIGE_ALGEBRA consteval size_t alignment_of(size_t n, size_t minimum) {
-  size_t a = 16;
+  size_t a = minimum > 16 ? minimum : 16;
   while (a > minimum && n % a != 0) a /= 2;
   return a;
 }
