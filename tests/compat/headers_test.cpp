@@ -2,37 +2,17 @@
 // missing features are refused in one sentence. Skipped without nvcc.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <sstream>
-#include <string>
 #include <vector>
+
+#include "command.hpp"
 
 namespace {
 
-struct CommandResult {
-  int status = 0;
-  std::string text;
-};
-CommandResult run(std::string const& command) {
-  CommandResult result;
-  std::FILE* out = popen((command + " 2>&1").c_str(), "r");
-  char line[4000];
-  while (std::fgets(line, sizeof line, out) != nullptr) result.text += line;
-  result.status = pclose(out);
-  return result;
-}
 bool have_nvcc() { return run("nvcc --version").status == 0; }
-
-std::string const flags = " -std=c++20 -I " ZELLIGE_SOURCE_DIR "/compat -I " ZELLIGE_SOURCE_DIR "/include ";
-std::string file_of(std::string const& name, std::string const& text) {
-  std::string const file = testing::TempDir() + "zellige_compat_" + name;
-  std::ofstream(file) << text;
-  return file;
-}
 
 TEST(CompatHeaders, AHopperKernelInCutlasssWordsCompiles) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";

@@ -19,3 +19,7 @@ struct MMA_Op<MMA_Traits<Op, Args...>> {
 
 // The headers of the operations that an MMA_Atom may name.
 #include <cute/arch/mma_sm90_gmma.hpp>
+
+// The names of their thread-value layouts.
+#include <cute/atom/mma_traits_sm70.hpp>
+#include <cute/atom/mma_traits_sm80.hpp>
