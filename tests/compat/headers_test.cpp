@@ -43,6 +43,41 @@ TEST(CompatHeaders, OperationsAreCalledByTheirStaticFunctions) {
   EXPECT_GE(found, 25);
 }
 
+// With AutoCopyAsync a cooperative copy is by cp.async, in CuTe's widths, if the threads share the elements equally.
+// Else, and with other policies, it is complete on return.
+TEST(CompatHeaders, CooperativeCopiesAreAsynchronousIfAskedFor) {
+  if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
+  std::string const unit = file_of("cooperative.cu", R"(#include <cute/tensor.hpp>
+using namespace cute;
+template <int elements, int bits, class Policy>
+__global__ void copied(float* from, float* to) {
+  __shared__ alignas(16) float memory[elements];
+  Tensor shared = make_tensor(make_smem_ptr(memory), Layout<Int<elements>>{});
+  cooperative_copy<128, bits>(threadIdx.x, make_tensor(make_gmem_ptr(from), Layout<Int<elements>>{}), shared, Policy{});
+  cp_async_fence();
+  cp_async_wait<0>();
+  __syncthreads();
+  to[threadIdx.x] = memory[threadIdx.x ^ 5];
+}
+template __global__ void copied<1024, 128, AutoCopyAsync>(float*, float*);  // 2 cp.async.cg
+template __global__ void copied<1024, 32, AutoCopyAsync>(float*, float*);   // 8 cp.async.ca
+template __global__ void copied<1000, 128, AutoCopyAsync>(float*, float*);
+template __global__ void copied<1024, 128, DefaultCopy>(float*, float*);
+)");
+  std::string const ptx = testing::TempDir() + "zellige_compat_cooperative.ptx";
+  CommandResult const result = run("nvcc" + flags + "-arch=sm_80 --ptx -o " + ptx + " " + unit);
+  ASSERT_EQ(result.status, 0) << result.text;
+  std::stringstream text;
+  text << std::ifstream(ptx).rdbuf();
+  std::vector<std::pair<int, int>> found;  // cp.async of .cg and .ca of each kernel
+  for (std::string line; std::getline(text, line);) {
+    if (line.find(".entry") != std::string::npos) found.emplace_back();
+    if (line.find("cp.async.cg.shared.global") != std::string::npos) ++found.back().first;
+    if (line.find("cp.async.ca.shared.global") != std::string::npos) ++found.back().second;
+  }
+  EXPECT_EQ(found, (std::vector<std::pair<int, int>>{{2, 0}, {0, 8}, {0, 0}, {0, 0}}));
+}
+
 // A TMA copy out of a tensor whose extents come at run time into a static one: one load a stage, and no loop.
 TEST(CompatHeaders, TmaCopiesAreUnrolledOverTheStaticTensor) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";

@@ -353,6 +353,32 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& s
     detail::copy_each_mode(c, src, dst, pred);
 }
 
+namespace detail {
+/// Sets dst(i) = src(i). Uses cp.async on SM80 or later if `src` is in global and `dst` in shared memory and both have
+/// one element type of 4, 8 or 16 bytes; otherwise assigns.
+template <class S, class D>
+ZELLIGE_HOST_DEVICE constexpr void copy_element_async(S const& src, D const& dst, int i) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  using T = typename S::value_type;
+  constexpr int bytes = int(sizeof(T));
+  if constexpr (is_gmem_v<S> && is_smem_v<D> && is_same_v<T, typename D::value_type> &&
+                (bytes == 4 || bytes == 8 || bytes == 16)) {
+    cp_async<bytes>(&dst(i), &src(i));
+    return;
+  }
+#endif
+  copy_element(src, dst, i);
+}
+/// With AutoCopyAsync, the threads of a cooperative copy issue cp.async where they can.
+template <>
+struct element_by<AutoCopyAsync> {
+  template <class S, class D>
+  ZELLIGE_HOST_DEVICE static constexpr void copy(S const& src, D const& dst, int i) {
+    copy_element_async(src, dst, i);
+  }
+};
+}  // namespace detail
+
 /// Sets dst(i) = src(i) for every i for which pred(i) is true. Uses cp.async on SM80 or later if `src` is in
 /// global and `dst` in shared memory and both have one element type of 4, 8 or 16 bytes; otherwise assigns.
 ZELLIGE_CALLS_BACK
@@ -361,18 +387,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(AutoCopyAsync const&, P const& pred, 
   detail::require_same_size<Algorithm::copy_if>(size(src), size(dst));
   ZELLIGE_UNROLL
   for (int i = 0; i < int(size(dst)); ++i) {
-    if (!bool(pred(i))) continue;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    using T = typename S::value_type;
-    constexpr int bytes = int(sizeof(T));
-    if constexpr (is_gmem_v<S> && is_smem_v<remove_cvref_t<D>> &&
-                  is_same_v<T, typename remove_cvref_t<D>::value_type> &&
-                  (bytes == 4 || bytes == 8 || bytes == 16)) {
-      cp_async<bytes>(&dst(i), &src(i));
-      continue;
-    }
-#endif
-    detail::copy_element(src, dst, i);
+    if (bool(pred(i))) detail::copy_element_async(src, dst, i);
   }
 }
 /// Sets dst(i) = src(i) for every i. Uses cp.async on SM80 or later if `src` is in global and `dst` in shared

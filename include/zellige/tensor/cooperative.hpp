@@ -65,41 +65,52 @@ ZELLIGE_ALGEBRA consteval int walk_leader() {
 template <class L, class Order>
 inline constexpr bool can_walk = !plan<Op::composition, L, Order>::value.refusal;
 
+/// The policy of a cooperative copy that is complete on return.
+struct AtOnce {};
+/// How a thread of a cooperative copy sets an element under a policy: at once. A policy of asynchronous copies
+/// specialises this.
+template <class Policy>
+struct element_by {
+  template <class S, class D>
+  ZELLIGE_HOST_DEVICE static constexpr void copy(S const& src, D const& dst, int i) {
+    dst(i) = src(i);
+  }
+};
 /// Copies the elements with linear coordinates tid, tid + threads, tid + 2 threads, ... from src to dst.
-template <int threads, class S, class D>
+template <int threads, class Policy, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D const& dst) {
   int const first = int(tid);
   if constexpr (is_static_integer_v<decltype(src.size())>) {
     constexpr int count = decltype(src.size())::value, rounds = count / threads;
     ZELLIGE_UNROLL
-    for (int k = 0; k < rounds; ++k) dst(first + k * threads) = src(first + k * threads);
+    for (int k = 0; k < rounds; ++k) element_by<Policy>::copy(src, dst, first + k * threads);
     if constexpr (count % threads != 0) {
-      if (first < count % threads) dst(first + rounds * threads) = src(first + rounds * threads);
+      if (first < count % threads) element_by<Policy>::copy(src, dst, first + rounds * threads);
     }
   } else {
-    for (int i = first; i < int(src.size()); i += threads) dst(i) = src(i);
+    for (int i = first; i < int(src.size()); i += threads) element_by<Policy>::copy(src, dst, i);
   }
 }
 /// Copies from src to dst the elements with linear coordinates order(tid), order(tid + threads), ...
-template <int threads, class S, class D, class Order>
+template <int threads, class Policy, class S, class D, class Order>
 ZELLIGE_HOST_DEVICE constexpr void copy_walk(unsigned tid, S const& src, D const& dst, Order const& order) {
-  copy_strided<threads>(tid, view(src.data(), composition(src.layout(), order), NoOverhang{}),
-                        view(dst.data(), composition(dst.layout(), order), NoOverhang{}));
+  copy_strided<threads, Policy>(tid, view(src.data(), composition(src.layout(), order), NoOverhang{}),
+                                view(dst.data(), composition(dst.layout(), order), NoOverhang{}));
 }
 /// Copies the share of thread `tid` from src to dst: every `threads`-th element. The elements are counted in the
 /// memory order of the tensor that walk_leader selects if possible, otherwise by linear coordinates.
-template <int threads, class S, class D>
+template <int threads, class Policy, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_together(unsigned tid, S const& src, D const& dst) {
   constexpr int leader = walk_leader<S, D>();
   using L = conditional_t<leader == 1, linear_layout<S>, linear_layout<D>>;
   if constexpr (leader == 0) {
-    copy_strided<threads>(tid, src, dst);
+    copy_strided<threads, Policy>(tid, src, dst);
   } else {
     using Order = remove_cvref_t<decltype(right_inverse(lvalue<L const>()))>;
     if constexpr (can_walk<typename S::layout_type, Order> && can_walk<typename D::layout_type, Order>)
-      copy_walk<threads>(tid, src, dst, Order{});
+      copy_walk<threads, Policy>(tid, src, dst, Order{});
     else
-      copy_strided<threads>(tid, src, dst);
+      copy_strided<threads, Policy>(tid, src, dst);
   }
 }
 /// Returns how many bits, at most max_bits, one thread copies per access from S to D, or 0 if it copies single
@@ -115,12 +126,19 @@ ZELLIGE_ALGEBRA consteval int cooperative_bits() {
   }
   return bits > sizeof_bits_v<typename S::value_type> ? bits : 0;
 }
+/// `Policy` if S has a static size that the threads share equally, else AtOnce: what a caller need not wait for with
+/// CuTe, it need not wait for here.
+template <int threads, class Policy, class S, class Shape = remove_cvref_t<decltype(lvalue<S>().shape())>>
+using shared_policy =
+    conditional_t<is_static_v<Shape> && static_product<Shape> % threads == 0, Policy, AtOnce>;
 }  // namespace detail
 
 /// Copies src to dst with threads 0 to NumThreads - 1, at most MaxVecBits bits per access. `tid` is the
-/// thread's index. Neither tensor may be in registers. The caller synchronises.
-template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D>
-ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst) {
+/// thread's index. Neither tensor may be in registers. The caller synchronises. With the policy AutoCopyAsync the
+/// copies are by cp.async where they can be (atom/copy_call.hpp), and the caller waits for them.
+template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D, class Policy = detail::AtOnce>
+ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const& = {}) {
+  using By = detail::shared_policy<NumThreads, Policy, S>;
   using DT = remove_cvref_t<D>;
   using T = typename DT::value_type;
   constexpr auto c = Algorithm::cooperative_copy;
@@ -146,34 +164,23 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
         if (!detail::is_in_step<bits / 8, n>(src) || !detail::is_in_step<bits / 8, n>(dst))
           detail::broken(c, detail::not_in_step(), MaxVecBits, bits / 8);
 #endif
-        return detail::copy_together<NumThreads>(tid, recast<detail::chunk<bits / 8> const>(src),
-                                                 recast<detail::chunk<bits / 8>>(dst));
+        return detail::copy_together<NumThreads, By>(tid, recast<detail::chunk<bits / 8> const>(src),
+                                                     recast<detail::chunk<bits / 8>>(dst));
       }
     } else if constexpr (sizeof_bits_v<T> % 8 != 0 && NumThreads > 1) {
       two_threads_would_write_parts_of_one_byte<c, sizeof_bits_v<T>, 8>();
     }
     if constexpr (bits > 0 || sizeof_bits_v<T> % 8 == 0 || NumThreads == 1)
-      detail::copy_together<NumThreads>(tid, detail::view_of(src, src.data(), src.layout()),
-                                        detail::view_of(dst, dst.data(), dst.layout()));
+      detail::copy_together<NumThreads, By>(tid, detail::view_of(src, src.data(), src.layout()),
+                                            detail::view_of(dst, dst.data(), dst.layout()));
   }
 }
-/// Copies src to dst with threads 0 to NumThreads - 1. The copy policy is ignored: even with AutoCopyAsync a
-/// thread's copies are complete on return, so that a later wait returns immediately.
-template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D, class Policy>
-ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
-  cooperative_copy<NumThreads, MaxVecBits>(tid, src, dst);
-}
-/// Copies src to dst with threads 0 to NumThreads - 1, one element (at least a byte) per access; the copy
-/// policy is ignored.
-template <int NumThreads, tensor_like S, tensor_like D, class Policy>
-ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
-  cooperative_copy<NumThreads>(tid, src, dst);
-}
 /// Copies src to dst with threads 0 to NumThreads - 1, one element (at least a byte) per access.
-template <int NumThreads, tensor_like S, tensor_like D>
-ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst) {
+template <int NumThreads, tensor_like S, tensor_like D, class Policy = detail::AtOnce>
+ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst,
+                                                    Policy const& policy = {}) {
   constexpr int bits = sizeof_bits_v<typename S::value_type>;
-  cooperative_copy<NumThreads, (bits < 8 ? 8 : bits)>(tid, src, dst);
+  cooperative_copy<NumThreads, (bits < 8 ? 8 : bits)>(tid, src, dst, policy);
 }
 
 /// Returns its argument: the default transformation of loaded and stored values.
