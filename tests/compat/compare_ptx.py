@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Compiles CuTe's GPU unit tests with CuTe's headers and with ours, and compares the PTX. On demand, with nvcc and gtest:
+
+    tests/compat/compare_ptx.py CUTLASS --work DIR [--units hopper/stsm ampere/ldsm ...] [--arch 90a]
+
+CUTLASS is a checkout with include/, tools/ and test/unit. Per unit: how often each kind of instruction stands in the
+PTX, with CuTe and ours where they differ; the registers and spilled bytes of all kernels together, and of how many
+kernels they differ by more than 2%; CPU seconds and peak memory of nvcc, for host and device. What DIR already has is
+not compiled again.
+"""
+import argparse
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KINDS = {
+    "mma": r"mma\.sync", "wgmma": r"wgmma\.mma_async", "ldmatrix": r"ldmatrix", "stmatrix": r"stmatrix",
+    "bulk": r"cp\.(reduce\.)?async\.bulk(?!\.(commit|wait))", "cp.async": r"cp\.async\.c[ag]",
+    "ld": r"ld\.(?!param)", "st": r"st\.(?!param|async)",
+}
+
+
+def compile_unit(cutlass, unit, which, arch, folder):
+    """Compiles a unit with the headers of `which`, unless it was; returns False if it does not build."""
+    folder.mkdir(parents=True, exist_ok=True)
+    cost = folder / "time"
+    if not cost.exists():
+        ours = [ROOT / "compat", ROOT / "include"] if which == "ours" else []
+        paths = ours + [cutlass / p for p in ("include", "tools/util/include", "test/unit/common", "test/unit/cute")]
+        command = ["nvcc", "-std=c++20", "-gencode", f"arch=compute_{arch},code=sm_{arch}", "--expt-relaxed-constexpr",
+                   "-w", "-keep", "-keep-dir", str(folder), "-Xptxas", "-v", *(f"-I{p}" for p in paths),
+                   "-c", str(cutlass / "test/unit/cute" / (unit + ".cu")), "-o", str(folder / "unit.o")]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        result = subprocess.run(["/usr/bin/time", "-f", "%M", "-o", str(folder / "peak"), *command],
+                                capture_output=True, text=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        (folder / "log").write_text(result.stdout + result.stderr)
+        if result.returncode:
+            return False
+        cost.write_text(f"{after.ru_utime - before.ru_utime:.2f} {after.ru_stime - before.ru_stime:.2f} "
+                        + (folder / "peak").read_text().strip())
+    return True
+
+
+def counts(folder, arch):
+    files = list(folder.glob(f"*.compute_{arch}.ptx")) or list(folder.glob("*.ptx"))  # one target: no suffix
+    text = "".join(p.read_text() for p in files)
+    if not text:
+        sys.exit(f"{folder}: no PTX")
+    return {kind: len(re.findall(rf"^\s*(?:@!?%\w+\s+)?{pattern}", text, flags=re.M)) for kind, pattern in KINDS.items()}
+
+
+def kernels(folder):
+    """Registers and spilled bytes of each kernel, in the order of the numbers: names differ in the namespace."""
+    log = (folder / "log").read_text()
+    spills = [int(a) + int(b) for a, b in re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", log)]
+    return sorted(map(int, re.findall(r"Used (\d+) registers", log))), sum(spills)
+
+
+def both(a, b):
+    return str(a) if a == b else f"{a} / {b}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cutlass", type=pathlib.Path)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--units", nargs="*")
+    parser.add_argument("--arch", default="90a")
+    a = parser.parse_args()
+    tests = a.cutlass / "test/unit/cute"
+    units = a.units or sorted(str(p.relative_to(tests).with_suffix("")) for p in tests.rglob("*.cu"))
+    print(f"| unit | {' | '.join(KINDS)} | registers | kernels that differ | spilled | seconds | MB |")
+    print("|---" * (len(KINDS) + 6) + "|")
+    for unit in units:
+        folders = [a.work / f"{unit.replace('/', '_')}_{which}" for which in ("cute", "ours")]
+        built = [compile_unit(a.cutlass, unit, which, a.arch, f) for which, f in zip(("cute", "ours"), folders)]
+        if not all(built):
+            print(f"| `{unit}` | does not build with {' and '.join(w for w, b in zip(('CuTe', 'ours'), built) if not b)} |")
+            continue
+        theirs, mine = (counts(f, a.arch) for f in folders)
+        (registers, spilled), (our_registers, our_spilled) = (kernels(f) for f in folders)
+        apart = sum(abs(x - y) > 0.02 * x for x, y in zip(registers, our_registers)) if len(registers) == len(our_registers) \
+            else f"{len(registers)} and {len(our_registers)} kernels"
+        cost = [list(map(float, (f / "time").read_text().split())) for f in folders]
+        cells = [both(theirs[k], mine[k]) for k in KINDS]
+        cells += [both(sum(registers), sum(our_registers)), f"{apart} of {len(registers)}", both(spilled, our_spilled)]
+        cells += [f"{cost[0][0] + cost[0][1]:.1f} / {cost[1][0] + cost[1][1]:.1f}",
+                  f"{cost[0][2] / 1e3:.0f} / {cost[1][2] / 1e3:.0f}"]
+        print(f"| `{unit}` | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
