@@ -320,7 +320,7 @@ class Pricing {
   void latencies() {
     k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;
-    for (const Buffer& b : plan_.buffers) k.in_flight = std::max<double>(k.in_flight, b.stages);
+    for (const SmemTensor& b : plan_.buffers) k.in_flight = std::max<double>(k.in_flight, b.stages);
     for (const Agent& agent : plan_.schedule.agents)
       walk(agent.steps, [&](const Step& s, const Position&) {
         if (const Copy* copy = as<Copy>(s)) k.in_flight = std::max<double>(k.in_flight, copy->guard_lag + 1);

@@ -153,7 +153,7 @@ void KernelText::fetch(const Task& task) {
 void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Task& task = plan_.tasks[t];
   const Node& n = block_.nodes[task.node];
-  const Buffer& b = plan_.buffers[task.buffer];
+  const SmemTensor& b = plan_.buffers[task.buffer];
   const plan::CopyChoice& copy = plan_.copies.at(task.node);
   const Context& c = plan_.contexts[task.context];
   const int V = copy.vector;
@@ -188,11 +188,12 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
     const std::vector<Index> at = coordinate("int", share.item, c, 0);
     const std::vector<Index> from = position(n, iteration, at);
     const std::string source = fmt::format("{}({})", global(n.tensor), fmt::join(from, ", "));
-    const std::string target = fmt::format(
-        "{}({})",
-        stage == Index(0) ? tile(task.buffer)
-                          : fmt::format("{}.shift({})", tile(task.buffer), stage * b.stage_stride),
-        fmt::join(at, ", "));
+    const std::string target =
+        fmt::format("{}({})",
+                    stage == Index(0) ? tile(task.buffer)
+                                      : fmt::format("{}.shift({})", tile(task.buffer),
+                                                    stage * graph::elements_in(b.stage_step, b.dtype)),
+                    fmt::join(at, ", "));
     const auto [valid, whole] = existing(n, b.padded, c, at, from);
     const int size = graph::whole_bytes(n.dtype);
     const bool once = copy.async() && copy.bytes == 16 && plan::passes_once(plan_, task.node);

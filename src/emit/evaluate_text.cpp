@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <zellige/layout/algebra/swizzle.hpp>
 
 #include "emit/delayed_stores.hpp"
 #include "emit/kernel_text.hpp"
@@ -58,9 +59,9 @@ bool KernelText::open_threads(const Context& c) {
 
 /// Returns the expression for a buffer's tile at the current stage of the pipelined loop.
 std::string KernelText::tile_at_stage(int buffer) const {
-  const Buffer& b = plan_.buffers[buffer];
+  const SmemTensor& b = plan_.buffers[buffer];
   if (b.stages == 1) return tile(buffer);
-  return fmt::format("{}.shift(stage * {})", tile(buffer), b.stage_stride);
+  return fmt::format("{}.shift(stage * {})", tile(buffer), graph::elements_in(b.stage_step, b.dtype));
 }
 
 /// Emits a matmul by mma.sync or FMA instructions.
@@ -80,35 +81,29 @@ void KernelText::mma(const Task& task) {
   // Operands as (batch, row, column).
   const auto operand = [&](int side) {
     const int node = n.in[side];
-    const Buffer& b = plan_.buffers[plan_.buffer_of.at(node)];
+    const SmemTensor& b = plan_.buffers[plan_.buffer_of.at(node)];
     const bool part = n.window && side == 0;
-    std::string shape, stride;
-    // An operand that all batches share has stride 0 along the batch.
-    const auto shared = [&](int d) { return b.padded[d] == 1 && n.shape[d] > 1; };
-    const auto count = [&](int d) { return shared(d) ? n.shape[d] : b.padded[d]; };
-    const auto step = [&](int d) { return shared(d) ? 0 : b.strides[d]; };
-    if (rank == 2) {
-      shape = "Int<1>", stride = "Int<0>";
-    } else if (rank == 3) {
-      shape = fmt::format("Int<{}>", count(0)), stride = fmt::format("Int<{}>", step(0));
-    } else {
-      // Layouts are colexicographic and tiles are row-major, so the batch dimensions are in reverse order.
-      std::string s, d;
-      for (int k = rank - 3; k >= 0; --k)
-        s += fmt::format("Int<{}>{}", count(k), k ? ", " : ""),
-            d += fmt::format("Int<{}>{}", step(k), k ? ", " : "");
-      shape = fmt::format("Shape<{}>", s), stride = fmt::format("Stride<{}>", d);
-    }
-    const std::string layout = fmt::format(
-        "Layout<Shape<{}, Int<{}>, Int<{}>>, Stride<{}, Int<{}>, Int<{}>>>", shape, b.padded[rank - 2],
-        part ? m.k : b.padded[rank - 1], stride, b.strides[rank - 2], b.strides[rank - 1]);
-    const std::string at = part ? fmt::format("{}.shift({})", tile(plan_.buffer_of.at(node)),
-                                              iteration_ * (m.k * b.strides[rank - 1]))
-                                : tile_at_stage(plan_.buffer_of.at(node));
-    return fmt::format("view<{}>({})", swizzled(b, layout), at);
+    // Layouts are colexicographic and tiles are row-major, so the batch dimensions are in reverse order. An operand
+    // that all batches share has stride 0 along the batch.
+    values::Value batch = empty(ValueKind::layout);
+    for (int d = rank - 3; d >= 0; --d)
+      if (b.padded[d] == 1 && n.shape[d] > 1)
+        batch.add(mode_node(fixed(n.shape[d]), {fixed(0)}));
+      else
+        batch.add(b.tile()[d]);
+    const values::Value first = rank == 2 ? unit() : rank == 3 ? batch[0] : batch;
+    const std::int64_t step = b.stride(rank - 1);
+    const values::Value last = part ? mode(fixed(m.k), {fixed(step)}) : values::Value(b.tile()[rank - 1]);
+    const std::string at =
+        part ? fmt::format("{}.shift({})", tile(plan_.buffer_of.at(node)), iteration_ * (m.k * step))
+             : tile_at_stage(plan_.buffer_of.at(node));
+    return fmt::format("view<{}>({})",
+                       layout_text(algebra::with_innermost(
+                           b.layout, bundle(ValueKind::layout, first, b.tile()[rank - 2], last))),
+                       at);
   };
   const auto along_k = [&](int side) {
-    const Buffer& b = plan_.buffers[plan_.buffer_of.at(n.in[side])];
+    const SmemTensor& b = plan_.buffers[plan_.buffer_of.at(n.in[side])];
     return b.inner == (side == 0 ? rank - 1 : rank - 2) ? "true" : "false";
   };
   out_.line("// {} = {} x {}: {}x{}x{} on {}, warps {}x{}x{}{}",
@@ -415,7 +410,7 @@ void KernelText::write_pieces(const std::string& value, const NestAt& nest, int 
 /// have the value, one of them stores it. If the warps divide K among themselves, each warp stores its partial
 /// result to its own part of the buffer.
 void KernelText::to_shared(const Item& item, const NestAt& nest) {
-  const Buffer& b = plan_.buffers[item.buffer];
+  const SmemTensor& b = plan_.buffers[item.buffer];
   const int inner = nest.context->inner(), vector = nest.context->vector();
   Value v = values_[item.in[0]];
   if (!item.zeros.empty()) {

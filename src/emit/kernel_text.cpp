@@ -25,7 +25,7 @@ KernelText::KernelText(const plan::KernelPlan& plan, const plan::Program& progra
       out_(out),
       uses_(plan.program.nodes.size(), 0) {
   std::set<std::string> taken;
-  for (const Buffer& b : plan.buffers) {
+  for (const SmemTensor& b : plan.buffers) {
     std::string name = b.name;
     for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", b.name, i);
     tiles_.push_back(names.shared(name));
@@ -124,17 +124,18 @@ void KernelText::declarations() {
   if (plan_.blocks == 0) declare_loop_begin();
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
-    out_.line("const auto {} = global_tile<{}{}>({});", global(t), layout_text(tensor.shape, tensor.strides),
+    out_.line("const auto {} = global_tile<{}{}>({});", global(t),
+              layout_text(plan::strided(tensor.shape, tensor.strides)),
               plan_.wide.count(t) ? ", long long" : "", names_.pointer(tensor.name));
   }
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
-    const Buffer& b = plan_.buffers[i];
+    const SmemTensor& b = plan_.buffers[i];
     if (in_ring(static_cast<int>(i)) || exchange(static_cast<int>(i))) continue;
     const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}", type_name(b.dtype), b.stages)
                              : b.partials > 1 ? fmt::format("sums<{}, {}", type_name(b.dtype), b.partials)
                                               : fmt::format("tile<{}", type_name(b.dtype));
     out_.line("const auto {} = shared_{}, {}>(\"{}\", {}, {});", tiles_[i], kind, buffer_layout(b),
-              in_literal(b.name), b.offset, graph::elements_in(b.bytes, b.dtype));
+              in_literal(b.name), b.offset, graph::elements_in(b.bytes(), b.dtype));
   }
 }
 
@@ -203,7 +204,7 @@ void KernelText::sum_declaration(const Task& t) {
 /// Returns the largest number of stages that any shared-memory buffer of the kernel has.
 int KernelText::stages() const {
   int maximum = 1;
-  for (const Buffer& b : plan_.buffers) maximum = std::max(maximum, b.stages);
+  for (const SmemTensor& b : plan_.buffers) maximum = std::max(maximum, b.stages);
   return maximum;
 }
 

@@ -79,7 +79,7 @@ class KernelText {
   using Node = plan::Node;
   using Task = plan::Task;
   using Context = plan::Context;
-  using Buffer = plan::Buffer;
+  using SmemTensor = plan::SmemTensor;
 
   // Emits a comment and the signature of the kernel, up to the opening brace. This and the following
   // functions are defined in kernel_text.cpp.

@@ -90,7 +90,7 @@ void KernelText::rings() {
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const plan::Channel& channel = s.channels[c];
     if (plan::is_exchange(channel)) {
-      const Buffer& b = plan_.buffers[channel.tensor];
+      const SmemTensor& b = plan_.buffers[channel.tensor];
       out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
                 fragment_type(plan_.contexts[plan_.context_of.at(b.node)]), b.offset, channel.offset,
                 in_literal(b.name));
@@ -251,7 +251,7 @@ std::string KernelText::ring_tile(int buffer) const {
 void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   const Task& task = plan_.tasks[step.task];
   const Node& n = block_.nodes[task.node];
-  const Buffer& b = plan_.buffers[task.buffer];
+  const SmemTensor& b = plan_.buffers[task.buffer];
   const bool load = task.kind == plan::TaskKind::copy_in;
   const std::string call = function(*plan_.copies.at(task.node).row), map = map_name(task.node);
   const std::int64_t boxes = plan::boxes_of_rank(plan_, task.node, b);
@@ -267,7 +267,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   std::string at;
   for (int d : plan::map_order(n, b.inner)) {
     Index start = global_start(n, d, iteration);
-    if (d == b.inner) start = start + span * b.span;
+    if (d == b.inner) start = start + span * b.box();
     if (part != plan_.parts.end() && d == part->second && !by_spans)
       start = start + rank * (n.shape[d] / plan_.schedule.ranks);
     at += fmt::format(", {}", start);
@@ -278,9 +278,8 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
             : load || !by_spans ? ""
                                 : fmt::format(" of each of {} ranks", plan_.schedule.ranks));
   if (load) {
-    const std::int64_t bytes = graph::bytes_of(b.elements, b.dtype);
-    const Index offset =
-        span * (bytes / plan::boxes(b)) + (by_spans ? Index(0) : rank * (bytes / plan_.schedule.ranks));
+    const Index offset = span * (b.stage_bytes() / b.boxes()) +
+                         (by_spans ? Index(0) : rank * (b.stage_bytes() / plan_.schedule.ranks));
     const bool once = plan::passes_once(plan_, task.node);
     out_.line("{}{}({}{}, {}, {}_full{}{}{});", j.head, once ? hinted(call) : call, ring_tile(task.buffer),
               offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(copy.channel),
@@ -289,7 +288,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
     return;
   }
   std::vector<Index> from(n.shape.size());
-  from[b.inner] = span * b.span;
+  from[b.inner] = span * b.box();
   const Condition within = in_slices(task);
   out_.open("if (tid == 0{}{}) {{", within.empty() ? "" : " && ", text(within));
   out_.line("{}{}({}, {}({}){});", j.head, call, map, tile(task.buffer), fmt::join(from, ", "), at);
@@ -317,7 +316,7 @@ void KernelText::multiply_by_warpgroups(const Task& task, bool peeled) {
   const int last = static_cast<int>(n.shape.size()) - 1;
   const auto operand = [&](int side) {
     const int buffer = plan_.buffer_of.at(n.in[side]);
-    const Buffer& b = plan_.buffers[buffer];
+    const SmemTensor& b = plan_.buffers[buffer];
     const std::int64_t across = side == 0 ? m.m : m.columns();
     const bool along_k = b.inner == (side == 0 ? last : last - 1);
     std::string tile = ring_tile(buffer);

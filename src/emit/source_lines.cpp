@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <zellige/layout/algebra/swizzle.hpp>
 
 #include "kernel/index_width.hpp"
-#include "kernel/tensor_map.hpp"
 
 namespace zellige::emit {
 
@@ -54,47 +54,29 @@ std::string float_literal(double value) {
 
 const char* index_type(std::int64_t last) { return last > plan::max_int32 ? "long long" : "int"; }
 
-std::string layout_text(const graph::Shape& shape, const graph::Strides& strides) {
-  std::string s, d;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    s += fmt::format("{}Int<{}>", i ? ", " : "", shape[i]);
-    d += fmt::format("{}{}<{}>", i ? ", " : "", strides[i] > plan::max_int32 ? "C" : "Int", strides[i]);
+/// Returns the type of the extents of a layout or mode, or of its strides.
+static std::string numbers_text(values::View layout, bool extents) {
+  if (layout.is_leaf()) {
+    const std::int64_t n = extents ? layout.root().s.v : layout.root().d.v;
+    return fmt::format("{}<{}>", n > plan::max_int32 ? "C" : "Int", n);
   }
-  return fmt::format("Layout<Shape<{}>, Stride<{}>>", s, d);
+  std::string modes;
+  for (int i = 0; i < layout.rank(); ++i) modes += (i ? ", " : "") + numbers_text(layout[i], extents);
+  return fmt::format("{}<{}>", extents ? "Shape" : "Stride", modes);
 }
 
-/// Returns the layout type of a buffer that TMA fills box by box. In memory, the buffer is a sequence of spans: the
-/// first span has columns 0 to b.span - 1 of all rows, the second one the next b.span columns, and so on. So the
-/// layout's mode for columns is (columns per span, number of spans).
-static std::string spans_text(const plan::Buffer& b) {
-  std::string s, d;
-  const std::int64_t rows = graph::size(b.padded) / b.padded[b.inner];
-  for (int i = 0; i < static_cast<int>(b.padded.size()); ++i) {
-    const char* comma = i ? ", " : "";
-    if (i == b.inner) {
-      s += fmt::format("{}Shape<Int<{}>, Int<{}>>", comma, b.span, plan::boxes(b));
-      d += fmt::format("{}Stride<Int<1>, Int<{}>>", comma, rows * b.span);
-    } else {
-      s += fmt::format("{}Int<{}>", comma, b.padded[i]);
-      d += fmt::format("{}Int<{}>", comma, b.strides[i]);
-    }
-  }
-  return fmt::format("Layout<Shape<{}>, Stride<{}>>", s, d);
+std::string layout_text(values::View layout) {
+  if (!layout.is(ValueKind::composed))
+    return fmt::format("Layout<{}, {}>", numbers_text(layout, true), numbers_text(layout, false));
+  const ValueNode& swizzle = layout[0].root();
+  return fmt::format("Swizzled<{}, {}, {}, {}>", swizzle.s.v, swizzle.d.v, swizzle.e, layout_text(layout[2]));
 }
 
-std::string swizzled(const plan::Buffer& b, const std::string& layout) {
-  if (b.swizzle.B == 0) return layout;
-  return fmt::format("Swizzled<{}, {}, {}, {}>", b.swizzle.B, b.swizzle.M, b.swizzle.S, layout);
-}
-
-std::string buffer_layout(const plan::Buffer& b) {
-  graph::Shape shape = b.padded;
-  graph::Strides strides = b.strides;
-  if (b.partials > 1) {
-    shape.insert(shape.begin(), b.partials);
-    strides.insert(strides.begin(), b.partial_stride);
-  }
-  return swizzled(b, b.span > 0 ? spans_text(b) : layout_text(shape, strides));
+std::string buffer_layout(const plan::SmemTensor& b) {
+  if (b.partials == 1) return layout_text(b.layout);
+  values::Value all = plan::strided({b.partials}, {graph::elements_in(b.part_step, b.dtype)});
+  for (int d = 0; d < b.tile().rank(); ++d) all.add(b.tile()[d]);
+  return layout_text(algebra::with_innermost(b.layout, all));
 }
 
 Counted counted(const char* counter, std::int64_t trip_count, const char* type, std::int64_t from) {

@@ -61,13 +61,10 @@ std::string int_literal(double);
 const char* index_type(std::int64_t last);
 // The following functions return types of layouts. Kernels create no objects of these types, which saves
 // compile time.
-/// Returns "Layout<Shape<Int<2>, ..>, Stride<Int<1>, ..>>".
-std::string layout_text(const graph::Shape&, const graph::Strides&);
-/// Returns the layout type `layout` combined with the buffer's swizzle; `layout` itself if the buffer has
-/// none.
-std::string swizzled(const plan::Buffer&, const std::string& layout);
-/// Returns the type of a buffer's layout, including the swizzle. If the buffer has several partial results
-/// per element, the first mode of the layout is the index of the partial result.
-std::string buffer_layout(const plan::Buffer&);
+/// Returns "Layout<Shape<Int<2>, ..>, Stride<Int<1>, ..>>", in "Swizzled<B, M, S, ..>" if the layout is swizzled.
+std::string layout_text(values::View);
+/// Returns the type of a buffer's layout. If the buffer has several partial results per element, the first mode of the
+/// layout is the index of the partial result.
+std::string buffer_layout(const plan::SmemTensor&);
 
 }  // namespace zellige::emit

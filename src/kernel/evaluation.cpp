@@ -8,21 +8,6 @@
 
 namespace zellige::plan {
 
-int access_width(const Buffer& b, int inner, int vector, std::int64_t shift) {
-  if (b.inner != inner || b.padded[inner] == 1) return 1;
-  const auto fits = [&](int w) {
-    for (int d = 0; d < static_cast<int>(b.strides.size()); ++d)
-      if (d != inner && b.padded[d] > 1 && b.strides[d] % w != 0) return false;
-    if (b.partials > 1 && b.partial_stride % w != 0) return false;
-    if (b.stages > 1 && b.stage_stride % w != 0) return false;
-    if (b.swizzle.B > 0 && (1 << b.swizzle.M) < w) return false;
-    return shift % w == 0 && (b.padded[inner] % w == 0 || b.padded[inner] >= vector);
-  };
-  int width = std::min(vector, graph::elements_in(16, b.dtype));
-  while (width > 1 && !fits(width)) width /= 2;
-  return width;
-}
-
 namespace {
 
 using Kind = Item::Kind;
@@ -163,7 +148,7 @@ class Nest {
   }
 
   void to_shared(const Node& n, const Point& p) {
-    const Buffer& b = plan_.buffers[task_->buffer];
+    const SmemTensor& b = plan_.buffers[task_->buffer];
     const bool stored_in_smem = n.kind != NodeKind::round && n.kind != NodeKind::store;
     Item item{.kind = Kind::leave};
     Point q = p;
@@ -175,7 +160,7 @@ class Nest {
     item.in = {stored_in_smem ? in_registers(task_->node, q) : value(n.in[0], q)};
     const bool ragged = c_.row && b.padded[p.inner] % p.vector != 0;
     if (ragged) item.edge = b.padded[p.inner];
-    item.width = ragged ? 1 : access_width(b, p.inner, p.vector, p.shift);
+    item.width = ragged ? 1 : b.access_width(p.inner, p.vector, p.shift);
     leave(std::move(item));
   }
 
@@ -183,9 +168,9 @@ class Nest {
     Item item{.kind = Kind::leave};
     item.in = {value(n.in[0], p)};
     if (n.kind != NodeKind::running_max && task_->buffer >= 0) {
-      const Buffer& b = plan_.buffers[task_->buffer];
+      const SmemTensor& b = plan_.buffers[task_->buffer];
       item.in.push_back(read_buffer(task_->buffer, n.shape, p));
-      item.width = access_width(b, p.inner, p.vector, p.shift);
+      item.width = b.access_width(p.inner, p.vector, p.shift);
     }
     if (n.op == OpKind::accum_rescale) item.in.push_back(value(n.in[1], narrowed(n.in[1], task_->node, p)));
     leave(std::move(item));
@@ -447,7 +432,7 @@ class Nest {
   int read_buffer(int buffer, const Shape& shape, const Point& p) {
     const bool vector = p.vector > 1 && shape[p.inner] > 1;
     const int width =
-        vector && p.limit[p.inner] == 0 ? access_width(plan_.buffers[buffer], p.inner, p.vector, p.shift) : 1;
+        vector && p.limit[p.inner] == 0 ? plan_.buffers[buffer].access_width(p.inner, p.vector, p.shift) : 1;
     return read({.kind = Kind::read_shared, .buffer = buffer}, shape, p, width, width);
   }
 
@@ -506,9 +491,10 @@ std::vector<Guard> guards(const KernelPlan& plan, const Task& t) {
   // Accumulators beyond the tile's columns may be stored in the padding between the buffer's rows.
   bool room = false;
   if (t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::matmul) {
-    const Buffer& b = plan.buffers[t.buffer];
-    room = b.inner == static_cast<int>(rank) - 1 && b.swizzle.B == 0 &&
-           b.padded[rank - 1] % c.vector() == 0 && b.strides[rank - 2] >= c.items(0);
+    const SmemTensor& b = plan.buffers[t.buffer];
+    const int last = static_cast<int>(rank) - 1;
+    room = b.inner == last && !b.swizzled() && b.padded[rank - 1] % c.vector() == 0 &&
+           b.stride(last - 1) >= c.items(0);
   }
   if (!room) need(0, bound[rank - 1]);
   return result;

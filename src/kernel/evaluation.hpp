@@ -119,9 +119,4 @@ struct Item {
 /// The nest of a matmul by scalar dot products has K as an additional last dimension.
 std::vector<Item> evaluate(const KernelPlan&, const std::vector<int>& tasks);
 
-/// Returns how many of `vector` adjacent elements of a tile in shared memory, along dimension `inner`, one access of at
-/// most 16 bytes can read or write. The coordinate of the first element is a multiple of `vector`, plus `shift`.
-/// Returns 1 if `inner` is not the tile's contiguous dimension.
-int access_width(const Buffer&, int inner, int vector, std::int64_t shift = 0);
-
 }  // namespace zellige::plan

@@ -8,7 +8,7 @@
 //   node      an operator of the kernel's block program, which yields one value (program.hpp)
 //   context   a thread-value layout: which thread evaluates which elements of a tile (context.hpp)
 //   task      work that the threads do in one context without a barrier: a copy, a matmul, a reduction ...
-//   buffer    the storage of a tile in shared memory
+//   buffer    a tile in shared memory (smem_tensor.hpp)
 //
 // A node without a buffer is kept in registers, or is recomputed by each task that reads it.
 #pragma once
@@ -18,6 +18,7 @@
 
 #include "kernel/fragments.hpp"
 #include "kernel/schedule.hpp"
+#include "kernel/smem_tensor.hpp"
 #include "target/target.hpp"
 
 namespace zellige::plan {
@@ -41,34 +42,6 @@ struct MatmulChoice {
   std::int64_t products() const { return by_warpgroup() ? 1 : batch; }
   /// Returns whether the matmul is computed as outer products by ordinary float32 FMAs (target/outer_products.hpp).
   bool by_threads() const { return plan::by_threads(row); }
-};
-
-/// CuTe's Swizzle<B, M, S> of element indices; B = 0: none.
-struct Swizzle {
-  int B = 0, M = 0, S = 0;
-};
-
-/// The storage of a node's tile in shared memory.
-struct Buffer {
-  std::string name;
-  int node = -1;
-  DType dtype = DType::f32;
-  Shape shape;       // the tile's, without padding
-  Shape padded;      // the tile's with its padding; elements beyond `shape` are written as zeros
-  int partials = 1;  // number of float32 partial results, which readers add up; an outermost dimension if > 1
-  int stages = 1;    // of the software pipeline
-  bool matmul_operand = false;
-  int inner = 0;    // the dimension of stride 1
-  Strides strides;  // in elements
-  // If > 0, the tile is stored as blocks of `span` elements along `inner`: all rows of one block, then all rows
-  // of the next. The last block is padded to `span`. 0: each row is contiguous.
-  std::int64_t span = 0;
-  std::int64_t partial_stride = 0, stage_stride = 0;  // in elements
-  Swizzle swizzle;
-  std::int64_t elements = 0;   // per stage, all partial results included
-  std::int64_t bytes = 0;      // of all stages
-  std::int64_t offset = -1;    // in bytes, from the start of the block's shared memory; -1: not yet placed
-  std::string swizzle_reason;  // why this swizzle, for --explain
 };
 
 /// What a task does.
@@ -146,7 +119,7 @@ struct KernelPlan {
   BlockProgram program;
   std::map<int, MatmulChoice> matmuls;  // by node
   std::vector<Context> contexts;
-  std::vector<Buffer> buffers;
+  std::vector<SmemTensor> buffers;
   std::vector<Task> tasks;
   std::map<int, int> buffer_of;   // node -> buffer
   std::map<int, int> context_of;  // node whose value stays in registers -> index into `contexts`

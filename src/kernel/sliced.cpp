@@ -64,7 +64,7 @@ std::pair<int, int> shared_way_out(const KernelPlan& plan, const std::vector<std
   const auto store = [&](const std::pair<int, int>& way) { return plan.tasks[way.first].node; };
   for (const bool same : {true, false})
     for (const std::pair<int, int>& way : stores) {
-      const Buffer& b = plan.buffers[way.second];
+      const SmemTensor& b = plan.buffers[way.second];
       const bool equivalent = b.dtype == n.dtype && b.shape == n.shape && b.inner == inner &&
                               plan.copies.at(store(way)).row == plan.copies.at(another).row;
       const bool fits = std::ranges::all_of(stores, [&](const std::pair<int, int>& other) {

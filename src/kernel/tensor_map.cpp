@@ -49,11 +49,9 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
   return "";
 }
 
-std::int64_t boxes(const Buffer& b) { return b.span > 0 ? ceil_div(b.padded[b.inner], b.span) : 1; }
-
-std::int64_t boxes_of_rank(const KernelPlan& plan, int node, const Buffer& b) {
+std::int64_t boxes_of_rank(const KernelPlan& plan, int node, const SmemTensor& b) {
   const auto part = plan.parts.find(node);
-  return part != plan.parts.end() && part->second == b.inner ? boxes(b) / plan.schedule.ranks : boxes(b);
+  return part != plan.parts.end() && part->second == b.inner ? b.boxes() / plan.schedule.ranks : b.boxes();
 }
 
 TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
@@ -62,7 +60,7 @@ TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
   int buffer = -1;
   for (const Task& t : plan.tasks)
     if (t.node == id && t.buffer >= 0) buffer = t.buffer;
-  const Buffer& b = plan.buffers[buffer];
+  const SmemTensor& b = plan.buffers[buffer];
   const int size = graph::whole_bytes(tensor.dtype);
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};
   for (const int d : map_order(n, b.inner)) {
@@ -71,10 +69,10 @@ TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
     const auto part = plan.parts.find(id);
     const bool split = part != plan.parts.end() && part->second == d && d != b.inner;
-    map.box.push_back(d == b.inner && b.span > 0 ? b.span : n.shape[d] / (split ? plan.schedule.ranks : 1));
+    map.box.push_back(d == b.inner ? b.box() : n.shape[d] / (split ? plan.schedule.ranks : 1));
   }
   map.stride[0] = size;
-  map.swizzle_bytes = b.swizzle.B > 0 ? span_bytes : 0;
+  map.swizzle_bytes = b.swizzled() ? span_bytes : 0;
   return map;
 }
 

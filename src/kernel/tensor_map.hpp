@@ -41,11 +41,8 @@ std::string no_tensor_map(const Node&, const graph::KernelTensor&, int inner);
 /// Returns the tensor map for the load or store `node`. Requires that the plan copies its tile by TMA.
 TensorMap tensor_map(const KernelPlan&, const Program&, int node);
 
-/// Returns the number of TMA boxes that cover the tile of a buffer. Boxes are adjacent along the contiguous
-/// dimension; the last one may extend beyond the tile.
-std::int64_t boxes(const Buffer&);
-/// Returns the number of boxes that one rank of a cluster copies: fewer than boxes() if the ranks share the
+/// Returns the number of boxes that one rank of a cluster copies: fewer than the tensor's if the ranks share the
 /// load or store.
-std::int64_t boxes_of_rank(const KernelPlan&, int node, const Buffer&);
+std::int64_t boxes_of_rank(const KernelPlan&, int node, const SmemTensor&);
 
 }  // namespace zellige::plan

@@ -17,7 +17,8 @@ class Builder {
   Schedule run() {
     schedule_.threads = plan_.program.threads();
     schedule_.programmatic = plan_.programmatic;
-    for (const Buffer& b : plan_.buffers) schedule_.tensors.push_back({b.name, b.offset, b.bytes, b.stages});
+    for (const SmemTensor& b : plan_.buffers)
+      schedule_.tensors.push_back({b.name, b.offset, b.bytes(), b.stages});
     agent_.warps = (plan_.program.threads() + 31) / 32;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.by_warpgroup()) return consumer_and_producer(m);

@@ -67,9 +67,9 @@ class Grouping {
 
   int buffer(int id, DType dtype, const Shape& shape, const Shape& padded, int partials, int inner,
              std::string suffix = "") {
-    Buffer b;
+    SmemTensor b;
     b.name = (node(id).name.empty() ? fmt::format("t{}", id) : node(id).name) + suffix;
-    for (const Buffer& other : plan_.buffers)
+    for (const SmemTensor& other : plan_.buffers)
       if (other.name == b.name) {
         b.name += fmt::format("_{}", id);
         break;

@@ -46,7 +46,7 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
     for (int a : plan.tasks[t].after_same)
       if (local[a] >= 0) work.after_same.push_back(local[a]);
     const int b = plan.tasks[t].kind == TaskKind::to_global ? -1 : plan.tasks[t].buffer;
-    work.produces = b >= 0 ? plan.buffers[b].bytes : 0;
+    work.produces = b >= 0 ? plan.buffers[b].bytes() : 0;
     problem.push_back(std::move(work));
   }
   std::vector<std::vector<int>> result;
@@ -90,7 +90,7 @@ int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_
   const bool one_tile = plan.blocks == 0 || plan.blocks == plan.program.grid.count() * plan.split_k;
   std::int64_t reserved = one_tile ? 0 : other_bytes;
   for (const Task& t : plan.tasks)  // other ranks write to these buffers while the loop is running
-    if (one_tile && t.kind == TaskKind::to_cluster) reserved += plan.buffers[t.buffer].bytes;
+    if (one_tile && t.kind == TaskKind::to_cluster) reserved += plan.buffers[t.buffer].bytes();
   const std::int64_t room = target.shared_per_block - barriers - reserved;
   const std::int64_t limit =
       one_tile ? std::min<std::int64_t>(max_ring_stages, plan.iterations_per_rank()) : max_ring_stages;
@@ -148,10 +148,8 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
 
   const std::vector<int>& copies = order.loop_copies;
   std::int64_t stage_bytes = 0, other_bytes = 0;
-  for (int t : copies)
-    stage_bytes += graph::bytes_of(plan.buffers[plan.tasks[t].buffer].stage_stride,
-                                   plan.buffers[plan.tasks[t].buffer].dtype);
-  for (const Buffer& b : plan.buffers) other_bytes += b.bytes;
+  for (int t : copies) stage_bytes += plan.buffers[plan.tasks[t].buffer].stage_step;
+  for (const SmemTensor& b : plan.buffers) other_bytes += b.bytes();
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
   const bool uses_tma = !copies.empty() && plan.uses_tma(plan.tasks[copies.front()].node);
   order.stages = copies.empty() ? 1
@@ -159,11 +157,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
                                 : copy_stages({plan.program.grid.count(), plan.program.loop,
                                                plan.program.threads(), stage_bytes, other_bytes},
                                               target);
-  for (int t : copies) {
-    Buffer& b = plan.buffers[plan.tasks[t].buffer];
-    b.stages = order.stages;
-    b.bytes = graph::bytes_of(b.stages > 1 ? b.stage_stride * b.stages : b.elements, b.dtype);
-  }
+  for (int t : copies) plan.buffers[plan.tasks[t].buffer].stages = order.stages;
 
   const auto depends_on = [&](const std::vector<int>& tasks, auto from) {
     for (int t : tasks)

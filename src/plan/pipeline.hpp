@@ -6,7 +6,7 @@
 // overwritten has been read by all of them.
 //
 // Runs after group and arrange_buffers, which decide the tasks and the layouts of buffers. Sets
-// Buffer::stages, Buffer::bytes and KernelPlan::blocks, and returns an Order, from which build_schedule()
+// SmemTensor::stages and KernelPlan::blocks, and returns an Order, from which build_schedule()
 // (agents.hpp) makes the schedule.
 #pragma once
 #include "kernel/kernel_plan.hpp"
@@ -44,8 +44,8 @@ enum class Copies : std::uint8_t { first, last };
 /// - split_k: clusters of two blocks with the same tile; each accumulates half of the loop.
 enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 
-/// Returns the order of the plan's tasks. Sets Buffer::stages and Buffer::bytes of the buffers that the loop
-/// fills, and KernelPlan::blocks. `Copies` says when the copies for the work after the loop start, and
+/// Returns the order of the plan's tasks. Sets SmemTensor::stages of the buffers that the loop fills,
+/// and KernelPlan::blocks. `Copies` says when the copies for the work after the loop start, and
 /// `Blocks` how output tiles are assigned to blocks.
 Order pipeline(KernelPlan&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 

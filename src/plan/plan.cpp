@@ -1,5 +1,7 @@
 #include "plan/plan.hpp"
 
+#include <zellige/layout/text.hpp>
+
 #include "kernel/index_width.hpp"
 #include "kernel/launches.hpp"
 #include "kernel/registers.hpp"
@@ -119,11 +121,9 @@ std::string print(const KernelPlan& plan, const Program& program) {
                        m.warps.b, m.warps.m, m.warps.n, m.warps.k,
                        m.a_from >= 0 ? fmt::format(", A from the accumulators of %{}", m.a_from) : "");
   }
-  for (const Buffer& b : plan.buffers) {
-    out += fmt::format("  shared {}: {}{} at {}, {} bytes, strides {}", b.name, graph::name(b.dtype),
-                       to_string(b.padded), b.offset, b.bytes, to_string(b.strides));
-    if (b.span > 0) out += fmt::format(", spans of {}", b.span);
-    if (b.swizzle.B > 0) out += fmt::format(", Swizzle<{},{},{}>", b.swizzle.B, b.swizzle.M, b.swizzle.S);
+  for (const SmemTensor& b : plan.buffers) {
+    out += fmt::format("  shared {}: {}{} at {}, {} bytes, {}", b.name, graph::name(b.dtype),
+                       to_string(b.padded), b.offset, b.bytes(), to_text(b.layout));
     if (b.partials > 1) out += fmt::format(", {} partial results", b.partials);
     if (b.stages > 1) out += fmt::format(", {} stages", b.stages);
     out += "\n";

@@ -1,8 +1,8 @@
 #include "plan/swizzle.hpp"
 
 #include <algorithm>
+#include <bit>
 
-#include "kernel/evaluation.hpp"
 #include "kernel/leaves.hpp"
 #include "kernel/outer_product.hpp"
 #include "kernel/tensor_map.hpp"
@@ -28,30 +28,20 @@ class Arrangement {
   void run() {
     if (plan_.uses_tma(buffer_.node)) return in_spans();
     const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
-    buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
-    std::int64_t rows = 1;
-    for (int d = 0; d < rank(); ++d)
-      if (d != buffer_.inner) rows *= buffer_.padded[d];
-    const std::int64_t pitch = pitch_of(rows, chunk);
-    std::int64_t elements = rows * pitch;
+    Strides strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
+    const std::int64_t rows = rows_of_tile(), pitch = pitch_of(strides, rows, chunk);
+    SwizzleChoice choice;
     if (rows > 1 && buffer_.padded[buffer_.inner] > 1) {
-      Footprint tile;
-      tile.rows = rows, tile.columns = buffer_.padded[buffer_.inner], tile.row_stride = pitch;
-      tile.element_bytes = size;
-      tile.chunk = chunk;
-      SwizzleLimits limits;
-      limits.may_xor = buffer_.partials == 1 && !in_parts();
-      const SwizzleChoice choice = choose_swizzle(tile, patterns(), limits);
-      buffer_.swizzle = {choice.B, choice.M, choice.S};
+      const Footprint tile{rows, buffer_.padded[buffer_.inner], pitch, size, chunk};
+      choice = choose_swizzle(tile, patterns(), {.may_xor = buffer_.partials == 1 && !in_parts()});
       buffer_.swizzle_reason = choice.reason;
       if (choice.degree > 1) plan_.notes.push_back(fmt::format("{}: {}", buffer_.name, choice.reason));
-      set_pitch(pitch + choice.shift);
-      elements = std::max(rows * (pitch + choice.shift), choice.elements);
+      set_pitch(strides, pitch + choice.shift);
     }
-    buffer_.partial_stride = round_up(elements, chunk);  // a last chunk may exceed the last element
-    buffer_.elements = buffer_.partial_stride * buffer_.partials;
-    buffer_.stage_stride = round_up(buffer_.elements * size, 128) / size;
-    buffer_.bytes = buffer_.elements * size;
+    buffer_.layout = swizzled(choice.B, choice.M, choice.S, strided(buffer_.padded, strides));
+    // A last chunk may exceed the last element.
+    buffer_.part_step = round_up(rows * (pitch + choice.shift), chunk) * size;
+    buffer_.stage_step = round_up(buffer_.stage_bytes(), 128);
   }
 
  private:
@@ -60,18 +50,22 @@ class Arrangement {
   void in_spans() {
     const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     const std::int64_t line = span_bytes / size;
-    buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
-    buffer_.span = buffer_.shape[buffer_.inner] != line ? line : 0;
-    set_pitch(line);
-    int bits = 0;
-    while (1 << bits < chunk) ++bits;
-    buffer_.swizzle = {.B = 3, .M = bits, .S = 3};
+    const std::int64_t rows = rows_of_tile(), boxes = ceil_div(buffer_.padded[buffer_.inner], line);
+    Strides strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
+    set_pitch(strides, line);
+    Value tile = empty(ValueKind::layout);
+    for (int d = 0; d < rank(); ++d)
+      tile.add(d == buffer_.inner && buffer_.shape[d] != line
+                   ? strided({line, boxes}, {1, rows * line})
+                   : strided({buffer_.padded[d]}, {strides[d]})[0]);
+    buffer_.layout = swizzled(3, std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
     buffer_.swizzle_reason = "spans of 128 bytes, as TMA swizzles them";
-    const std::int64_t rows = graph::size(buffer_.padded) / buffer_.padded[buffer_.inner];
-    buffer_.partial_stride = buffer_.elements = boxes(buffer_) * rows * line;
-    buffer_.stage_stride = round_up(buffer_.elements * size, 8 * span_bytes) / size;
-    buffer_.bytes = buffer_.elements * size;
+    buffer_.part_step = boxes * rows * line * size;
+    buffer_.stage_step = round_up(buffer_.part_step, 8 * span_bytes);
   }
+
+  /// Returns the number of lines along the contiguous dimension.
+  std::int64_t rows_of_tile() const { return graph::size(buffer_.padded) / buffer_.padded[buffer_.inner]; }
 
   int rank() const { return static_cast<int>(buffer_.padded.size()); }
 
@@ -83,20 +77,20 @@ class Arrangement {
   }
 
   /// Returns the row stride of the buffer, in elements: a multiple of `multiple`, unless rows have one
-  /// element. `rows` is the number of rows.
-  std::int64_t pitch_of(std::int64_t rows, std::int64_t multiple) const {
+  /// element. `rows` is the number of rows, `strides` what padded_strides() returns for them.
+  std::int64_t pitch_of(const Strides& strides, std::int64_t rows, std::int64_t multiple) const {
     const std::int64_t inner = buffer_.padded[buffer_.inner];
     if (inner > 1) return round_up(inner, multiple);  // a single row too: copies move whole chunks
     std::int64_t maximum = 1;  // rows of one element: padded_strides may have padded one of them
-    for (int d = 0; d < rank(); ++d) maximum = std::max(maximum, buffer_.strides[d] * buffer_.padded[d]);
+    for (int d = 0; d < rank(); ++d) maximum = std::max(maximum, strides[d] * buffer_.padded[d]);
     return (maximum + rows - 1) / rows;
   }
 
   /// Sets the strides for rows that are `pitch` elements apart; rows are the dimensions other than the
   /// contiguous one, in row-major order.
-  void set_pitch(std::int64_t pitch) {
+  void set_pitch(Strides& strides, std::int64_t pitch) const {
     for (int d = rank() - 1; d >= 0; --d)
-      if (d != buffer_.inner) buffer_.strides[d] = pitch, pitch *= buffer_.padded[d];
+      if (d != buffer_.inner) strides[d] = pitch, pitch *= buffer_.padded[d];
   }
 
   /// Returns (row, column) of the coordinate `at` in the buffer. A coordinate beyond the buffer is limited to
@@ -138,12 +132,12 @@ class Arrangement {
     const Context& c = plan_.contexts[t.context];
     const bool product = t.kind == TaskKind::reduce && plan_.program.nodes[t.node].kind == NodeKind::matmul;
     const bool sums = t.kind == TaskKind::finish;
-    AccessPattern p;
-    p.name = std::string(name(t.kind));
-    p.bytes = (sums ? 1 : access_width(buffer_, c.inner(), c.vector())) * graph::whole_bytes(buffer_.dtype);
     for (int side = 0; side < (product ? 2 : 1); ++side) {
       if (product && !below(plan_.program.nodes[t.node].in[side])) continue;
-      p.instances.clear();
+      AccessPattern p;
+      p.name = std::string(name(t.kind));
+      p.bytes = (sums ? 1 : buffer_.access_width(c.inner(), c.vector())) * graph::whole_bytes(buffer_.dtype);
+      p.instances.reserve(max_instances);
       const UseAccess add = [&](const WarpAccess& access) {
         std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
         lanes.reserve(access.size());
@@ -153,7 +147,7 @@ class Arrangement {
         for (const Shape& at : access) product && !at.empty() ? lane(factor(at, side)) : lane(at);
       };
       sums ? for_each_sum_access(c, add, max_instances) : for_each_access(c, add, max_instances);
-      to.push_back(p);
+      to.push_back(std::move(p));
     }
   }
 
@@ -223,7 +217,7 @@ class Arrangement {
   KernelPlan& plan_;
   const target::Target& target_;
   int index_;
-  Buffer& buffer_;
+  SmemTensor& buffer_;
 };
 
 }  // namespace

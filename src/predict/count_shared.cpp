@@ -7,7 +7,6 @@
 
 #include "predict/banks.hpp"
 #include "predict/shared_access.hpp"
-#include "verify/bounds.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -162,12 +161,11 @@ class Count {
  private:
   Known::Key with(const SharedAccess& a) const {
     constexpr std::int64_t row = 128;  // bytes across all banks
-    const Buffer& b = plan_.buffers[a.buffer];
+    const SmemTensor& b = plan_.buffers[a.buffer];
     Known::Key key = key_;
-    key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.inner, b.span,
-                           b.partial_stride, b.offset % row, b.swizzle.B, b.swizzle.M, b.swizzle.S});
-    key.insert(key.end(), b.padded.begin(), b.padded.end());
-    key.insert(key.end(), b.strides.begin(), b.strides.end());
+    key.insert(key.end(),
+               {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.part_step, b.offset % row});
+    for (const ValueNode& n : b.layout.nodes) key.insert(key.end(), {n.kids, n.s.v, n.d.v, n.e});
     const auto place = [&](const Place& p) {
       key.insert(key.end(), {p.from, p.offset, p.last, p.added, static_cast<std::int64_t>(p.what)});
     };
@@ -226,10 +224,9 @@ class Count {
   /// Returns the address in shared memory, in bytes, of the access `a` when the loop nest is at coordinate `at`.
   /// `part` is the index of the partial result that is accessed, if the buffer has several.
   std::int64_t address(const SharedAccess& a, const Shape& at, std::int64_t part) {
-    const Buffer& b = plan_.buffers[a.buffer];
     element_.clear();
     for (const Place& p : a.at) element_.push_back(p.of(at));
-    return b.offset + graph::bytes_of(offset_of(b, element_, part), b.dtype);
+    return plan_.buffers[a.buffer].address(element_, part);
   }
 
   const KernelPlan& plan_;
@@ -252,7 +249,7 @@ bool too_many(const Context& c) {
 /// adjacent elements. The coordinate of the first one is that of the loop nest's current iteration. `part` is the index
 /// of the partial result that is accessed, if the buffer has several.
 SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, int part = 0) {
-  const Buffer& b = plan.buffers[buffer];
+  const SmemTensor& b = plan.buffers[buffer];
   SharedAccess a{buffer, load, elements * graph::whole_bytes(b.dtype), part, {}, {}};
   for (int d = 0; d < static_cast<int>(b.padded.size()); ++d) a.at.push_back({d});
   return a;
@@ -260,12 +257,12 @@ SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, in
 
 /// Returns the counters of shared-memory accesses of split-K's exchange of partial results through buffer `b`. Each
 /// thread receives (if `load`) or sends four accumulators per access, without bank conflicts.
-SharedCounts exchanged(const Buffer& b, bool load) {
+SharedCounts exchanged(const SmemTensor& b, bool load) {
   constexpr int bytes = 16, together = 128;
   const Counter wavefronts = load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
   SharedCounts result;
-  result.counts[load ? Counter::shared_load_16 : Counter::shared_store_16] = b.bytes / bytes;
-  result.counts[wavefronts] = result.counts[Counter(unsigned(wavefronts) + 1)] = b.bytes / together;
+  result.counts[load ? Counter::shared_load_16 : Counter::shared_store_16] = b.bytes() / bytes;
+  result.counts[wavefronts] = result.counts[Counter(unsigned(wavefronts) + 1)] = b.bytes() / together;
   return result;
 }
 

@@ -11,7 +11,6 @@
 #include "predict/banks.hpp"
 #include "predict/count_shared.hpp"
 #include "select/warpgroups.hpp"
-#include "verify/bounds.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::plan {
@@ -31,7 +30,7 @@ void add(Counts& to, const Counts& from, std::uint64_t times) {
 
 /// An operand of a tensor-core matmul in shared memory, and how ldmatrix reads it.
 struct Operand {
-  const Buffer& buffer;
+  const SmemTensor& buffer;
   int k_dim, other_dim;        // dimensions of the operand: K, and M or N
   std::int64_t extent, first;  // number of rows or columns (of one slice of N), and the first of them
   int matrices;                // 8x8 matrices along M or N per ldmatrix
@@ -55,7 +54,7 @@ void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, st
         std::int64_t across = x + dx + (along_k ? i : 0);
         if (clamped && across >= o.extent) across = along_k ? o.extent - 1 : x;
         at[o.k_dim] = k + dk + (along_k ? 0 : i), at[o.other_dim] = o.first + across;
-        rows.address.push_back(o.buffer.offset + graph::bytes_of(offset_of(o.buffer, at), o.buffer.dtype));
+        rows.address.push_back(o.buffer.address(at));
       }
       const Wavefronts w = evaluate(rows);
       counts[Counter::ldmatrix_wavefronts] += times * w.total;
@@ -327,14 +326,13 @@ class Prediction {
 
   /// Counts a TMA load or store and its bytes. Boxes are copied completely: elements beyond the tensor count as well.
   void tma_copy(const Task& t) {
-    const Buffer& b = plan_.buffers[t.buffer];
+    const SmemTensor& b = plan_.buffers[t.buffer];
     const bool load = t.kind == TaskKind::copy_in;
     const auto [in, all] = tiles_in(slices(plan_, t));
     const std::uint64_t blocks = blocks_ * in / all;
     counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * boxes_of_rank(plan_, t.node, b);
     counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
-        blocks * graph::bytes_of(b.elements, b.dtype) /
-        (load || !plan_.parts.count(t.node) ? 1 : plan_.schedule.ranks);
+        blocks * b.stage_bytes() / (load || !plan_.parts.count(t.node) ? 1 : plan_.schedule.ranks);
   }
 
   /// Returns whether a copy takes several rounds of one chunk per thread, and a warp has fewer than 32 active
@@ -349,7 +347,7 @@ class Prediction {
   /// Returns the counts of one execution of a cp.async copy by one block: the copies by width and their
   /// wavefronts. Stages are multiples of 128 bytes apart, so all of them use the same banks.
   Counts copied(const Task& t) const {
-    const Buffer& b = plan_.buffers[t.buffer];
+    const SmemTensor& b = plan_.buffers[t.buffer];
     const CopyChoice& copy = plan_.copies.at(t.node);
     Counts counts;
     BankAccess access{.bytes = copy.bytes, .address = {}};
@@ -357,7 +355,7 @@ class Prediction {
     for_each_access(plan_.contexts[t.context], [&](const WarpAccess& lanes) {
       access.address.clear();
       for (const Shape& at : lanes) {
-        access.address.push_back(at.empty() ? -1 : b.offset + graph::bytes_of(offset_of(b, at), b.dtype));
+        access.address.push_back(at.empty() ? -1 : b.address(at));
         copies += !at.empty();
       }
       const Wavefronts w = evaluate(access);
@@ -373,7 +371,7 @@ class Prediction {
   Counts outer(const Task& t, int side, Shape at) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
-    const Buffer& buffer = plan_.buffers[plan_.buffer_of.at(n.in[side])];
+    const SmemTensor& buffer = plan_.buffers[plan_.buffer_of.at(n.in[side])];
     const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
                       x_dim = side == 0 ? rank - 2 : rank - 1;
     const int repeats = plan_.contexts[t.context].repeats(), slices = side == 0 ? 1 : repeats;
@@ -391,7 +389,7 @@ class Prediction {
             BankAccess access{.bytes = load.bytes, .address = {}, .load = true};
             for (const OuterLoad::At& lane : load.lanes) {
               at[k_dim] = lane.k, at[x_dim] = slice * extent + lane.x;
-              access.address.push_back(buffer.offset + graph::bytes_of(offset_of(buffer, at), buffer.dtype));
+              access.address.push_back(buffer.address(at));
             }
             const Wavefronts w = evaluate(access);
             counts[by_width(Counter::shared_load_1, static_cast<unsigned>(load.bytes))] += 32 * times;
@@ -416,7 +414,7 @@ class Prediction {
     const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step),
                        m_tiles = ceil_div(m.m, m_step);
     const int width = n_tiles > 1 ? tiles_in_unit(*m.row) : 1;
-    const auto buffer = [&](int side) -> const Buffer& {
+    const auto buffer = [&](int side) -> const SmemTensor& {
       return plan_.buffers[plan_.buffer_of.at(n.in[side])];
     };
     const Shape batches(n.shape.begin(), n.shape.end() - 2);

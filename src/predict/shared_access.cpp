@@ -73,7 +73,7 @@ class Collection {
   /// checks and branches) that are open at this item.
   /// `part` is the index of the partial result that is accessed, if the buffer has several.
   void add(const Item& item, bool load, int part, std::vector<Place> at) {
-    const Buffer& b = plan_.buffers[item.buffer];
+    const SmemTensor& b = plan_.buffers[item.buffer];
     accesses.push_back({item.buffer, load, item.width * graph::whole_bytes(b.dtype), part, std::move(at),
                         item.invariant ? std::vector<Branch>{} : where_, item.invariant});
   }

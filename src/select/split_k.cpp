@@ -32,15 +32,14 @@ bool by_elements(const BlockProgram& p, int product) {
 /// Returns the buffer into which the other block of the cluster writes its partial results for this block's
 /// columns, with 4 floats per access and thread. `node` is the index of the matmul, `sums` the layout of its
 /// accumulators.
-Buffer partial_sums(const Node& product, int node, const Context& sums) {
+SmemTensor partial_sums(const Node& product, int node, const Context& sums) {
   const std::int64_t threads = sums.threads(), values = sums.values() / ranks;
-  Buffer b;
+  SmemTensor b;
   b.name = "partial", b.node = node, b.dtype = DType::f32;
   b.shape = b.padded = {ranks - 1, values / 4, threads, 4};
-  b.strides = {values * threads, 4 * threads, 4, 1};
   b.inner = 3;
-  b.elements = b.stage_stride = graph::size(b.shape);
-  b.bytes = graph::bytes_of(b.elements, b.dtype);
+  b.layout = strided(b.padded, {values * threads, 4 * threads, 4, 1});
+  b.part_step = b.stage_step = graph::bytes_of(graph::size(b.shape), b.dtype);
   b.swizzle_reason = fmt::format("accumulators of {} as their threads hold them", to_string(product.shape));
   return b;
 }
@@ -70,8 +69,8 @@ bool split_k(KernelPlan& plan, const target::Target& target) {
     const Node& n = p.nodes[t.node];
     const int last = static_cast<int>(n.shape.size()) - 1;
     if (t.buffer < 0 || !plan.uses_tma(t.node) || n.shape != p.nodes[sum.node].shape) return false;
-    const Buffer& b = plan.buffers[t.buffer];
-    if (b.inner != last || boxes(b) % ranks != 0) return false;
+    const SmemTensor& b = plan.buffers[t.buffer];
+    if (b.inner != last || b.boxes() % ranks != 0) return false;
     plan.parts[t.node] = last;
   }
   plan.split_k = ranks;

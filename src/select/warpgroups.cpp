@@ -153,12 +153,12 @@ bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
     if (m.batch > 1) return false;
     any = true;
     const int operand = plan.program.nodes[node].in[1];
-    const Buffer& b = plan.buffers[plan.buffer_of.at(operand)];
+    const SmemTensor& b = plan.buffers[plan.buffer_of.at(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
     // True if each rank (block of the cluster) gets whole spans of the tile (128 bytes of every row). If
     // there is only one span, each rank gets half of its rows. Both divisions give contiguous parts.
-    const bool spans = boxes(b) % ranks == 0;
-    if (!spans && (b.inner == last || boxes(b) != 1 || b.padded[last] % (ranks * 8) != 0)) return false;
+    const bool spans = b.boxes() % ranks == 0;
+    if (!spans && (b.inner == last || b.boxes() != 1 || b.padded[last] % (ranks * 8) != 0)) return false;
     CopyChoice& copy = plan.copies.at(operand);
     copy.row = target::find_tensor_multicast(target, static_cast<int>(b.padded.size()));
     if (!copy.row) return false;

@@ -50,43 +50,54 @@ void check_widths(const KernelPlan& plan, const Program& program) {
              program.tensors[t].name);
 }
 
-/// Throws Rejected if an element of a buffer lies outside the buffer's memory, or if two elements have the same
-/// address.
-void check_buffer(const KernelPlan& plan, const Buffer& b) {
-  std::vector<bool> taken(static_cast<std::size_t>(b.elements), false);
+/// Throws Rejected if an element of a buffer lies outside the buffer's memory, if two elements have the same address,
+/// or if a vector is not aligned. `bytes` is what the schedule reserves for the buffer.
+void check_buffer(const KernelPlan& plan, const SmemTensor& b, std::int64_t bytes) {
+  const std::int64_t size = graph::whole_bytes(b.dtype), elements = b.stage_bytes() / size, chunk = b.chunk();
+  std::vector<bool> taken(static_cast<std::size_t>(elements), false);
   Shape at(b.padded.size(), 0);
-  const auto next = [&] {
-    for (std::size_t d = at.size(); d-- > 0;) {
+  const auto next = [&] {  // along the lines
+    if (++at[b.inner] < b.padded[b.inner]) return;
+    at[b.inner] = 0;
+    for (int d = static_cast<int>(at.size()) - 1; d >= 0; --d) {
+      if (d == b.inner) continue;
       if (++at[d] < b.padded[d]) return;
       at[d] = 0;
     }
   };
+  std::int64_t before = 0;  // the previous element's byte
   for (std::int64_t part = 0; part < b.partials; ++part)
     for (std::int64_t left = graph::size(b.padded); left > 0; --left, next()) {
-      const std::int64_t offset = offset_of(b, at, part);
-      if (offset < 0 || offset >= b.elements)
+      const std::int64_t byte = b.address(at, part), offset = (byte - b.offset) / size;
+      if (offset < 0 || offset >= elements)
         reject("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name,
-               to_string(at), b.name, offset, b.elements);
+               to_string(at), b.name, offset, elements);
       if (taken[static_cast<std::size_t>(offset)])
         reject("{}: element {} of {} lies at {}, where another element is", plan.program.name, to_string(at),
                b.name, offset);
       taken[static_cast<std::size_t>(offset)] = true;
+      const bool starts = at[b.inner] % chunk == 0;
+      if (b.padded[b.inner] > 1 &&
+          (starts ? (byte | b.stage_step) % chunk_bytes != 0 : byte != before + size))
+        reject("{}: element {} of {} lies at byte {}: vectors are not adjacent and aligned",
+               plan.program.name, to_string(at), b.name, byte);
+      before = byte;
     }
-  const std::int64_t need = graph::bytes_of((b.stages - 1) * b.stage_stride + b.elements, b.dtype);
-  if (need > b.bytes || b.offset < 0 || b.offset + need > plan.shared_bytes)
+  const std::int64_t need = (b.stages - 1) * b.stage_step + b.stage_bytes();
+  if (need > bytes || b.offset < 0 || b.offset + need > plan.shared_bytes)
     reject("{}: {} needs {} bytes from {}; {} of {} were given", plan.program.name, b.name, need, b.offset,
-           b.bytes, plan.shared_bytes);
+           bytes, plan.shared_bytes);
 }
 
 /// Throws Rejected if an access to shared memory by the copy task `t` does not start at a multiple of the access
 /// width.
 void check_alignment(const KernelPlan& plan, const Task& t) {
-  const Buffer& b = plan.buffers[t.buffer];
+  const SmemTensor& b = plan.buffers[t.buffer];
   const CopyChoice& copy = plan.copies.at(t.node);
   if (copy.vector == 1) return;
   const auto check = [&](int, int, const Shape& at) {
     if (at.empty()) return;
-    const std::int64_t byte = b.offset + graph::bytes_of(offset_of(b, at), b.dtype);
+    const std::int64_t byte = b.address(at);
     if (byte % copy.bytes != 0)
       reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
              copy.bytes, b.name, to_string(at), byte);
@@ -97,7 +108,7 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
 /// Throws Rejected if task `t`, which writes a matmul operand to its buffer, does not also write the zeros in the
 /// buffer's padding.
 void check_padding(const KernelPlan& plan, const Task& t) {
-  const Buffer& b = plan.buffers[t.buffer];
+  const SmemTensor& b = plan.buffers[t.buffer];
   const Context& c = plan.contexts[t.context];
   if (c.row ? covers(c, b.padded) : c.domain == b.padded) return;
   reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name,
@@ -106,24 +117,13 @@ void check_padding(const KernelPlan& plan, const Task& t) {
 
 }  // namespace
 
-std::int64_t offset_of(const Buffer& b, const Shape& at, std::int64_t part) {
-  std::int64_t offset = part * b.partial_stride;
-  for (std::size_t d = 0; d < at.size(); ++d) offset += at[d] * b.strides[d];
-  if (b.span > 0) {  // all rows of one span precede the next span
-    const std::int64_t spans = at[b.inner] / b.span;
-    offset += spans * (graph::size(b.padded) / b.padded[b.inner] - 1) * b.span;
-  }
-  if (b.swizzle.B == 0) return offset;
-  const std::int64_t mask = ((std::int64_t{1} << b.swizzle.B) - 1) << (b.swizzle.M + b.swizzle.S);
-  return offset ^ ((offset & mask) >> b.swizzle.S);
-}
-
 void verify_bounds(const KernelPlan& plan, const Program& program) {
   for (const Node& n : plan.program.nodes)
     if (n.kind == NodeKind::load || n.kind == NodeKind::store)
       check_splits(plan, n, program.tensors[n.tensor]);
   check_widths(plan, program);
-  for (const Buffer& b : plan.buffers) check_buffer(plan, b);
+  for (std::size_t b = 0; b < plan.buffers.size(); ++b)
+    check_buffer(plan, plan.buffers[b], plan.schedule.tensors[b].bytes);
   for (const Task& t : plan.tasks) {
     if (t.kind == TaskKind::copy_in) check_alignment(plan, t);
     if (t.kind == TaskKind::to_shared && plan.buffers[t.buffer].matmul_operand) check_padding(plan, t);

@@ -2,7 +2,8 @@
 // (verify.hpp) does not cover this. Proved are:
 //
 // - every tile stays inside its tensor or has a bounds check, and offsets and coordinates fit their 32 or 64 bits;
-// - every buffer's layout stays inside its memory, and no two elements have the same address;
+// - every buffer's layout stays inside its memory, no two elements have the same address, and every vector of 16 bytes
+//   is aligned;
 // - every copy is aligned to its access width;
 // - the zeros that a matmul reads in the padding of an operand's tile are written.
 #pragma once
@@ -14,9 +15,5 @@ namespace zellige::plan {
 /// if elements of a buffer overlap. The message names the kernel, the tensor and the numbers. Requires that
 /// place_buffers() has assigned the buffers' addresses.
 void verify_bounds(const KernelPlan&, const Program&);
-
-/// Returns the offset of the element at coordinate `at`, in elements from the start of the buffer's stage. `part` is
-/// the index of the partial result, if the buffer has several.
-std::int64_t offset_of(const Buffer&, const Shape& at, std::int64_t part = 0);
 
 }  // namespace zellige::plan

@@ -193,7 +193,7 @@ TEST(Group, OperandsAreWholeStepsOfTheProduct) {
       for (int side = 0; m.row && side < 2; ++side) {
         const auto stored = k.buffer_of.find(k.program.nodes[node].in[side]);
         if (stored == k.buffer_of.end()) continue;  // a dead matmul's, or in registers
-        const Buffer& b = k.buffers[stored->second];
+        const SmemTensor& b = k.buffers[stored->second];
         const std::size_t along_k = b.shape.size() - 1 - side;
         EXPECT_TRUE(b.matmul_operand) << name << " " << b.name;
         const std::int64_t unit = m.by_threads() ? 4 : 8;
@@ -210,7 +210,7 @@ TEST(Group, EveryElementOfABufferHasOneWriter) {
   for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
     const std::vector<int> writer = writers(k);
     for (std::size_t b = 0; b < k.buffers.size(); ++b) {
-      const Buffer& buffer = k.buffers[b];
+      const SmemTensor& buffer = k.buffers[b];
       ASSERT_GE(writer[b], 0) << name << ": nobody writes " << buffer.name;
       std::map<std::pair<Shape, int>, int> count;
       for_each_write(k, writer[b], [&](const Touch& w) {

@@ -30,12 +30,12 @@ TEST(Memory, SeparatesWhatIsAliveTogether) {
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
     const auto alive = lifetimes(k);
     for (std::size_t a = 0; a < k.buffers.size(); ++a) {
-      const Buffer& x = k.buffers[a];
+      const SmemTensor& x = k.buffers[a];
       EXPECT_EQ(x.offset % 128, 0) << name << " " << x.name;
-      EXPECT_TRUE(x.offset >= 0 && x.offset + x.bytes <= k.shared_bytes) << name << " " << x.name;
+      EXPECT_TRUE(x.offset >= 0 && x.offset + x.bytes() <= k.shared_bytes) << name << " " << x.name;
       for (std::size_t b = 0; b < a; ++b) {
-        const Buffer& y = k.buffers[b];
-        if (x.offset + x.bytes <= y.offset || y.offset + y.bytes <= x.offset) continue;
+        const SmemTensor& y = k.buffers[b];
+        if (x.offset + x.bytes() <= y.offset || y.offset + y.bytes() <= x.offset) continue;
         ++shared;
         EXPECT_TRUE(alive[a].second < alive[b].first || alive[b].second < alive[a].first)
             << name << ": " << x.name << " and " << y.name << " share memory and are alive together";

@@ -1,3 +1,5 @@
+#include <zellige/layout/text.hpp>
+
 #include "kernel/context.hpp"
 #include "passes.hpp"
 #include "select/select.hpp"
@@ -76,7 +78,7 @@ std::string print_group(const KernelPlan& k) {
   for (std::size_t i = 0; i < k.contexts.size(); ++i)
     out += fmt::format("  context {}: {}: {}\n", i, print(k.contexts[i]), layouts(k.contexts[i]));
   for (std::size_t i = 0; i < k.buffers.size(); ++i) {
-    const Buffer& b = k.buffers[i];
+    const SmemTensor& b = k.buffers[i];
     out += fmt::format("  buffer {} {}: {}{}", i, b.name, graph::name(b.dtype), to_string(b.shape));
     if (b.padded != b.shape) out += " padded to " + to_string(b.padded);
     if (b.partials > 1) out += fmt::format(", {} partial results", b.partials);
@@ -114,13 +116,10 @@ std::string print_copies(const KernelPlan& k) {
 
 std::string print_swizzle(const KernelPlan& k) {
   std::string out;
-  for (const Buffer& b : k.buffers) {
-    out +=
-        fmt::format("  {}: {}{}:{}", b.name, graph::name(b.dtype), to_string(b.padded), to_string(b.strides));
-    if (b.swizzle.B > 0)
-      out += fmt::format(" under Swizzle<{},{},{}>", b.swizzle.B, b.swizzle.M, b.swizzle.S);
-    if (b.partials > 1) out += fmt::format(", {} parts of {}", b.partials, b.partial_stride);
-    out += fmt::format(", {} elements\n    {}\n", b.elements,
+  for (const SmemTensor& b : k.buffers) {
+    out += fmt::format("  {}: {} {}", b.name, graph::name(b.dtype), to_text(b.layout));
+    if (b.partials > 1) out += fmt::format(", {} parts of {} bytes", b.partials, b.part_step);
+    out += fmt::format(", {} bytes\n    {}\n", b.stage_bytes(),
                        b.swizzle_reason.empty() ? "nothing to choose" : b.swizzle_reason);
   }
   return out;
@@ -128,8 +127,8 @@ std::string print_swizzle(const KernelPlan& k) {
 
 std::string print_memory(const KernelPlan& k) {
   std::string out = fmt::format("  {} bytes of shared memory\n", k.shared_bytes);
-  for (const Buffer& b : k.buffers)
-    out += fmt::format("  [{}, {}) {}{}\n", b.offset, b.offset + b.bytes, b.name,
+  for (const SmemTensor& b : k.buffers)
+    out += fmt::format("  [{}, {}) {}{}\n", b.offset, b.offset + b.bytes(), b.name,
                        b.stages > 1 ? fmt::format(", {} stages", b.stages) : "");
   for (const std::string& note : k.notes) out += "  note: " + note + "\n";
   return out;

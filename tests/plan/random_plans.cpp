@@ -32,12 +32,8 @@ const std::vector<Planned>& plans() {
   return all;
 }
 
-std::int64_t place(const Buffer& b, int stage, int partial, const Shape& at) {
-  std::int64_t x = partial * b.partial_stride;
-  for (std::size_t d = 0; d < at.size(); ++d) x += at[d] * b.strides[d];
-  const Swizzle& s = b.swizzle;  // CuTe's: the B bits from M + S on, xored into those from M on
-  if (s.B > 0) x ^= (x & (((std::int64_t{1} << s.B) - 1) << (s.M + s.S))) >> s.S;
-  return b.offset + (x + stage * b.stage_stride) * graph::whole_bytes(b.dtype);
+std::int64_t place(const SmemTensor& b, int stage, int partial, const Shape& at) {
+  return b.address(at, partial) + stage * b.stage_step;
 }
 
 }  // namespace zellige::plan

@@ -21,6 +21,6 @@ void for_each_kernel(F visit) {
 }
 
 /// The offset of a buffer's element, in bytes of shared memory.
-std::int64_t place(const Buffer&, int stage, int partial, const Shape& at);
+std::int64_t place(const SmemTensor&, int stage, int partial, const Shape& at);
 
 }  // namespace zellige::plan

@@ -66,7 +66,7 @@ TEST(SharedAccess, IsWhatATaskTouches) {
       const Context& c = k.contexts[task.context];
       for_each_access(k, c, *all, [&](int thread, const SharedAccess& a, Shape at) {
         branches += !a.where.empty();
-        const Buffer& b = k.buffers[a.buffer];
+        const SmemTensor& b = k.buffers[a.buffer];
         const int part = a.part == own_part ? thread / 32 / (warps(c).count() / warps(c).k) : a.part;
         for (int v = 0; v < a.bytes / graph::whole_bytes(b.dtype); ++v, ++at[b.inner])
           if (inside(at, b.padded)) (a.load ? loaded : stored).insert({thread, a.buffer, part, at});
@@ -89,7 +89,7 @@ TEST(SharedAccess, IsOneAlignedPiece) {
       const auto all = nest_accesses(k, {static_cast<int>(t)});
       if (!all) continue;
       for_each_access(k, k.contexts[k.tasks[t].context], *all, [&](int, const SharedAccess& a, Shape at) {
-        const Buffer& b = k.buffers[a.buffer];
+        const SmemTensor& b = k.buffers[a.buffer];
         const int size = graph::whole_bytes(b.dtype), part = a.part == own_part ? 0 : a.part;
         wide += a.bytes > size;
         const std::int64_t first = place(b, 0, part, at);

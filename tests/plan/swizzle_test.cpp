@@ -16,15 +16,15 @@ Shape digits(std::int64_t index, const Shape& shape) {
 TEST(Swizzle, GivesEveryElementItsOwnPlace) {
   int swizzled = 0;
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
-    for (const Buffer& b : k.buffers) {
-      swizzled += b.swizzle.B > 0;
-      std::vector<char> taken(static_cast<std::size_t>(b.bytes), 0);
+    for (const SmemTensor& b : k.buffers) {
+      swizzled += b.swizzled();
+      std::vector<char> taken(static_cast<std::size_t>(b.bytes()), 0);
       for (int stage = 0; stage < b.stages; ++stage)
         for (int part = 0; part < b.partials; ++part)
           for (std::int64_t i = 0; i < graph::size(b.padded); ++i) {
             const std::int64_t at = place(b, stage, part, digits(i, b.padded)) - b.offset;
-            ASSERT_TRUE(at >= 0 && at + graph::whole_bytes(b.dtype) <= b.bytes)
-                << name << " " << b.name << ": byte " << at << " of " << b.bytes;
+            ASSERT_TRUE(at >= 0 && at + graph::whole_bytes(b.dtype) <= b.bytes())
+                << name << " " << b.name << ": byte " << at << " of " << b.bytes();
             ASSERT_FALSE(taken[static_cast<std::size_t>(at)]++)
                 << name << " " << b.name << ": two elements at byte " << at;
           }
@@ -37,7 +37,7 @@ TEST(Swizzle, GivesEveryElementItsOwnPlace) {
 TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
   int operands = 0;
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
-    for (const Buffer& b : k.buffers) {
+    for (const SmemTensor& b : k.buffers) {
       if (!b.matmul_operand) continue;
       ++operands;
       for (int stage = 0; stage < b.stages; ++stage)
@@ -58,8 +58,8 @@ TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
 
 TEST(Swizzle, SaysWhatItChose) {
   for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
-    for (const Buffer& b : k.buffers)
-      if (b.swizzle.B > 0) EXPECT_FALSE(b.swizzle_reason.empty()) << name << " " << b.name;
+    for (const SmemTensor& b : k.buffers)
+      if (b.swizzled()) EXPECT_FALSE(b.swizzle_reason.empty()) << name << " " << b.name;
   });
 }
 

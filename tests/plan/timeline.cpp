@@ -8,7 +8,7 @@ namespace {
 class Run {
  public:
   explicit Run(const KernelPlan& plan) : plan_(plan) {
-    for (const Buffer& b : plan.buffers) stages_ = std::max(stages_, b.stages);
+    for (const SmemTensor& b : plan.buffers) stages_ = std::max(stages_, b.stages);
   }
 
   Timeline run() {

@@ -45,10 +45,10 @@ class Simulation {
 
   template <class F>
   void cells(const Touch& t, int stage, F visit) {
-    const Buffer& b = plan_.buffers[t.buffer];
+    const SmemTensor& b = plan_.buffers[t.buffer];
     const std::int64_t at = place(b, b.stages > 1 ? stage : 0, t.partial, t.at);
-    if (at < b.offset || at + graph::whole_bytes(b.dtype) > b.offset + b.bytes)
-      return find(t, fmt::format("byte {} lies outside [{}, {})", at, b.offset, b.offset + b.bytes));
+    if (at < b.offset || at + graph::whole_bytes(b.dtype) > b.offset + b.bytes())
+      return find(t, fmt::format("byte {} lies outside [{}, {})", at, b.offset, b.offset + b.bytes()));
     for (int k = 0; k < graph::whole_bytes(b.dtype); ++k) visit(cells_[static_cast<std::size_t>(at + k)]);
   }
 
@@ -122,7 +122,7 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
       ++runs[m.task], done[{m.task, m.stage}] = m.arrives;
     }
     int stages = 1;
-    for (const Buffer& b : k.buffers) stages = std::max(stages, b.stages);
+    for (const SmemTensor& b : k.buffers) stages = std::max(stages, b.stages);
     const std::int64_t trip_count = k.program.loop > 1 ? shortened(k.program.loop, stages) : 1;
     for (std::size_t t = 0; t < k.tasks.size(); ++t)
       EXPECT_EQ(runs[t], k.tasks[t].section == Section::inside ? trip_count : 1) << name << ": task " << t;

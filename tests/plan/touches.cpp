@@ -253,7 +253,7 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
 void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
   const Task& t = plan.tasks[task];
   if (t.buffer < 0 || t.kind == TaskKind::to_global) return;
-  const Buffer& b = plan.buffers[t.buffer];
+  const SmemTensor& b = plan.buffers[t.buffer];
   const Context& c = plan.contexts[t.context];
   if (t.kind == TaskKind::finish && c.row) {
     // Some lanes hold a row; the first of them writes, into the part of its warp along N.

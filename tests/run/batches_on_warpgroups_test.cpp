@@ -70,7 +70,7 @@ TEST(BatchesOnWarpgroups, AreOneProductWhoseAccumulatorsAreRotatedInRegisters) {
 TEST(BatchesOnWarpgroups, OfWhichSomeStoreLeaveThroughOneTile) {
   const plan::KernelPlan k = planned(heads({.heads = 5, .rotated = 3, .half = 64}));
   int ways = 0;
-  for (const plan::Buffer& b : k.buffers) ways += k.program.nodes[b.node].kind == plan::NodeKind::store;
+  for (const plan::SmemTensor& b : k.buffers) ways += k.program.nodes[b.node].kind == plan::NodeKind::store;
   EXPECT_EQ(ways, 1);
   std::vector<std::pair<std::int64_t, std::int64_t>> stored, made;
   for (const plan::Task& t : k.tasks)
