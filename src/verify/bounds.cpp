@@ -1,6 +1,7 @@
 #include "verify/bounds.hpp"
 
 #include <algorithm>
+#include <zellige/layout/algebra/swizzle.hpp>
 
 #include "kernel/index_width.hpp"
 
@@ -50,14 +51,35 @@ void check_widths(const KernelPlan& plan, const Program& program) {
              program.tensors[t].name);
 }
 
+/// Returns the number of neighbours along the lines of a buffer that provably are adjacent and stay in one aligned
+/// chunk of 16 bytes, if the first is at a multiple of that number: the strides of the layout's other modes are whole
+/// chunks, and its swizzle exchanges whole chunks. 1 is inconclusive.
+std::int64_t elements_in_line(const SmemTensor& b) {
+  const std::int64_t chunk = b.chunk();
+  const auto whole = [&](const values::View mode) { return mode.root().d.v % chunk == 0; };
+  const values::View tile = b.tile();
+  for (int d = 0; d < tile.rank(); ++d) {
+    const values::View mode = tile[d];
+    const values::View first = mode.is_leaf() ? mode : mode[0];
+    if (d == b.inner ? first.root().d.v != 1 : !whole(first)) return 1;
+    if (mode.is_leaf()) continue;
+    if (d == b.inner && first.root().s.v % chunk != 0) return 1;
+    for (int i = 1; i < mode.rank(); ++i)
+      if (!whole(mode[i])) return 1;
+  }
+  if (!b.swizzled()) return chunk;
+  return (std::int64_t{1} << algebra::bits_of(values::View(b.layout)[0]).base) % chunk == 0 ? chunk : 1;
+}
+
 /// Throws Rejected if an element of a buffer lies outside the buffer's memory, if two elements have the same address,
 /// or if a vector is not aligned. `bytes` is what the schedule reserves for the buffer.
 void check_buffer(const KernelPlan& plan, const SmemTensor& b, std::int64_t bytes) {
   const std::int64_t size = graph::whole_bytes(b.dtype), elements = b.stage_bytes() / size, chunk = b.chunk();
-  std::vector<bool> taken(static_cast<std::size_t>(elements), false);
+  const std::int64_t step = b.padded[b.inner] > 1 ? elements_in_line(b) : 1;  // elements that are checked at once
+  std::vector<bool> taken(static_cast<std::size_t>(ceil_div(elements, step)), false);
   Shape at(b.padded.size(), 0);
   const auto next = [&] {  // along the lines
-    if (++at[b.inner] < b.padded[b.inner]) return;
+    if ((at[b.inner] += step) < b.padded[b.inner]) return;
     at[b.inner] = 0;
     for (int d = static_cast<int>(at.size()) - 1; d >= 0; --d) {
       if (d == b.inner) continue;
@@ -65,20 +87,22 @@ void check_buffer(const KernelPlan& plan, const SmemTensor& b, std::int64_t byte
       at[d] = 0;
     }
   };
+  const std::int64_t starts = graph::size(b.padded) / b.padded[b.inner] * ceil_div(b.padded[b.inner], step);
   std::int64_t before = 0;  // the previous element's byte
   for (std::int64_t part = 0; part < b.partials; ++part)
-    for (std::int64_t left = graph::size(b.padded); left > 0; --left, next()) {
+    for (std::int64_t left = starts; left > 0; --left, next()) {
       const std::int64_t byte = b.address(at, part), offset = (byte - b.offset) / size;
-      if (offset < 0 || offset >= elements)
+      const std::int64_t last = offset + std::min(step, b.padded[b.inner] - at[b.inner]) - 1;
+      if (offset < 0 || last >= elements)
         reject("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name,
                to_string(at), b.name, offset, elements);
-      if (taken[static_cast<std::size_t>(offset)])
+      if (taken[static_cast<std::size_t>(offset / step)])
         reject("{}: element {} of {} lies at {}, where another element is", plan.program.name, to_string(at),
                b.name, offset);
-      taken[static_cast<std::size_t>(offset)] = true;
-      const bool starts = at[b.inner] % chunk == 0;
+      taken[static_cast<std::size_t>(offset / step)] = true;
+      const bool begins = at[b.inner] % chunk == 0;
       if (b.padded[b.inner] > 1 &&
-          (starts ? (byte | b.stage_step) % chunk_bytes != 0 : byte != before + size))
+          (begins ? (byte | b.stage_step) % chunk_bytes != 0 : byte != before + size))
         reject("{}: element {} of {} lies at byte {}: vectors are not adjacent and aligned",
                plan.program.name, to_string(at), b.name, byte);
       before = byte;
