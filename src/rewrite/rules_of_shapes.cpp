@@ -12,19 +12,15 @@ using graph::KernelOp;
 using graph::OpKind;
 using graph::Shape;
 
-/// Returns the extents other than 1.
-Shape without_ones(const Shape& shape) {
-  Shape result;
-  std::ranges::copy_if(shape, std::back_inserter(result), [](std::int64_t n) { return n != 1; });
-  return result;
-}
-
-/// Returns whether the operator is a permute that only moves dimensions of extent 1.
+/// Returns whether the operator is a permute that only moves dimensions of extent 1, and does not exchange the last
+/// two: the rules of products look for a transposed row or column as for any other matrix.
 bool moves_ones(const Known& g, const KernelOp& op) {
   if (op.kind != OpKind::permute || std::ranges::is_sorted(op.attributes.sizes)) return false;
   const Shape& from = g.shape(op.inputs[0]);
+  const auto& dims = op.attributes.sizes;
+  if (dims.size() > 1 && dims.end()[-1] + 1 == dims.end()[-2]) return false;
   std::vector<std::int64_t> order;
-  for (const std::int64_t d : op.attributes.sizes)
+  for (const std::int64_t d : dims)
     if (from[static_cast<std::size_t>(d)] != 1) order.push_back(d);
   return std::ranges::is_sorted(order);
 }
@@ -75,29 +71,8 @@ bool moved_ones(const Known& g, const KernelOp& op, Rewrite& out) {
   }
   const KernelOp* view = op.kind == OpKind::permute ? g.made_by(op.inputs[0], OpKind::reshape) : nullptr;
   if (!view) return false;
-  const Shape &to = g.shape(op.outputs[0]), &from = g.shape(view->inputs[0]),
-              &between = g.shape(op.inputs[0]);
-  if (moves_ones(g, op)) {
-    out.add(OpKind::reshape, view->inputs, {.sizes = to}, "", op.outputs[0]);
-    return true;
-  }
-  if (from.size() >= between.size() || without_ones(from) != without_ones(between) ||
-      std::ranges::is_sorted(op.attributes.sizes))
-    return false;
-  // Dimension d of `between` is dimension same[d] of `from`, unless its extent is 1.
-  std::vector<std::int64_t> same(between.size()), dims;
-  for (std::size_t d = 0, at = 0; d < between.size(); ++d) {
-    if (between[d] == 1) continue;
-    while (from[at] == 1) ++at;
-    same[d] = static_cast<std::int64_t>(at++);
-  }
-  for (std::size_t d = 0; d < from.size(); ++d)
-    if (from[d] == 1) dims.push_back(static_cast<std::int64_t>(d));
-  for (const std::int64_t d : op.attributes.sizes)
-    if (between[static_cast<std::size_t>(d)] != 1) dims.push_back(same[static_cast<std::size_t>(d)]);
-  const int turned = out.add(OpKind::permute, view->inputs, {.sizes = dims},
-                             g.graph.tensors[op.outputs[0]].name + "_without_ones");
-  out.add(OpKind::reshape, {turned}, {.sizes = to}, "", op.outputs[0]);
+  if (!moves_ones(g, op)) return false;
+  out.add(OpKind::reshape, view->inputs, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
   return true;
 }
 

@@ -103,11 +103,11 @@ const std::vector<Case>& cases() {
         "concat reshape"}},
       {"moved ones",
        {[](Builder& b) {
-          return relu(reshape(permute(reshape(x(b), {4, 1, 6}), {2, 1, 0}), {6, 4}) + in(b, "z", {6, 4}));
+          return relu(reshape(permute(reshape(x(b), {4, 6, 1}), {2, 0, 1}), {4, 6}) + in(b, "z", {4, 6}));
         },
-        "permute add relu"},
+        "add relu"},
        {[](Builder& b) {
-          return relu(permute(reshape(x(b), {2, 2, 6}), {2, 1, 0}) + in(b, "z", {6, 2, 2}));
+          return relu(permute(reshape(x(b), {2, 2, 6}), {2, 0, 1}) + in(b, "z", {6, 2, 2}));
         },
         "reshape permute add relu"}},
       {"batch of one",
