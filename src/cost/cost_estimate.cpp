@@ -55,6 +55,21 @@ double slots_of(OpKind op) {
   }
 }
 
+bool stays_in_l1(double bytes) {
+  constexpr double l1_bytes = 128 * 1024;  // what shared memory usually leaves
+  return bytes <= l1_bytes;
+}
+
+double evicted_of_rows(double bytes, const target::Target& target) {
+  // Each miss replaces a random byte of the L2. So a byte is held for `bytes` further accesses with probability
+  // held = exp(-misses / L2). Of these accesses half are first ones, which miss, and half miss with probability 1 - held.
+  // The fixed-point iteration halves the error per step, or better.
+  const double ratio = bytes / static_cast<double>(target.costs.l2_bytes);
+  double held = 0.5;
+  for (int i = 0; i < 30; ++i) held = std::exp(-ratio * (1 - held / 2));
+  return 1 - held;
+}
+
 double of_its_cycles(const Instruction& row, bool a_in_shared, const target::Target& target) {
   constexpr double bytes_a_cycle = 128, element = 2;
   const double read = ((a_in_shared ? row.m * row.k : 0) + row.n * row.k) * element / bytes_a_cycle;
@@ -200,10 +215,7 @@ class Pricing {
     return static_cast<double>(graph::bytes_of(graph::size(n.shape), n.dtype));
   }
   /// Returns whether the L1 cache is expected to hold the tile of `n` until the last task has read it.
-  bool stays_in_l1(const Node& n) const {
-    constexpr double l1_bytes = 128 * 1024;  // what shared memory usually leaves
-    return tile_bytes(n) * k.blocks_each <= l1_bytes;
-  }
+  bool stays_in_l1(const Node& n) const { return plan::stays_in_l1(tile_bytes(n) * k.blocks_each); }
 
   double iterations_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
 
@@ -222,7 +234,8 @@ class Pricing {
       const double reads = in_place(static_cast<int>(i));
       const double passes = stays_in_l1(n) ? 1 : std::max(1.0, reads);
       k.l2_bytes += bytes * passes;
-      k.dram_bytes += bytes * (passes - 1) * evicted(tile_bytes(n) * k.blocks_each * target_.multiprocessors);
+      k.dram_bytes += bytes * (passes - 1) *
+                      evicted_of_rows(tile_bytes(n) * k.blocks_each * target_.multiprocessors, target_);
       const int memory = program_.memory_of(n.tensor);
       const double whole = static_cast<double>(
           graph::bytes_of(graph::size(program_.tensors[memory].shape), program_.tensors[memory].dtype));

@@ -59,6 +59,12 @@ double slots_of(OpKind);
 /// Returns the total size, in bytes, of the 32-byte sectors that `run` contiguous bytes touch, averaged over the
 /// possible start addresses of these bytes.
 double in_sectors(double run);
+/// Returns whether the L1 cache is expected to hold `bytes`, those of one tile of each block on a multiprocessor, until
+/// they are read again.
+bool stays_in_l1(double bytes);
+/// Returns the fraction of the tiles of resident blocks, `bytes` in all, that the L2 is expected not to hold any more when
+/// the blocks read them again. Each block reads its tile at its own time.
+double evicted_of_rows(double bytes, const target::Target&);
 /// Returns the time of a wgmma divided by its nominal tensor-core cycles. The ratio is at least the inverse of the
 /// rate that tensor cores sustain. It is larger if reading B (and A, with `a_in_shared`) from shared memory takes
 /// longer than the multiplication, as it does with few columns.

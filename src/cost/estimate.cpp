@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ranges>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "graph/elementwise.hpp"
@@ -42,6 +43,7 @@ class Estimate {
     const auto blocks = static_cast<double>(block_.grid.count());
     k_.l2_bytes *= blocks;
     resident();
+    read_again(blocks);
     settle(k_, target_, blocks, true, 1);
     return k_.us + (fits_ ? 0 : 1e6);
   }
@@ -60,7 +62,8 @@ class Estimate {
 
   /// Reduces the bytes of shared memory, and so raises the number of resident blocks, of a kernel of long rows: one without
   /// loop and matmuls, whose loaded tiles need more than half of the shared memory of a block. Only tiles that several
-  /// reductions or stores read are then in shared memory, if these need at most that half, and otherwise none.
+  /// reductions or stores read are then in shared memory, if these need at most that half. Otherwise none are: threads read
+  /// the tiles from global memory, again for each further reader (again_).
   void read_in_place() {
     const double half = static_cast<double>(target_.shared_per_block) / 2;
     if (block_.loop > 1 || std::ranges::count(block_.ops, OpKind::matmul, &BlockOp::kind) > 0) return;
@@ -68,14 +71,17 @@ class Estimate {
       return extent(shape(input.outputs[0])) *
              graph::bits(graph_.tensors[op_.inputs[input.kernel_tensor]].dtype) / 8.0;
     };
-    double all = 0, again = 0;
+    double all = 0, shared = 0;
     for (const BlockOp& op : block_.ops)
       if (op.kind == OpKind::input) all += bytes_of(op);
     if (all <= half) return;
     // By tensor, the operators that read it, directly or through elementwise operators.
     std::vector<std::set<const BlockOp*>> readers(block_.tensors.size());
     for (const BlockOp& op : block_.ops | std::views::reverse) {
-      if (op.kind == OpKind::input && readers[op.outputs[0]].size() > 1) again += bytes_of(op);
+      if (op.kind == OpKind::input && readers[op.outputs[0]].size() > 1) {
+        shared += bytes_of(op);
+        again_.emplace_back(bytes_of(op), static_cast<double>(readers[op.outputs[0]].size() - 1));
+      }
       const bool passes = graph::is_elementwise(op.kind) || op.kind == OpKind::permute;
       for (int in : op.inputs) {
         if (passes)
@@ -84,7 +90,19 @@ class Estimate {
           readers[in].insert(&op);
       }
     }
-    once_bytes_ = again > half ? 0 : again;
+    if (shared <= half) again_.clear();
+    once_bytes_ = shared <= half ? shared : 0;
+  }
+
+  /// Adds the bytes of the tiles in again_. A multiprocessor's L1, or else the L2, holds those of its resident blocks as
+  /// far as they fit; the rest comes from DRAM again. Fewer resident blocks therefore read less of long rows from DRAM.
+  void read_again(double blocks) {
+    for (const auto& [bytes, times] : again_) {
+      if (stays_in_l1(bytes * k_.blocks_each)) continue;
+      k_.l2_bytes += blocks * bytes * times;
+      k_.dram_bytes +=
+          blocks * bytes * times * evicted_of_rows(bytes * k_.blocks_each * target_.multiprocessors, target_);
+    }
   }
 
   /// Adds the cost of `op`, a load or store of block tensor `tile`, which is a tile of the kernel-level tensor
@@ -239,7 +257,9 @@ class Estimate {
     const double by_shared = static_cast<double>(target_.shared_per_multiprocessor) /
                              (bytes + static_cast<double>(target_.shared_reserved_per_block));
     const double by_threads = target_.threads_per_multiprocessor / (32 * warps_);
-    k_.blocks_each = std::clamp(static_cast<int>(std::min({by_shared, by_threads, 4.0 * 8 / warps_})), 1,
+    // Threads that read all tiles from global memory have few registers. Otherwise 32 warps have enough of them.
+    const double by_registers = again_.empty() ? 4.0 * 8 / warps_ : by_threads;
+    k_.blocks_each = std::clamp(static_cast<int>(std::min({by_shared, by_threads, by_registers})), 1,
                                 target_.blocks_per_multiprocessor);
   }
 
@@ -250,6 +270,8 @@ class Estimate {
   double elementwise_slots_ = 0;  // the part of the issue slots that is elementwise work
   // Warps per block; bytes of shared memory per iteration in flight, and of everything else.
   double warps_, trip_bytes_ = 0, once_bytes_ = 0;
+  // Tiles that threads read several times from global memory: bytes per block, and how often after the first time.
+  std::vector<std::pair<double, double>> again_;
   bool fits_ = true;  // the tiles fit the shared memory of a block, or exceed it by at most a fifth
   KernelCost k_;
 };

@@ -205,6 +205,21 @@ TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
     }
 }
 
+TEST(LongRows, ThatAreReadAgainAreFewAtATimeSoThatTheL2HoldsThem) {
+  const target::Target& target = target::find("sm_90a");
+  const auto variance = std::ranges::find_if(
+      operators(), [](const Operator& o) { return std::string_view(o.name) == "variance"; });
+  for (const std::int64_t rows : {1839, 4099})
+    for (const std::int64_t length : {65544, 72984, 90120}) {
+      const plan::Plan plan =
+          plan::make_plan(optimize(graph_of(*variance, rows, length, DType::bf16), target).graph, target);
+      ASSERT_EQ(plan.kernels.size(), 1u) << print(plan);
+      EXPECT_EQ(plan.kernels[0].direct.size(), 1u) << print(plan);
+      // Blocks of 512 threads would be four at a time, whose rows exceed the L2.
+      EXPECT_EQ(plan.kernels[0].program.threads(), 1024) << print(plan);
+    }
+}
+
 TEST(LongRows, HaveOneTilePerBlockIfThereAreFew) {
   const target::Target& target = target::find("sm_90a");
   for (const char* name : {"logsumexp", "amax"}) {
