@@ -204,7 +204,8 @@ KernelGraph once(const KernelGraph& g) {
 constexpr Rule table[] = {
     {"identity", "a view, cast of float32 or product with 1 that changes nothing is read", identity},
     {"permuted reduction",
-     "a sum, mean, maximum or minimum of a permute, perhaps below functions that nobody else reads, after "
+     "a sum, mean, maximum or minimum of a permute of no matmul, perhaps below functions that nobody else "
+     "reads, after "
      "which "
      "the other dimensions are in order",
      permuted_reduction},

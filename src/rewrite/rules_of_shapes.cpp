@@ -177,6 +177,14 @@ bool bias_in_parts(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
+/// Returns whether a tensor is a matmul's result, or a reshape or permute of one.
+static bool views_a_matmul(const Known& g, int tensor) {
+  const KernelOp* made = g.producer[tensor];
+  while (made && (made->kind == OpKind::reshape || made->kind == OpKind::permute))
+    made = g.producer[made->inputs[0]];
+  return made && made->kind == OpKind::matmul;
+}
+
 bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::reduces(op.kind)) return false;
   // Where dimensions are kept, the result is reshaped, which only what reshapes it anyway does not see.
@@ -191,7 +199,7 @@ bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
          g.producer[t]->inputs.size() == 1)
     functions.push_back(g.producer[t]), t = g.producer[t]->inputs[0];
   const KernelOp* turned = g.made_by(t, OpKind::permute);
-  if (!turned) return false;
+  if (!turned || views_a_matmul(g, turned->inputs[0])) return false;  // the rules of products turn these
   const std::vector<std::int64_t>& order = turned->attributes.sizes;
   std::vector<std::int64_t> summed, rest;
   const std::vector<int> dims = graph::composed_dims(op.kind, op.attributes, g.shape(t));
