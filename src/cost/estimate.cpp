@@ -77,7 +77,8 @@ class Estimate {
     if (all <= half) return;
     // By tensor, the operators that read it, directly or through elementwise operators.
     std::vector<std::set<const BlockOp*>> readers(block_.tensors.size());
-    for (const BlockOp& op : block_.ops | std::views::reverse) {
+    for (auto at = block_.ops.rbegin(); at != block_.ops.rend(); ++at) {
+      const BlockOp& op = *at;
       if (op.kind == OpKind::input && readers[op.outputs[0]].size() > 1) {
         shared += bytes_of(op);
         again_.emplace_back(bytes_of(op), static_cast<double>(readers[op.outputs[0]].size() - 1));

@@ -183,7 +183,7 @@ TEST(CompatHeaders, TensorsIncludeTheNamesOfSm100) {
     EXPECT_EQ(result.status, 0) << first << ": " << result.text;
   }
   std::string const unit = file_of("names.cpp", "#include <cute/tensor.hpp>\n" + uses);
-  for (std::string const without : {std::string(), after + "-DZELLIGE_CUTE_WITHOUT_SM100 "}) {
+  for (std::string const& without : {std::string(), after + "-DZELLIGE_CUTE_WITHOUT_SM100 "}) {
     CommandResult const result = run(ZELLIGE_CXX + flags + without + "-fsyntax-only " + unit);
     EXPECT_NE(result.status, 0) << without;
     EXPECT_NE(result.text.find("in_copy_traits_sm100_tma"), std::string::npos) << result.text;

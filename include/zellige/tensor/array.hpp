@@ -28,7 +28,7 @@ struct alignas(detail::alignment_of(N * sizeof(T), alignof(T))) array {
   using iterator = T*;
   using const_iterator = T const*;
   using size_type = size_t;
-  using difference_type = ptrdiff_t;
+  using difference_type = decltype(static_cast<T*>(nullptr) - static_cast<T*>(nullptr));
 
   T elements[N > 0 ? N : 1];
 
