@@ -11,12 +11,6 @@
 namespace zellige::plan {
 namespace {
 
-Shape digits(std::int64_t index, const Shape& shape) {
-  Shape at(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) at[d] = index % shape[d], index /= shape[d];
-  return at;
-}
-
 std::int64_t in_library(const SmemTensor& b, const Shape& at) {
   return index(b.layout, std::vector<long long>(at.begin(), at.end()));
 }
@@ -69,7 +63,7 @@ TEST(SmemTensor, HasTheAddressesOfItsNumbers) {
     b.partials = up_to(4), b.part_step = 16 * up_to(5000), b.offset = 128 * up_to(100);
     swizzles += n.bits > 0, spans += b.boxes() > 1, parts += b.partials > 1;
     for (std::int64_t i = 0; i < graph::size(n.padded); i += up_to(3)) {
-      const Shape at = digits(i, n.padded);
+      const Shape at = graph::coordinates(i, n.padded);
       const std::int64_t part = static_cast<std::int64_t>(random() % static_cast<unsigned>(b.partials));
       ASSERT_EQ(b.address(at, part),
                 b.offset + part * b.part_step + n.element(at) * graph::whole_bytes(b.dtype))
@@ -109,7 +103,7 @@ TEST(SmemTensor, OfAPlanKeepsChunksWhole) {
       const int size = graph::whole_bytes(b.dtype);
       EXPECT_LE(cosize(Value(b.tile())) * size, b.part_step) << b.name << " " << to_text(b.layout);
       for (std::int64_t i = 0; i < graph::size(b.padded); i += 97) {
-        const Shape at = digits(i, b.padded);
+        const Shape at = graph::coordinates(i, b.padded);
         ASSERT_EQ(b.address(at), b.offset + in_library(b, at) * size) << to_text(b.layout) << to_string(at);
       }
       if (b.padded[b.inner] == 1) continue;

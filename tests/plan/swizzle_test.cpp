@@ -7,12 +7,6 @@
 namespace zellige::plan {
 namespace {
 
-Shape digits(std::int64_t index, const Shape& shape) {
-  Shape at(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) at[d] = index % shape[d], index /= shape[d];
-  return at;
-}
-
 TEST(Swizzle, GivesEveryElementItsOwnPlace) {
   int swizzled = 0;
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
@@ -22,7 +16,7 @@ TEST(Swizzle, GivesEveryElementItsOwnPlace) {
       for (int stage = 0; stage < b.stages; ++stage)
         for (int part = 0; part < b.partials; ++part)
           for (std::int64_t i = 0; i < graph::size(b.padded); ++i) {
-            const std::int64_t at = place(b, stage, part, digits(i, b.padded)) - b.offset;
+            const std::int64_t at = place(b, stage, part, graph::coordinates(i, b.padded)) - b.offset;
             ASSERT_TRUE(at >= 0 && at + graph::whole_bytes(b.dtype) <= b.bytes())
                 << name << " " << b.name << ": byte " << at << " of " << b.bytes();
             ASSERT_FALSE(taken[static_cast<std::size_t>(at)]++)
@@ -42,7 +36,7 @@ TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
       ++operands;
       for (int stage = 0; stage < b.stages; ++stage)
         for (std::int64_t i = 0; i < graph::size(b.padded); ++i) {
-          Shape at = digits(i, b.padded);
+          Shape at = graph::coordinates(i, b.padded);
           const std::int64_t from = at[b.inner] % (graph::elements_in(16, b.dtype));
           const std::int64_t here = place(b, stage, 0, at);
           at[b.inner] -= from;

@@ -7,13 +7,6 @@
 namespace zellige::plan {
 namespace {
 
-/// Row-major, last dimension fastest.
-Shape digits(std::int64_t index, const Shape& shape) {
-  Shape at(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) at[d] = index % shape[d], index /= shape[d];
-  return at;
-}
-
 /// Element i of a layout, by the definition: its digits times its strides, along each basis element.
 void add(values::View layout, std::int64_t i, Shape& to) {
   for (const ValueNode& leaf : layout) {
@@ -75,7 +68,7 @@ void for_each_in_fragment(const Context& c, const Shape& bound,
     for (std::int64_t m = 0; m < bound[rank - 2]; ++m)
       for (std::int64_t n = 0; n < bound[rank - 1]; ++n)
         for (int k = 0; k < warps(c).k; ++k) {
-          Shape at = digits(b, batches);
+          Shape at = graph::coordinates(b, batches);
           at.push_back(m), at.push_back(n);
           visit(warp_of(c, b, m, n, k) * 32 +
                     Lanes(c).of(m, c.repeats() > 1 ? n % (c.domain.back() / c.repeats()) : n),
@@ -228,7 +221,8 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
     for (int side = plan.matmuls.at(t.node).a_from >= 0 ? 1 : 0; side < 2; ++side) {
       const int b = plan.buffer_of.at(n.in[side]);
       const Shape& padded = plan.buffers[b].padded;
-      for (std::int64_t i = 0; i < graph::size(padded); ++i) visit({everyone, b, 0, digits(i, padded)});
+      for (std::int64_t i = 0; i < graph::size(padded); ++i)
+        visit({everyone, b, 0, graph::coordinates(i, padded)});
     }
     return;
   }
@@ -263,7 +257,7 @@ void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
     const WarpLayout w = warps(c);
     const Shape batches(c.domain.begin(), c.domain.end() - 2);
     for (std::int64_t row = 0; row < graph::size(lines); ++row) {
-      const Shape at = digits(row, lines);
+      const Shape at = graph::coordinates(row, lines);
       std::int64_t batch = 0;
       for (std::size_t d = 0; d < batches.size(); ++d) batch = batch * batches[d] + at[d];
       const std::int64_t m = at[at.size() - 2];
@@ -279,7 +273,8 @@ void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
     const int group = c.lanes() * c.parts(), groups = c.threads() / group;
     for (std::int64_t o = 0; o < graph::size(sums); ++o)
       for (int part = 0; part < c.parts(); ++part)
-        visit({static_cast<int>(o % groups * group + part * c.lanes()), t.buffer, part, digits(o, sums)});
+        visit({static_cast<int>(o % groups * group + part * c.lanes()), t.buffer, part,
+               graph::coordinates(o, sums)});
     return;
   }
   const bool parts = c.row && warps(c).k > 1;
