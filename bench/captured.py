@@ -100,7 +100,7 @@ def load(folder, device, seed):
                     metas[value.name] = value
     on_gpu = any("cuda" in getattr(m, "device", "cuda") for m in metas.values())
     moved = None if on_gpu and device == "cuda" else device
-    numbers = {name: _number(m) for name, m in metas.items() if _number(m) is not None}
+    numbers = {name: number for name, m in metas.items() if (number := _number(m)) is not None}
     made = _module(os.path.join(folder, "model.py"), "captured_model", moved, numbers).GraphModule()
     generator, arguments = torch.Generator().manual_seed(seed), []
     for name, parameter in inspect.signature(made.forward).parameters.items():

@@ -234,8 +234,9 @@ class Pricing {
       const double reads = in_place(static_cast<int>(i));
       const double passes = stays_in_l1(n) ? 1 : std::max(1.0, reads);
       k.l2_bytes += bytes * passes;
-      k.dram_bytes += bytes * (passes - 1) *
-                      evicted_of_rows(tile_bytes(n) * k.blocks_each * target_.multiprocessors, target_);
+      if (passes > 1)
+        k.dram_bytes += bytes * (passes - 1) *
+                        evicted_of_rows(tile_bytes(n) * k.blocks_each * target_.multiprocessors, target_);
       const int memory = program_.memory_of(n.tensor);
       const double whole = static_cast<double>(
           graph::bytes_of(graph::size(program_.tensors[memory].shape), program_.tensors[memory].dtype));

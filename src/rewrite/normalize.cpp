@@ -205,9 +205,7 @@ constexpr Rule table[] = {
     {"identity", "a view, cast of float32 or product with 1 that changes nothing is read", identity},
     {"permuted reduction",
      "a sum, mean, maximum or minimum of a permute of no matmul, perhaps below functions that nobody else "
-     "reads, after "
-     "which "
-     "the other dimensions are in order",
+     "reads, after which the other dimensions are in order",
      permuted_reduction},
     {"split reduction", "a reduction along all dimensions that a reshape splits one into", split_reduction},
     {"kept dimensions",
@@ -287,8 +285,7 @@ constexpr Rule table[] = {
      reshape_after},
     {"view of an input",
      "a reshape or permute of what one operator makes of an input, or several make of vectors that are "
-     "inputs, "
-     "element by element, and nobody else reads that",
+     "inputs, element by element, and nobody else reads that",
      view_of_input},
 };
 

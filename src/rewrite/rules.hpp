@@ -24,8 +24,8 @@ bool two_masks(const Known&, const graph::KernelOp&, Rewrite&);
 
 // Views that move or cut dimensions (rules_of_shapes.cpp).
 
-/// Makes a permute that only moves dimensions of 1 a part of the reshape beside it, and permutes before
-/// dimensions of 1 are added instead of after that.
+/// Makes a permute that only moves dimensions of 1 a part of the reshape next to it, unless it exchanges the last two
+/// dimensions.
 bool moved_ones(const Known&, const graph::KernelOp&, Rewrite&);
 /// Multiplies by a matrix instead of by a batch of one.
 bool batch_of_one(const Known&, const graph::KernelOp&, Rewrite&);

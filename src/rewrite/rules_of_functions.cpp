@@ -60,6 +60,14 @@ int below_one(const Known& g, int t) {
   return sum && sum->inputs.size() == 1 && sum->attributes.scalar == 1 ? sum->inputs[0] : -1;
 }
 
+/// Returns x if the tensor is 1 + exp(-x), else -1.
+int below_sigmoid(const Known& g, int t) {
+  const int power = below_one(g, t);
+  const KernelOp* exp = power < 0 ? nullptr : g.made_by(power, OpKind::exp);
+  const KernelOp* minus = exp ? g.made_by(exp->inputs[0], OpKind::neg) : nullptr;
+  return minus ? minus->inputs[0] : -1;
+}
+
 /// Returns x if z is c (x + k x^3) as in gelu_tanh, or c x (1 + k x^2), else -1.
 int cubic_of(const Known& g, int z) {
   constexpr double k = 0.044715, c = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
@@ -88,10 +96,8 @@ int cubic_of(const Known& g, int z) {
 
 bool sigmoid(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::pow || op.inputs.size() != 1 || op.attributes.scalar != -1) return false;
-  const int power = below_one(g, op.inputs[0]);
-  const KernelOp* exp = power < 0 ? nullptr : g.made_by(power, OpKind::exp);
-  const KernelOp* minus = exp ? g.made_by(exp->inputs[0], OpKind::neg) : nullptr;
-  return minus && becomes(op, OpKind::sigmoid, minus->inputs[0], {}, out);
+  const int x = below_sigmoid(g, op.inputs[0]);
+  return x >= 0 && becomes(op, OpKind::sigmoid, x, {}, out);
 }
 
 bool relu(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -154,12 +160,8 @@ bool silu(const Known& g, const KernelOp& op, Rewrite& out) {
       const KernelOp* s = g.made_by(op.inputs[i], OpKind::sigmoid);
       if (s && s->inputs[0] == x) return becomes(op, OpKind::silu, x, {}, out);
     }
-  if (op.kind != OpKind::div) return false;
-  const KernelOp* sum = g.made_by(op.inputs[1], OpKind::add);
-  if (!sum || sum->inputs.size() != 1 || sum->attributes.scalar != 1) return false;
-  const KernelOp* power = g.made_by(sum->inputs[0], OpKind::exp);
-  const KernelOp* minus = power ? g.made_by(power->inputs[0], OpKind::neg) : nullptr;
-  return minus && minus->inputs[0] == op.inputs[0] && becomes(op, OpKind::silu, op.inputs[0], {}, out);
+  return op.kind == OpKind::div && below_sigmoid(g, op.inputs[1]) == op.inputs[0] &&
+         becomes(op, OpKind::silu, op.inputs[0], {}, out);
 }
 
 bool square(const Known& g, const KernelOp& op, Rewrite& out) {

@@ -60,6 +60,14 @@ BiasedPart biased_part(const Known& g, const KernelOp& op) {
   return {};
 }
 
+/// Returns whether a tensor is a matmul's result, or a reshape or permute of one.
+bool views_a_matmul(const Known& g, int tensor) {
+  const KernelOp* made = g.producer[tensor];
+  while (made && (made->kind == OpKind::reshape || made->kind == OpKind::permute))
+    made = g.producer[made->inputs[0]];
+  return made && made->kind == OpKind::matmul;
+}
+
 }  // namespace
 
 bool moved_ones(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -70,8 +78,7 @@ bool moved_ones(const Known& g, const KernelOp& op, Rewrite& out) {
     return true;
   }
   const KernelOp* view = op.kind == OpKind::permute ? g.made_by(op.inputs[0], OpKind::reshape) : nullptr;
-  if (!view) return false;
-  if (!moves_ones(g, op)) return false;
+  if (!view || !moves_ones(g, op)) return false;
   out.add(OpKind::reshape, view->inputs, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
   return true;
 }
@@ -175,14 +182,6 @@ bool bias_in_parts(const Known& g, const KernelOp& op, Rewrite& out) {
   const int sum = out.add(OpKind::add, {own.product, own.bias}, {}, name + "_whole");
   out.add(OpKind::slice, {sum}, own.columns->attributes, "", op.outputs[0]);
   return true;
-}
-
-/// Returns whether a tensor is a matmul's result, or a reshape or permute of one.
-static bool views_a_matmul(const Known& g, int tensor) {
-  const KernelOp* made = g.producer[tensor];
-  while (made && (made->kind == OpKind::reshape || made->kind == OpKind::permute))
-    made = g.producer[made->inputs[0]];
-  return made && made->kind == OpKind::matmul;
 }
 
 bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
