@@ -36,7 +36,7 @@ extern "C" {
 
 /* The version of this header. zellige_api_version() returns the library's; a library serves all headers of
  * its own or an earlier version. */
-#define ZELLIGE_API_VERSION 6
+#define ZELLIGE_API_VERSION 7
 ZELLIGE_EXPORT int zellige_api_version(void);
 ZELLIGE_EXPORT const char* zellige_version(void);
 
@@ -123,6 +123,10 @@ typedef struct zellige_options {
    * callback. Since version 5. */
   int32_t (*watch)(void* watcher, const char* phase, int64_t done, int64_t of);
   void* watcher;
+  /* 1: the program is taken from the user's cache if this build of the library has planned an equal graph with
+   * equal options before, in any process, and kept there if not. What describes the plan in words is then
+   * planned when it is asked for. 0: it is planned. Since version 7. */
+  int32_t keep;
 } zellige_options;
 
 ZELLIGE_EXPORT zellige_status zellige_program_new(const zellige_graph* graph, const zellige_options* options,
@@ -204,6 +208,15 @@ ZELLIGE_EXPORT zellige_status zellige_program_time(const zellige_program* progra
 /* Sets `why_not` to "" if a GPU and CUDA's compiler are available, else to the reason. `target`: the GPU's.
  * Either may be NULL. */
 ZELLIGE_EXPORT zellige_status zellige_gpu(char** target, char** why_not);
+
+/* ---- The user's cache ---- */
+
+/* Text that a caller keeps from process to process: what its own analysis of a model decided. The entries are
+ * of this build of the library and take 64 MB at most; the oldest are deleted. `zellige cache` lists and
+ * clears them. `text` becomes NULL if nothing is kept under the key, or if the entry is damaged. Keeping fails
+ * silently if the folder cannot be written. Since version 7. */
+ZELLIGE_EXPORT zellige_status zellige_kept(const char* key, char** text);
+ZELLIGE_EXPORT zellige_status zellige_keep(const char* key, const char* text);
 
 /* ---- Layouts ---- */
 

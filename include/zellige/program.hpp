@@ -111,6 +111,7 @@ struct ProgramOptions {
   /// and the total work known so far. Returning false ends the search; an exception is rethrown to the
   /// caller.
   std::function<bool(std::string_view phase, std::int64_t done, std::int64_t of)> watch = {};
+  bool keep = false;  // true: planned once, and taken from the user's cache by later processes
 };
 
 /// A compiled program: the kernels of a graph in launch order. Movable; each method throws ProgramError on
@@ -127,6 +128,7 @@ class Program {
     options.on = o.on, options.tune = o.tune, options.workers = o.workers, options.as_given = o.as_given;
     options.target = o.target.empty() ? nullptr : o.target.c_str();
     options.tiling = o.tiling.empty() ? nullptr : o.tiling.c_str();
+    options.keep = o.keep;
     options.constants = names.data(), options.constant_count = static_cast<int32_t>(names.size());
     Watcher watcher{o.watch, nullptr};
     if (o.watch) options.watch = &Watcher::call, options.watcher = &watcher;

@@ -7,7 +7,6 @@
 #include "run/nvrtc.hpp"
 #include "run/plan_cache.hpp"
 #include "run/run.hpp"
-#include "target/target.hpp"
 #include "tiling/options.hpp"
 
 namespace zellige::api {
@@ -26,14 +25,28 @@ const Gpu& gpu() {
   return found;
 }
 
-Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& cache) {
+namespace {
+
+/// Returns the target of this machine's GPU, if the options ask for it; "" if not, or if there is no GPU.
+/// Throws Error if they ask for a GPU or a compiler that cannot be used.
+std::string here(const Options& o) {
   if (o.on == On::gpu && !gpu().why_not.empty()) fail("on gpu: {}", gpu().why_not);
   const bool asks_gpu = o.on == On::gpu || (o.on == On::any && (o.target.empty() || o.tune > 0));
   if (asks_gpu) run::require_named_nvrtc();
-  const std::string here = asks_gpu ? gpu().target : "";
-  const target::Target& target = target::find(!o.target.empty() ? o.target : !here.empty() ? here : "sm_80");
+  return asks_gpu ? gpu().target : "";
+}
+
+}  // namespace
+
+const target::Target& target_of(const Options& o) {
+  const std::string gpus = here(o);
+  return target::find(!o.target.empty() ? o.target : !gpus.empty() ? gpus : "sm_80");
+}
+
+Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& cache) {
+  const target::Target& target = target_of(o);
   if (o.tune < 0) fail("tune: expected 0 or how many tilings to measure, found {}", o.tune);
-  if (o.tune > 0 && here.empty())
+  if (o.tune > 0 && here(o).empty())
     fail("tune: needs a GPU; {}", o.on == On::any ? gpu().why_not : "this runs on the host");
   graph::declare_constant(graph, o.constants);
   plan::PlanOptions asked = plan::tiling_options(o.tiling, target);

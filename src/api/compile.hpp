@@ -10,6 +10,7 @@
 #include "emit/emit.hpp"
 #include "rewrite/watch.hpp"
 #include "run/cache.hpp"
+#include "target/target.hpp"
 
 namespace zellige::api {
 
@@ -28,13 +29,19 @@ struct Options {
   int workers = 0;                     // threads of the emulator; 0: one per core
   bool as_given = false;               // no fusion: one kernel per operator that needs one
   fuse::Watch watch{};                 // called during the search for operators to fuse
+  bool keep = false;                   // look for the program in the user's cache, and keep it there
 };
 
 /// A compiled program.
 struct Compiled {
   emit::Program program;
   std::vector<std::string> limits{};  // messages: limits at which the search for operators to fuse ended
+  // The manifest in JSON, if the program came from the user's cache: `program` lacks the kernels' costs.
+  std::string manifest{};
 };
+
+/// Returns the target that the options name, or that of this machine's GPU. Throws Error if there is none.
+const target::Target& target_of(const Options&);
 
 /// Returns the compiled program of a validated graph. Throws Error if the options, the graph or the machine
 /// do not allow the compilation.

@@ -1,6 +1,7 @@
 #include "api/program.hpp"
 
 #include "api/host.hpp"
+#include "api/kept_program.hpp"
 #include "graph/error.hpp"
 #include "run/run.hpp"
 #include "run/storage.hpp"
@@ -11,7 +12,7 @@ Program::Program(const graph::KernelGraph& graph, const Options& options)
     : graph_(graph),
       options_(options),
       cache_(run::Cache::standard()),
-      compiled_(api::compile(graph, options, cache_)),
+      compiled_(made()),
       emitted_(compiled_.program),
       signature_(emitted_.manifest) {
   run::check(emitted_.manifest);
@@ -30,6 +31,41 @@ Program::Program(emit::Manifest m, run::Cubin cubin)
   } catch (const Fault& e) {  // the manifest's author is at fault, not Zellige
     throw Error(e.what());
   }
+}
+
+Compiled Program::made() {
+  if (!options_.keep || options_.tune > 0) return api::compile(graph_, options_, cache_);
+  if (std::optional<Compiled> kept = kept_program(graph_, options_, cache_)) {
+    from_cache_ = true;
+    return std::move(*kept);
+  }
+  // A search that the caller ended early may have missed the best plan, so it is not kept.
+  bool ended = false;
+  Options watched = options_;
+  if (options_.watch)
+    watched.watch = [&](const fuse::Progress& p) {
+      const bool goes_on = options_.watch(p);
+      ended = ended || !goes_on;
+      return goes_on;
+    };
+  Compiled planned = api::compile(graph_, watched, cache_);
+  if (!ended) keep_program(graph_, options_, cache_, planned);
+  return planned;
+}
+
+std::string Program::manifest() const {
+  return compiled_.manifest.empty() ? emit::to_json(emitted_.manifest) : compiled_.manifest;
+}
+
+const emit::Program& Program::planned() const {
+  if (!from_cache_) return emitted_;
+  const std::lock_guard lock(planning_);
+  if (!planned_) {
+    Options again = options_;
+    again.watch = {};  // its caller may be gone
+    planned_ = std::make_unique<const Compiled>(api::compile(graph_, again, cache_));
+  }
+  return planned_->program;
 }
 
 // Returns the launcher, which the first call makes. Uses a mutex, not std::call_once: an exception that
@@ -118,8 +154,8 @@ double Program::time() const {
          emitted_.manifest.name);
   if (!gpu().why_not.empty()) fail("time: needs a GPU; {}", gpu().why_not);
   const KeptContext kept;
-  // Compiles and times emitted_.graph. That graph is fused and tiled already, so it compiles to this program.
-  const run::RunResult r = run::run(emitted_.graph,
+  // Compiles and times the fused graph. That graph is fused and tiled already, so it compiles to this program.
+  const run::RunResult r = run::run(planned().graph,
                                     {.on = run::Engine::gpu,
                                      .target = emitted_.manifest.target,
                                      .time = run::Timing::rotated,

@@ -19,7 +19,12 @@ class Program {
   /// Uses precompiled kernels, with the manifest that describes them. Such a program runs on a GPU only.
   Program(emit::Manifest, run::Cubin);
 
+  /// Returns the source code, the manifest and the estimated time. If the program came from the user's cache, the
+  /// plan, its cost in detail and the fused graph are empty: see planned().
   const emit::Program& emitted() const { return emitted_; }
+  std::string manifest() const;  // in JSON
+  /// Returns everything about the program. Plans the graph first, if the program came from the user's cache.
+  const emit::Program& planned() const;
   const emit::TensorPlace& input(std::size_t i) const { return place(signature_.inputs.at(i)); }
   const emit::TensorPlace& output(std::size_t i) const { return place(signature_.outputs.at(i)); }
   const Signature& signature() const { return signature_; }
@@ -42,6 +47,8 @@ class Program {
   std::string notes() const;
 
  private:
+  /// Returns the compiled graph, planned or from the user's cache, in which case it sets from_cache_.
+  Compiled made();
   const emit::TensorPlace& place(int i) const {
     return emitted_.manifest.tensors[static_cast<std::size_t>(i)];
   }
@@ -51,10 +58,13 @@ class Program {
   const graph::KernelGraph graph_;  // before fusion
   const Options options_;
   const run::Cache cache_;
+  bool from_cache_ = false;  // compiled_ came from the user's cache, without plan and fused graph
   const Compiled compiled_;
   const emit::Program& emitted_;
   const run::Cubin loaded_;  // empty if the source code is compiled here
   const Signature signature_;
+  mutable std::mutex planning_;
+  mutable std::unique_ptr<const Compiled> planned_;  // null until planned() plans; guarded by the mutex
   mutable std::mutex compiling_;
   // null until the kernels are compiled; guarded by the mutex, like notes_
   std::unique_ptr<Launcher> launcher_;

@@ -66,6 +66,7 @@ Options options(const zellige_options& o, std::size_t inputs) {
     made.constants.push_back(text_at(name, fmt::format("constants[{}]", made.constants.size())));
   made.workers = o.workers;
   made.as_given = o.as_given != 0;
+  made.keep = o.keep != 0;
   if (o.watch)
     made.watch = [watch = o.watch, watcher = o.watcher](const fuse::Progress& p) {
       return watch(watcher, std::string(p.phase).c_str(), static_cast<std::int64_t>(p.done),
@@ -87,13 +88,13 @@ std::string text_of(const Program& program, zellige_text which) {
     case ZELLIGE_STANDALONE:
       return run::standalone(p.source);
     case ZELLIGE_MANIFEST:
-      return emit::to_json(p.manifest);
+      return program.manifest();
     case ZELLIGE_PLAN:
-      return plan::print(p.plan);
+      return plan::print(program.planned().plan);
     case ZELLIGE_PRICE:
-      return plan::print(p.cost);
+      return plan::print(program.planned().cost);
     case ZELLIGE_GRAPH:
-      return graph::to_json(p.graph);
+      return graph::to_json(program.planned().graph);
     case ZELLIGE_TARGET:
       return p.manifest.target;
     case ZELLIGE_NOTES:

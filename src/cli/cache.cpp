@@ -33,7 +33,9 @@ std::string_view what_is(const std::string& suffix) {
       {".so", "kernels that the host's compiler compiled for the emulator"},
       {".ms", "how long that took"},
       {".tiling", "tilings that were measured"},
-      {".prices", "estimated times of kernels that were planned"}};
+      {".prices", "estimated times of kernels that were planned"},
+      {".program", "programs that were planned"},
+      {".decisions", "decisions of the torch backend"}};
   const auto at = known.find(suffix);
   return at == known.end() ? "of another version" : at->second;
 }

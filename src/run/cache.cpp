@@ -187,6 +187,23 @@ Cache::Entry Cache::clear() const {
   return all;
 }
 
+void Cache::trim(std::string_view suffix, std::uintmax_t most) const {
+  struct Aged {
+    fs::file_time_type written;
+    Entry entry;
+  };
+  std::vector<Aged> own;
+  std::error_code gone;  // another process has deleted the file
+  for (Entry& e : entries())
+    if (e.file.extension() == "." + std::string(suffix))
+      if (const auto written = fs::last_write_time(e.file, gone); !gone)
+        own.push_back({written, std::move(e)});
+  std::ranges::sort(own, std::ranges::greater{}, &Aged::written);
+  std::uintmax_t all = 0;
+  for (const Aged& a : own)
+    if ((all += a.entry.bytes) > most) fs::remove(a.entry.file, gone);
+}
+
 fs::path Cache::scratch(std::string_view suffix) const { return folder("scratch") / unique_name(suffix); }
 
 fs::path Cache::folder(const fs::path& below_root) const {

@@ -1,8 +1,6 @@
 #define XXH_INLINE_ALL
 #include "run/plan_cache.hpp"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -12,24 +10,9 @@
 #include <mutex>
 
 #include "graph/error.hpp"
+#include "run/kept.hpp"
 
 namespace zellige::run {
-namespace {
-
-/// Returns a string that identifies this build, the executable or library that contains this code: its
-/// version, size and modification time.
-std::string build() {
-  static const char here = 0;
-  Dl_info info{};
-  std::error_code error;
-  if (dladdr(&here, &info) == 0 || !info.dli_fname) return ZELLIGE_VERSION;
-  const std::filesystem::path file = info.dli_fname;
-  const auto size = std::filesystem::file_size(file, error);
-  const auto time = std::filesystem::last_write_time(file, error).time_since_epoch().count();
-  return fmt::format("{} {} {}", ZELLIGE_VERSION, size, time);
-}
-
-}  // namespace
 
 PlanCache::PlanCache(std::optional<Cache> cache, const target::Target& target)
     : cache_(std::move(cache)),

@@ -102,6 +102,10 @@ TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
             "exchange" + no_place);
   EXPECT_EQ(message(zellige_program_time(program, nullptr)), "us" + no_place);
   EXPECT_EQ(message(zellige_gpu(nullptr, nullptr)), "accepted");
+  EXPECT_EQ(message(zellige_kept(nullptr, &text)), "key" + no_text);
+  EXPECT_EQ(message(zellige_kept("k", nullptr)), "text" + no_place);
+  EXPECT_EQ(message(zellige_keep(nullptr, "t")), "key" + no_text);
+  EXPECT_EQ(message(zellige_keep("k", nullptr)), "text" + no_text);
   EXPECT_EQ(message(zellige_layout(nullptr, &text)), "expression" + no_text);
   EXPECT_EQ(message(zellige_layout("1:1", nullptr)), "result" + no_place);
   EXPECT_EQ(message(zellige_layout_operations(nullptr)), "list" + no_place);
@@ -255,7 +259,7 @@ TEST_F(Misuse, OptionsOutOfRange) {
     return message(zellige_program_new(graph, &options, &made_program));
   };
   EXPECT_EQ(refused([](auto& o) { o.size = 0; }),
-            "options, size: expected sizeof(zellige_options), which is 72, found 0");
+            "options, size: expected sizeof(zellige_options), which is 80, found 0");
   EXPECT_EQ(refused([](auto& o) { o.on = -1; }), "on: expected 0 to 3, found -1");
   EXPECT_EQ(refused([](auto& o) { o.on = 4; }), "on: expected 0 to 3, found 4");
   EXPECT_EQ(refused([](auto& o) { o.tune = -2147483647 - 1; }),
@@ -289,7 +293,7 @@ TEST_F(Misuse, OptionsOutOfRange) {
   auto* const cut = reinterpret_cast<zellige_options*>(pages.absent() - 8);
   mprotect(pages.read_only(), Pages::page, PROT_READ | PROT_WRITE);
   cut->size = sizeof(zellige_options);
-  EXPECT_EQ(at(cut), "options: expected 72 bytes that can be read, found memory at " +
+  EXPECT_EQ(at(cut), "options: expected 80 bytes that can be read, found memory at " +
                          in_hex(pages.absent()) + " that cannot");
 }
 

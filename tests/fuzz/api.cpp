@@ -148,7 +148,7 @@ class Sequence {
     options_.tiling = text({nullptr, "given", "chosen", by_hand});
     options_.constants = choices_.spoiled() ? static_cast<const char* const*>(wrong_address()) : names_;
     options_.constant_count = number(static_cast<int>(choices_.below(2)));
-    options_.workers = number(0), options_.as_given = number(0);
+    options_.workers = number(0), options_.as_given = number(0), options_.keep = number(0);
     return choices_.spoiled() ? static_cast<const zellige_options*>(wrong_address()) : &options_;
   }
   int max_inputs() { return choices_.below(2) ? 3 : 1; }
@@ -276,6 +276,8 @@ class Sequence {
         });
       case 23:
         keep_text([&](char** to) { return zellige_gpu(to, nullptr); });
+        good(zellige_keep(text({"a", ""}), text({"kept", ""})));
+        keep_text([&](char** to) { return zellige_kept(text({"a", "b"}), to); });
         keep_text([&](char** to) {
           return zellige_cubin(text({"", "__global__ void k() {}"}), text({"sm_90a", "sm_80", "sm_0"}), to,
                                place<std::size_t>());

@@ -36,6 +36,32 @@ TEST(Cache, ReadsBackWhatWasStored) {
   EXPECT_EQ(cache.read(key, "cubin"), "");
 }
 
+TEST(Cache, TheOldestOfAKindAreTrimmed) {
+  const Folder folder;
+  const Cache cache(folder.path);
+  const std::string content(1000, 'x');
+  std::vector<std::filesystem::path> files;
+  for (const char* name : {"old", "newer", "newest"}) {
+    files.push_back(cache.store(Key{}.add(name), "program", content));
+    const auto written = std::filesystem::file_time_type::clock::now() - std::chrono::hours(9 - files.size());
+    std::filesystem::last_write_time(files.back(), written);
+  }
+  const auto other = cache.store(Key{}.add("other"), "cubin", content);
+  std::filesystem::last_write_time(other, std::filesystem::file_time_type::min());
+  const auto left = [&] {
+    std::vector<bool> there;
+    for (const auto& file : files) there.push_back(std::filesystem::exists(file));
+    return there;
+  };
+  cache.trim("program", 4000);
+  EXPECT_EQ(left(), (std::vector<bool>{true, true, true}));
+  cache.trim("program", 2500);
+  EXPECT_EQ(left(), (std::vector<bool>{false, true, true}));
+  cache.trim("program", 10);
+  EXPECT_EQ(left(), (std::vector<bool>{false, false, false}));
+  EXPECT_TRUE(cache.read(Key{}.add("other"), "cubin"));
+}
+
 TEST(Cache, KeysSeparateTheirFields) {
   std::set<std::string> keys = {Key{}.hex(),
                                 Key{}.add("").hex(),
