@@ -64,6 +64,7 @@ class _Options(ctypes.Structure):
         ("as_given", c_int32),
         ("watch", _WATCH),
         ("watcher", c_void_p),
+        ("keep", c_int32),
     ]
 
 
@@ -96,11 +97,13 @@ _SIGNATURES = {
     "zellige_program_compile": (c_int, [c_void_p]),
     "zellige_program_time": (c_int, [c_void_p, POINTER(c_double)]),
     "zellige_gpu": (c_int, [_TEXTS, _TEXTS]),
+    "zellige_kept": (c_int, [c_char_p, _TEXTS]),
+    "zellige_keep": (c_int, [c_char_p, c_char_p]),
     "zellige_layout": (c_int, [c_char_p, _TEXTS]),
     "zellige_layout_operations": (c_int, [_TEXTS]),
     "zellige_layout_svg": (c_int, [c_char_p, c_int, _TEXTS]),
 }
-_API_VERSION = 6
+_API_VERSION = 7
 _library = None
 
 
@@ -226,9 +229,10 @@ class _Watched:
 
 class Program:
     """A compiled graph, in the C ABI. `watch`: a function of (phase, done, of), called during the search for
-    fusion groups; returning false ends the search. Raises Error or Fault."""
+    fusion groups; returning false ends the search. `keep`: take the program from the user's cache, or keep it there.
+    Raises Error or Fault."""
 
-    def __init__(self, graph: Graph, *, on, target, tiling, tune, constants, workers, fuse, watch=None):
+    def __init__(self, graph: Graph, *, on, target, tiling, tune, constants, workers, fuse, watch=None, keep=False):
         names = (c_char_p * max(1, len(constants)))(*[c.encode() for c in constants])
         options = _Options(
             ctypes.sizeof(_Options),
@@ -242,7 +246,7 @@ class Program:
             not fuse,
         )
         watched = _Watched(watch)
-        options.watch = watched.function
+        options.watch, options.keep = watched.function, keep
         _find_nvrtc()
         handle = c_void_p()
         status = library().zellige_program_new(graph.handle, byref(options), byref(handle))
@@ -342,6 +346,24 @@ def cubin(source: str, target: str) -> bytes:
         return ctypes.string_at(made, size.value)
     finally:
         library().zellige_text_free(made)
+
+
+def kept(key: str):
+    """Returns the text that `keep` stored under a key, in any process of this user, by the same build of the library;
+    None if there is none. Raises Error if no folder for the cache is known."""
+    text = c_void_p()
+    checked(library().zellige_kept(key.encode(), byref(text)))
+    if not text:
+        return None
+    try:
+        return ctypes.string_at(text).decode()
+    finally:
+        library().zellige_text_free(text)
+
+
+def keep(key: str, text: str) -> None:
+    """Stores a text in the user's cache. Raises Error if no folder for the cache is known."""
+    checked(library().zellige_keep(key.encode(), text.encode()))
 
 
 def gpu():

@@ -8,12 +8,15 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from . import torch_in_place, torch_own, torch_sdpa, torch_speculation
 
 
+PART = "zellige: the part that this node calls"  # key in the meta of a node
+
+
 def call(module, node, part) -> None:
     """Replaces `node`, which calls the submodule with the operators of `part`, by a call of the function part.call, which
     runs these operators as a program. Deletes the submodule."""
     with module.graph.inserting_before(node):
         made = module.graph.call_function(part.call, node.args)
-    made.meta = dict(node.meta)
+    made.meta = {**node.meta, PART: part}
     node.replace_all_uses_with(made)
     module.graph.erase_node(node)
     module.delete_submodule(node.target)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 
-from . import aten, aten_schema, aten_declared, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_cudagraphs, torch_layout, torch_masks, torch_own, torch_parts, torch_sdpa, torch_sizes, torch_speculation, torch_spelled, torch_take
+from . import aten, aten_schema, aten_declared, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_cudagraphs, torch_decisions, torch_layout, torch_masks, torch_own, torch_parts, torch_sdpa, torch_sizes, torch_speculation, torch_spelled, torch_take
 from ._native import Error, Fault
 from .aten_schema import Left
 from .torch_decompositions import decompositions
@@ -37,8 +37,11 @@ class Report:
     rejected: list = field(default_factory=list)
     # sentences about operators left to torch because of an internal error of Zellige
     faults: list = field(default_factory=list)
-    # seconds by phase: "tracing" (torch's and Zellige's), "programs" (planning and compilation)
+    # seconds by phase: "tracing" (torch's and Zellige's), "programs" (planning and compilation); or "cache" (reading the
+    # decisions), "programs" (loading them), and "tracing" if AOT's wrappers are needed
     seconds: dict = field(default_factory=dict)
+    # "from the cache", "kept" there, or "not kept", with the reason: what was decided on this graph
+    decisions: str = ""
     # sentences: the torch kernel for each attention left to torch, and measured times
     attention: list = field(default_factory=list)
     captured: int = 0  # number of CUDA graphs captured from calls
@@ -61,6 +64,7 @@ class Report:
         lines += [f"  {sentence}" for sentence in self.attention]
         lines += [f"  captured: {self.captured} CUDA graph(s)"] if self.captured else []
         lines += [f"  not captured: {self.uncaptured}"] if self.uncaptured else []
+        lines += [f"  decisions: {self.decisions}"] if self.decisions == "from the cache" else []
         if self.seconds:
             lines.append("  seconds: " + ", ".join(f"{phase} {s:.1f}" for phase, s in self.seconds.items()))
         return "\n".join(lines)
@@ -132,6 +136,7 @@ def _compiled(graph_module, constants, report, options, saved, captured):
     work = torch_take.Taking(graph_module, constants, report, options, known.device, cheaper, saved, captured)
     begun = time.monotonic()
     work.take(parts)
+    options.ended = work.out_of_time()
     report.seconds = {"tracing": begun - options.start, "programs": time.monotonic() - begun}
     for node in graph_module.graph.find_nodes(op="call_function", target=torch_take.UPDATE):
         report.left[str(torch_take.UPDATE)] = f"{node.args[1]} does not become {node.args[0]} in the part that makes it"
@@ -212,16 +217,19 @@ class _Options:
     # "cheaper": only parts that cost less than torch's kernels; "all"; None: all on the CPU, cheaper on a GPU
     take: str = None
     cudagraphs: bool = False  # capture calls in CUDA graphs
+    cache: bool = True  # look for the decisions on disk, and keep them there
     start: float = 0.0  # time.monotonic() at the start
+    ended: bool = False  # the planning time ended before everything was planned
 
     @staticmethod
     def of(given, mode):
         """Returns the options in the dict `given`; mode="reduce-overhead" sets the option cudagraphs to True. Raises
         ValueError for unknown keys and values."""
         given = dict(given or {})
-        wrong = [k for k in given if k not in ("seconds", "take", "cudagraphs")]
+        wrong = [k for k in given if k not in ("seconds", "take", "cudagraphs", "cache")]
         if wrong:
-            raise ValueError(f"zellige: options: expected seconds, take or cudagraphs, found {', '.join(map(repr, wrong))}")
+            raise ValueError(f"zellige: options: expected seconds, take, cudagraphs or cache, found {', '.join(map(repr, wrong))}")
+        cache = given.get("cache", torch_decisions.DEFAULT)
         seconds, take, cudagraphs = given.get("seconds"), given.get("take"), given.get("cudagraphs", mode == "reduce-overhead")
         if mode not in (None, "default", "reduce-overhead"):
             raise ValueError(f"zellige: mode: expected 'default' or 'reduce-overhead', found {mode!r}")
@@ -231,7 +239,9 @@ class _Options:
             raise ValueError(f"zellige: options: take: expected 'cheaper' or 'all', found {take!r}")
         if not isinstance(cudagraphs, bool):
             raise ValueError(f"zellige: options: cudagraphs: expected True or False, found {cudagraphs!r}")
-        return _Options(seconds, take, cudagraphs, time.monotonic())
+        if not isinstance(cache, bool):
+            raise ValueError(f"zellige: options: cache: expected True or False, found {cache!r}")
+        return _Options(seconds, take, cudagraphs, cache, time.monotonic())
 
 
 def _not_for_programs(graph_module, example_inputs):
@@ -252,8 +262,8 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
       compiled = torch.compile(model, backend="zellige", options={"seconds": 30})
 
     options: "seconds" limits the planning time; "take": "all" also takes parts that cost more than torch's
-    kernels; "cudagraphs": True, equivalent to mode="reduce-overhead", replays calls from CUDA graphs. Raises
-    ValueError for other options.
+    kernels; "cudagraphs": True, equivalent to mode="reduce-overhead", replays calls from CUDA graphs; "cache": False
+    decides anew, where a process before has compiled an equal graph. Raises ValueError for other options.
     """
     options = _Options.of(options, mode)
     report = Report()
@@ -264,6 +274,8 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         report.uncaptured = f"the graph {why}" if options.cudagraphs else ""
         return torch_call.forward(graph_module)
     torch_sizes.specialize(graph_module)
+    decisions = torch_decisions.Decisions(graph_module, example_inputs, options)
+    found = decisions.found(report)
     own = len(list(graph_module.parameters())) + len(list(graph_module.buffers()))
     weights = set(range(own)) | {own + i for i, x in enumerate(example_inputs) if isinstance(x, torch.nn.Parameter)}
 
@@ -302,24 +314,48 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     def captured(module, made):
         """Returns the function of a graph. `made(replay)` generates it; `replay`: its calls will be replayed from CUDA
         graphs. This is the case if the option cudagraphs is set and the graph can be captured."""
-        metadata = torch._guards.TracingContext.get().fw_metadata
-        function = _captured(module, made, weights | set(metadata.static_input_indices)) if options.cudagraphs else made(False)
-        compiled[:] = function, module, metadata
+        static = weights | set(torch._guards.TracingContext.get().fw_metadata.static_input_indices)
+        return recorded(module, _captured(module, made, static) if options.cudagraphs else made(False))
+
+    def recorded(module, function):
+        compiled[:] = function, module, torch._guards.TracingContext.get().fw_metadata
         return function
 
     def _captured(module, made, static):
         report.uncaptured = torch_capturable.why_not(module.graph, static, _names(graph_module, module, own)) or ""
         return made(False) if report.uncaptured else torch_cudagraphs.Replayed(made(True), module.graph, static, report)
 
-    def traced(compiler, table):
+    def traced(compiler, decomposed):
+        """Traces the graph by AOT, and returns what dynamo calls: the function that `compiler` makes of the graph, or
+        AOT's wrapper around it. `decomposed`: operators are decomposed."""
+        guards = torch_call.guards()
         with _KeptWhole():
+            table = decompositions() if decomposed else {}
             made = aot_module_simplified(graph_module, example_inputs, fw_compiler=compiler, decompositions=table, keep_inference_input_mutations=True)
-        return torch_call.unwrapped(made, *compiled, example_inputs)
+        function, module, metadata = compiled
+        alone = torch_call.is_alone(module, metadata, example_inputs)
+        if found is None and (report.kept or not decomposed):
+            # guards of AOT's are made by AOT, in each process
+            decisions.keep(report, alone and torch_call.guards() == guards, decomposed, function, module)
+        return torch_call.alone(function) if alone else made
 
-    made = traced(compiler, decompositions())
+    if found is not None:
+        torch_decisions.told(report, found, options.start)
+        if found.function is None:
+            return torch_call.forward(graph_module)
+        if found.alone:
+            return torch_call.alone(found.function)
+        begun = time.monotonic()
+        made = traced(lambda module, inputs: recorded(module, found.function), found.decomposed)
+        report.seconds["tracing"] = time.monotonic() - begun
+        return made
+    made = traced(compiler, True)
     if report.kept:
         return made
-    return traced(as_it_is, {}) if options.cudagraphs and not report.uncaptured else torch_call.forward(graph_module)  # torch's own operators, not decomposed
+    if options.cudagraphs and not report.uncaptured:
+        return traced(as_it_is, False)
+    decisions.keep(report, True, False)
+    return torch_call.forward(graph_module)  # torch's own operators, not decomposed
 
 
 def _names(graph_module, module, own) -> list:

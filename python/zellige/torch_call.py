@@ -1,10 +1,11 @@
 """Makes the function that dynamo calls for a graph, without the wrappers of AOT autograd if these have nothing to do.
 
     function = forward(module)     the Python function that torch.fx generates for a graph module
-    run = unwrapped(wrapped, function, module, metadata, inputs)
-                                   `function` if the wrappers have nothing to do, else `wrapped`
+    is_alone(module, metadata, inputs)
+                                   true if the wrappers have nothing to do: then dynamo may call
+    run = alone(function)
 
-`wrapped` is AOT's wrapper around `function`, and `metadata` AOT's description of the graph. The wrappers update inputs
+`metadata` is AOT's description of the graph. The wrappers update inputs
 after the graph has run, create outputs that are views of inputs, and keep torch's records for gradients. On the host
 they take about as long per call as a kernel launch.
 """
@@ -24,12 +25,23 @@ def forward(module):
     return module.forward
 
 
-def unwrapped(wrapped, function, module, metadata, inputs):
-    """Returns `function`, the function of a graph, if AOT's wrapper around it, `wrapped`, would only pass arguments on;
-    else `wrapped`. `function` takes the graph's inputs, or a list of them. `metadata`: AOT's description of the
-    graph."""
-    if not _idle(metadata) or not _is_simple(module, inputs) or torch._C._is_any_autocast_enabled():
-        return wrapped
+def is_alone(module, metadata, inputs) -> bool:
+    """Returns true if AOT's wrapper around the function of a graph would only pass arguments on. `module`: the graph that
+    AOT traced; `metadata`: AOT's description of it."""
+    return _idle(metadata) and _is_simple(module, inputs) and not torch._C._is_any_autocast_enabled()
+
+
+def guards() -> tuple:
+    """Returns the numbers of guards on sizes, and on which inputs share memory, of the graph that is being compiled."""
+    context = torch._guards.TracingContext.try_get()
+    if context is None:
+        return ()
+    env = context.fake_mode.shape_env if context.fake_mode is not None else None
+    return len(env.guards) if env is not None else 0, len(context.guards_context.aotautograd_guards)
+
+
+def alone(function):
+    """Returns a function of a graph's inputs that calls `function`, which takes them, or a list of them."""
     if getattr(function, "_boxed_call", False):
         return lambda *given: function(list(given))
     return function

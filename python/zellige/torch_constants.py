@@ -15,6 +15,8 @@ aten = torch.ops.aten
 
 MAX_ELEMENTS = 1 << 27  # largest constant that is evaluated
 MAX_BYTES = 256 << 20  # limit for all constants that a graph keeps
+# key in a module's meta: (a graph that computes the module's constants, the module of the tensors that this graph reads)
+MADE = "zellige: how the constants are computed"
 
 
 class Constants:
@@ -81,7 +83,7 @@ def fold(module) -> set:
     """Replaces constant nodes by attributes of the module, if other nodes than constants read them. Returns the names
     of the attributes' nodes. An output becomes a copy of its constant, because the graph's caller may write to
     outputs."""
-    graph, kept, names = module.graph, 0, set()
+    graph, kept, names, folded = module.graph, 0, set(), []
     with _disable_current_modes(), torch.no_grad():
         constants = Constants(graph, on_cpu=False)
         for n in _read(graph, constants):
@@ -89,7 +91,8 @@ def fold(module) -> set:
             if value is None or value.device != n.meta["val"].device or kept + value.nbytes > MAX_BYTES:
                 continue
             kept += value.nbytes
-            name = f"constant_{len(names)}"
+            folded.append(n)
+            name = _name(len(names))
             module.register_buffer(name, value)
             with graph.inserting_before(n):
                 attribute = graph.get_attr(name)
@@ -97,8 +100,35 @@ def fold(module) -> set:
             n.replace_all_uses_with(attribute)
             names.add(attribute.name)
             _copy_outputs(graph, attribute)
+        if folded:
+            module.meta[MADE] = _computed(graph, constants, folded), module
     graph.eliminate_dead_code()
     return names
+
+
+def named(values) -> dict:
+    """Returns the constants that the graph in MADE computed, by the names of the module's attributes."""
+    return {_name(i): value for i, value in enumerate(values)}
+
+
+def _name(i) -> str:
+    return f"constant_{i}"
+
+
+def _computed(graph, constants, folded):
+    """Returns a graph without inputs that computes the constants `folded`, nodes of `graph`, as a list."""
+    read, waiting = set(), [constants.first(n) for n in folded]
+    while waiting:
+        n = waiting.pop()
+        if n not in read:
+            read.add(n)
+            waiting += map(constants.first, n.all_input_nodes)
+    made, copies = torch.fx.Graph(graph.owning_module), {}
+    for n in graph.nodes:
+        if n in read:
+            copies[n] = made.node_copy(n, lambda m: copies[constants.first(m)])
+    made.output([copies[constants.first(n)] for n in folded])
+    return made
 
 
 def _is_view(n) -> bool:

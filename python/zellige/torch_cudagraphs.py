@@ -12,6 +12,7 @@ one failed, is written to `report`.
 
 import threading
 import warnings
+from typing import NamedTuple
 
 import torch
 
@@ -65,6 +66,18 @@ class Gpu:
         return outputs, graph.replay
 
 
+class Declared(NamedTuple):
+    """What a tensor is like, without its memory."""
+
+    shape: tuple
+    strides: tuple
+    dtype: torch.dtype
+    device: torch.device
+
+    def stride(self) -> tuple:
+        return self.strides
+
+
 class Replayed:
     """A function of a list of inputs that replays captures of `call`. report.captured counts the captures;
     report.uncaptured is the reason if one failed, after which calls run without captures."""
@@ -72,11 +85,26 @@ class Replayed:
     _boxed_call = True  # AOT's mark of a function that takes one list
 
     def __init__(self, call, graph, static, report):
-        self._call, self._report, self._captures, self._streams = call, report, {}, {}
         values = {i: n.meta["val"] for i, n in enumerate(graph.find_nodes(op="placeholder")) if n.users}
-        self._static = [i for i in values if i in static]
-        self._values = {i: v for i, v in values.items() if i not in static}
-        self._gpu = Gpu(torch_capturable.device(graph))
+        self._begin(call, report, torch_capturable.device(graph), [i for i in values if i in static])
+        self._values = {i: Declared(v.shape, v.stride(), v.dtype, v.device) for i, v in values.items() if i not in static}
+
+    def _begin(self, call, report, device, static):
+        self._call, self._report, self._captures, self._streams = call, report, {}, {}
+        self._static, self._device, self._gpu = static, device, Gpu(device)
+
+    def written(self) -> dict:
+        """Returns how calls are captured, as strings, numbers, lists and dicts, for `again`."""
+        values = {i: (list(v.shape), list(v.strides), str(v.dtype).removeprefix("torch."), str(v.device)) for i, v in self._values.items()}
+        return {"static": self._static, "device": str(self._device), "values": list(values.items())}
+
+    @classmethod
+    def again(cls, call, text, report):
+        """Returns the function of which `written` returned `text`, for a call of the same graph."""
+        made = cls.__new__(cls)
+        made._begin(call, report, torch.device(text["device"]), text["static"])
+        made._values = {i: Declared(tuple(shape), tuple(strides), getattr(torch, dtype), torch.device(device)) for i, (shape, strides, dtype, device) in text["values"]}
+        return made
 
     def __call__(self, inputs):
         if self._gpu.is_capturing():

@@ -11,6 +11,7 @@ from . import operators as op
 from .aten_rows import Rows
 from .aten_schema import Left
 from .program import Program
+from .torch_written import made, written
 from .tracing import Array, Trace
 
 _CLONE = torch.ops.aten.clone.default
@@ -28,6 +29,9 @@ def input_of(trace, name, value, constant=False, strides=True):
 
 class Part:
     """A part of a torch graph, which `plan` turns into a program. The part's torch operators are kept in `module`."""
+
+    # all that the part's function depends on, besides the program
+    _WRITTEN = ("name", "order", "single", "which", "shapes", "strides", "form", "read")
 
     def __init__(self, name, module, constants, updates):
         """Traces the operators of `module`. `constants`: names of read-only placeholders. `updates`: a dict from the
@@ -74,18 +78,34 @@ class Part:
         self.form, read = trace.form([trace.arrays[m] for m in made], names, strides)
         self.read = [self.order.index(n) for n in read]
         self.program = None
+        self.device = next((n.meta["val"].device for n in module.graph.nodes if n.op == "placeholder"), torch.device("cpu"))
 
-    def plan(self, watch=None):
-        """Plans and compiles the program, and returns it. May be called in any thread. `watch`: a progress
-        function, as in _native.Program."""
-        native = _native.Program(
-            _native.Graph(self.form, self.name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch
-        )
+    def written(self) -> dict:
+        """Returns the part as strings, numbers, lists and dicts, of which `again` makes it. Raises torch_key.Unknown if
+        an operator of the part has no name."""
+        text = {name: getattr(self, name) for name in self._WRITTEN}
+        return text | {"updates": list(self.updates.items()), "device": str(self.device), "module": written(self.module.graph, lambda x: None)}
+
+    @classmethod
+    def again(cls, text):
+        """Returns the part of which `written` returned `text`, without its program."""
+        part = cls.__new__(cls)
+        for name in cls._WRITTEN:
+            setattr(part, name, text[name])
+        part.shapes, part.strides = [tuple(s) for s in text["shapes"]], [tuple(s) for s in text["strides"]]
+        part.updates, part.device, part.program = dict(text["updates"]), torch.device(text["device"]), None
+        part.module = lambda *args: made(text["module"], ())(*args)  # rarely called
+        return part
+
+    def plan(self, watch=None, keep=False):
+        """Plans the program, or takes it from the user's cache, and returns it. May be called in any thread. `watch`: a
+        progress function, and `keep`: whether the cache is used, as in _native.Program."""
+        graph = _native.Graph(self.form, self.name)
+        native = _native.Program(graph, on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch, keep=keep)
         self.program = Program(native, self.name)
         self.inputs = list(zip(self.read, self.program.inputs))
         self.dtypes = [dtypes.torch_dtype(info.dtype) for info in self.program.inputs]
-        first = next((n.meta["val"].device for n in self.module.graph.nodes if n.op == "placeholder"), torch.device("cpu"))
-        self.call = self.direct(first) if first.type == "cuda" and self.inputs else self.checked
+        self.call = self.direct(self.device) if self.device.type == "cuda" and self.inputs else self.checked
         return self.program
 
     def checked(self, *args):

@@ -11,6 +11,7 @@ on the GPU, and also less time in total, with the host's time. Calls of a select
 captured: calls are replayed from a CUDA graph, so that the host's time does not count.
 """
 import copy
+import functools
 from dataclasses import dataclass, field
 
 import torch
@@ -23,6 +24,7 @@ _torch = torch._C._VariableFunctions
 
 DEVICE = "cuda"
 DEFAULT = "torch's choice"
+KERNEL = "zellige_kernel"  # attribute of the function that calls a kernel: its name in KERNELS
 _CHOICE = "zellige: torch's kernel"  # key in the meta of a node that has a Choice
 CLEARLY = 0.97  # largest GPU time of another kernel, as a share of the time of torch's choice
 MAX_SCORES = 64 << 20  # limit in bytes of the float32 scores that the math kernel stores
@@ -173,7 +175,7 @@ def _selected(values, causal, grouped, captured) -> Choice:
     is clearly faster than torch's own choice; otherwise torch's own choice. `captured`: the host's time does not
     count."""
     default = torch_own.FUNCTIONS[torch_own.ATTENTION]
-    calls = {name: _laid_out(call) for name, (call, _) in KERNELS.items()}
+    calls = {name: kernel(name) for name in KERNELS}
     costs = _costs(default, calls, values, causal, grouped)
     if costs[DEFAULT] is None:
         return Choice(DEFAULT, default)
@@ -201,6 +203,16 @@ def _costs(default, calls, values, causal, grouped) -> dict:
     return _COSTS[key]
 
 
+def kernel(name):
+    """Returns the function that calls one of KERNELS as _laid_out does; None if there is none of this name."""
+    if name not in KERNELS:
+        return None
+    call = _laid_out(KERNELS[name][0])
+    setattr(call, KERNEL, name)
+    return call
+
+
+@functools.cache
 def _laid_out(kernel):
     """Returns a function that calls a kernel and returns its result in q's memory layout, for which later operators
     were traced. If the kernel raises an error, the function calls torch's own choice."""

@@ -10,12 +10,12 @@ Data-dependent sizes (nonzero, item) have no number; operators that read them ar
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
-_NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
+NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
 
 
 def number(x):
     """Returns the value of the symbolic number x, and adds a guard on it. Returns None for a data-dependent number."""
-    return None if free_unbacked_symbols(x) else _NUMBERS[type(x)](x)
+    return None if free_unbacked_symbols(x) else NUMBERS[type(x)](x)
 
 
 def _symbols(value) -> list:
@@ -23,7 +23,7 @@ def _symbols(value) -> list:
     if isinstance(value, torch.Tensor) and value.layout == torch.strided:
         value = (*value.shape, *value.stride(), value.storage_offset())
     found = value if isinstance(value, (tuple, list)) else (value,)
-    return [n for n in found if type(n) in _NUMBERS]
+    return [n for n in found if type(n) in NUMBERS]
 
 
 def _inputs(graph_module):
@@ -68,7 +68,7 @@ def fix(graph, known) -> None:
     programs. A symbolic float is replaced only where one of these operators reads it."""
     for node in graph.nodes:
         value = node.meta.get("val")
-        if type(value) in _NUMBERS:
+        if type(value) in NUMBERS:
             users = [u for u in node.users if u.target in known or isinstance(value, torch.SymInt)]
             fixed = number(value) if users else None
             for user in users if fixed is not None else ():
@@ -84,7 +84,7 @@ def _fixed(value):
     already, or if one of them is data-dependent."""
     if not isinstance(value, torch.Tensor) or not _symbols(value):
         return value
-    shape, strides = ([number(n) if type(n) in _NUMBERS else n for n in sizes] for sizes in (value.shape, value.stride()))
+    shape, strides = ([number(n) if type(n) in NUMBERS else n for n in sizes] for sizes in (value.shape, value.stride()))
     if None in shape or None in strides:
         return value
     with value.fake_mode:

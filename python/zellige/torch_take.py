@@ -149,7 +149,7 @@ class Taking:
         self.report.left.setdefault(str(kernels[0].target), "stays by itself, and torch's kernel costs no more")
         return False
 
-    def _out_of_time(self) -> bool:
+    def out_of_time(self) -> bool:
         return self.options.seconds is not None and time.monotonic() - self.options.start > self.options.seconds
 
     def _begin(self, at, node, programs) -> Planned:
@@ -165,7 +165,7 @@ class Taking:
         key = node if own_values else _structure(module, weights, updates)
         p = Planned(node, module, changes=changes, like=self.made.get(key), weights=weights)
         self.progress.show(at + 1, self.done)
-        if p.like is not None or self._out_of_time():
+        if p.like is not None or self.out_of_time():
             return p
         p.again = lambda: Part(node.target, module, weights, {})
         try:
@@ -183,10 +183,10 @@ class Taking:
 
         def watch(phase, done, of):
             self.progress.show(at + 1, self.done, f", {phase}: {done} of {of}")
-            return not programs.ended and not self._out_of_time()
+            return not programs.ended and not self.out_of_time()
 
         def plan():
-            made = None if programs.ended or self._out_of_time() else p.part.plan(watch)
+            made = None if programs.ended or self.out_of_time() else p.part.plan(watch, self.options.cache)
             self.done += operators
             return made
 

@@ -29,6 +29,17 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in omitted]
 
 
+@pytest.fixture(autouse=True)
+def _decided_anew():
+    """What the torch backend decides depends on functions that tests replace, so it is not taken from the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "torch" in sys.modules and "zellige" in sys.modules:
+            from zellige import torch_decisions
+
+            patch.setattr(torch_decisions, "DEFAULT", False)
+        yield
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(7)

@@ -1,0 +1,136 @@
+"""Describes a graph that dynamo traced as a text: the key of what the backend decided on it (torch_decisions.py).
+
+    text = of(graph_module, inputs, take="cheaper", cudagraphs=False)
+
+Graphs with equal texts are compiled in the same way: the text has each operator with its arguments, the inputs' dtypes,
+shapes, strides and devices, which inputs share memory, torch's settings, the GPU, and the versions of torch and of this
+package. It has no names, so that it is the same in each process. Raises Unknown for a graph of which something cannot be
+described, such as a function of the user's.
+"""
+
+import functools
+import os
+import sys
+import types
+
+import torch
+
+from . import _native, torch_sdpa, torch_sizes
+
+# modules whose functions are those of torch's version, or of Python's
+_MODULES = ("torch", "_operator", "operator", "math", "builtins")
+_NAMESPACES = ("aten", "prims", "prim", "zellige")
+_PLAIN = (int, float, bool, str, complex, type(None), type(Ellipsis), torch.dtype, torch.device, torch.layout, torch.memory_format)
+
+
+class Unknown(Exception):
+    """Raised for what cannot be described; the message says what that is."""
+
+
+def of(graph_module, inputs, **options) -> str:
+    """Returns the description of a graph for its inputs and the backend's `options`."""
+    lines = [repr(sorted(options.items())), _versions(), _settings()]
+    number, memories, devices = {}, {}, set()
+    given = iter(inputs)
+    for node in graph_module.graph.nodes:
+        told = lambda x: _told(x, number)  # noqa: B023, E731
+        if node.op == "placeholder":
+            what = _input(node.meta.get("example_value"), next(given), memories, devices)
+        elif node.op == "output":
+            what = told(node.args)
+        elif node.op in ("call_function", "call_method"):
+            target = node.target if node.op == "call_method" else function(node.target)
+            what = f"{target}{told(node.args)}{told(node.kwargs)}"
+        else:  # a constant of the graph, or a module
+            raise Unknown(f"{node.op} {node.target}")
+        number[node] = len(number)
+        lines.append(f"{node.op} {what}")
+    return "\n".join(lines + [_gpu(d) for d in sorted(devices)])
+
+
+def function(target) -> str:
+    """Returns the name of a function of torch's or Python's that a graph calls. Raises Unknown for other functions."""
+    if isinstance(target, torch._ops.OpOverload):
+        if target.namespace in _NAMESPACES:
+            return str(target)
+    elif isinstance(target, (types.FunctionType, types.BuiltinFunctionType, type)):
+        module, name = getattr(target, "__module__", None) or "", target.__name__
+        known = module.split(".")[0] in _MODULES
+        # torch's C functions have no Python code of which another version could have the same name
+        if known and (isinstance(target, types.BuiltinFunctionType) or getattr(sys.modules.get(module), name, None) is target):
+            return f"{module}.{name}"
+    raise Unknown(f"a call of {target}")
+
+
+def _told(x, number) -> str:
+    """Returns an argument as text. `number`: the number of each node before."""
+    if isinstance(x, torch.fx.Node):
+        return f"%{number[x]}"
+    if type(x) in _PLAIN:
+        return repr(x)
+    if isinstance(x, slice):
+        return f"slice{_told((x.start, x.stop, x.step), number)}"
+    if isinstance(x, (tuple, list)):  # torch.Size, and the immutable lists of fx, too
+        parts = ", ".join(_told(v, number) for v in x)
+        return f"[{parts}]" if isinstance(x, list) else f"({parts},)"
+    if isinstance(x, dict):
+        return "{" + ", ".join(f"{k!r}: {_told(v, number)}" for k, v in x.items()) + "}"
+    if type(x).__module__.split(".")[0] == "torch" and hasattr(type(x), "__members__"):  # an enumeration
+        return f"{type(x).__name__}.{x.name}"
+    raise Unknown(f"an argument that is {type(x).__name__}")
+
+
+def _input(declared, given, memories, devices) -> str:
+    """Returns the description of an input. `memories`: a dict with a number for each memory; `devices`: the set of GPUs
+    of the inputs. Both are updated."""
+    if type(declared) in torch_sizes.NUMBERS:
+        number = torch_sizes.number(declared)
+        if number is None:
+            raise Unknown("a size that depends on data")
+        return f"{type(declared).__name__} {number!r}"
+    if not isinstance(declared, torch.Tensor):
+        if type(declared) in (int, float, bool, type(None)):
+            return repr(declared)
+        raise Unknown(f"an input that is {type(declared).__name__}")
+    x = declared
+    if x.layout != torch.strided or torch.utils._python_dispatch.is_traceable_wrapper_subclass(x) or given is None:
+        raise Unknown(f"an input of layout {x.layout} or of a class of its own")
+    if x.device.type == "cuda":
+        devices.add(x.device.index or 0)
+    memory = memories.setdefault(x.untyped_storage()._cdata, len(memories))
+    sizes = [tuple(torch_sizes.number(n) if type(n) in torch_sizes.NUMBERS else n for n in of) for of in (x.shape, x.stride(), (x.storage_offset(),))]
+    if any(None in of for of in sizes):
+        raise Unknown("a size that depends on data")
+    flags = isinstance(given, torch.nn.Parameter), x.requires_grad, x.is_conj(), x.is_neg(), x.is_inference()
+    return f"{x.dtype} {x.device} {sizes} {memory} {flags}"
+
+
+def _settings() -> str:
+    """Returns the settings of torch that change how a graph is traced, or what its kernels are. Raises Unknown within
+    autocast, or within a mode of the user's that sees calls of operators."""
+    modes = torch.utils._python_dispatch._get_current_dispatch_mode_stack()
+    modes = [type(m) for m in modes]
+    if torch._C._is_any_autocast_enabled() or any(m.__module__.split(".")[0] != "torch" for m in modes):
+        raise Unknown("autocast, or a dispatch mode")
+    cuda, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    return repr((torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled(),
+                 torch.get_float32_matmul_precision(), cuda.allow_fp16_reduced_precision_reduction, cuda.allow_bf16_reduced_precision_reduction,
+                 cudnn.enabled, cudnn.allow_tf32, cudnn.benchmark, cudnn.deterministic, torch_sdpa.allowed(), [m.__name__ for m in modes]))  # fmt: skip
+
+
+@functools.cache
+def _versions() -> str:
+    """Returns the versions of torch, of CUDA's libraries and of this package's files. (The library adds its own.)"""
+    folder = os.path.dirname(__file__)
+    files = sorted(f for f in os.listdir(folder) if f.endswith(".py"))
+    stamps = [(f, s.st_size, s.st_mtime_ns) for f in files for s in [os.stat(os.path.join(folder, f))]]
+    return repr((torch.__version__, torch.version.cuda, torch.backends.cudnn.version(), sys.version_info[:3], _native.gpu()[0], stamps))
+
+
+@functools.cache
+def _gpu(index) -> str:
+    """Returns the properties of a GPU by which measured times differ."""
+    if not torch.cuda.is_available():
+        return f"cuda:{index}"
+    p = torch.cuda.get_device_properties(index)
+    return f"cuda:{index} {p.name} {p.multi_processor_count} {p.total_memory}"

@@ -1,0 +1,361 @@
+"""What the backend decided on a graph is found again in the next process: without planning or comparing anything, with the same
+results. It is missed where anything differs, and where the entry on disk is damaged."""
+
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch.nn import functional as F  # noqa: E402
+
+from zellige import _native, torch_backend, torch_decisions, torch_key, torch_measure, torch_mixed, torch_sdpa, torch_take, torch_written  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def folder():
+    """A cache of this module's own."""
+    path = pathlib.Path(tempfile.mkdtemp())
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(autouse=True)
+def cache(folder, monkeypatch):
+    """Nothing is decided or planned yet; kernels may be compiled."""
+    for file in entries(folder, "decisions") + entries(folder, "program"):
+        file.unlink()
+    monkeypatch.setenv("ZELLIGE_CACHE", str(folder))
+    monkeypatch.setattr(torch_decisions, "DEFAULT", True)
+    torch_key._versions.cache_clear()
+
+
+def entries(folder, suffix) -> list:
+    return list(folder.glob(f"*/*.{suffix}"))
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Counts the steps of the planner, and calls of what decides."""
+    counts = dict.fromkeys(("planned", "parts", "mixed", "measured", "aot", "traced"), 0)
+
+    def count(where, name, what):
+        before = getattr(where, name)
+
+        def counting(*args, **kwargs):
+            counts[what] += 1
+            return before(*args, **kwargs)
+
+        monkeypatch.setattr(where, name, counting)
+
+    count(_native._Watched, "_call", "planned")
+    count(torch_take.Taking, "round", "parts")
+    count(torch_mixed, "cheaper", "mixed")
+    count(torch_measure, "cost", "measured")
+    count(torch_backend, "aot_module_simplified", "aot")
+    count(torch_take.Part, "__init__", "traced")
+    return counts
+
+
+def compiled(function, *arguments, **options):
+    """Compiles a function as a process would that has not compiled before; returns the results of two calls, and the report."""
+    torch._dynamo.reset()
+    torch_sdpa._COSTS.clear()
+    torch_backend.reports.clear()
+    with torch.no_grad():
+        run = torch.compile(function, backend=torch_backend.backend, options=options)
+        results = run(*arguments), run(*arguments)
+    assert len(torch_backend.reports) == 1
+    return results, torch_backend.reports[0]
+
+
+def twice(function, arguments, **options):
+    """Compiles a function in two processes; returns both reports. The arguments are made for each, as they may be changed."""
+    first, told = compiled(function, *arguments(), **options)
+    second, again = compiled(function, *arguments(), **options)
+    expected = arguments()
+    for found in (*first[:1], *second[:1]):
+        torch.testing.assert_close(found, function(*expected), rtol=1e-3, atol=1e-3)
+        expected = arguments()
+    torch.testing.assert_close(second, first, rtol=0, atol=0)
+    assert told.decisions == "kept", told.decisions
+    return told, again
+
+
+def same(told, again) -> bool:
+    fields = ("operators", "taken", "kept", "left", "rejected", "attention", "uncaptured")
+    programs = [[(p.name, p.source, p.price, p.manifest, p.notes, p.rejected) for p in r.parts] for r in (told, again)]
+    return all(getattr(told, f) == getattr(again, f) for f in fields) and programs[0] == programs[1]
+
+
+def layer(x, w, g):
+    for _ in range(2):
+        y = F.rms_norm(torch.relu(x), g.shape, g)
+        mask = torch.ones(8, 8, dtype=torch.bool).tril()
+        a = torch.where(mask, y @ y.T, torch.tensor([0.5])) @ y
+        x = x + torch.cumsum(F.silu(a @ w), 0)  # cumsum is not known
+    return x
+
+
+def layers_inputs():
+    torch.manual_seed(1)
+    return torch.randn(8, 32), torch.randn(32, 32) / 8, torch.rand(32)
+
+
+@pytest.mark.parametrize("take", ["all", "cheaper"])
+def test_a_warm_start_plans_and_compares_nothing(counted, take):
+    _, told = compiled(layer, *layers_inputs(), take=take)
+    assert counted["planned"] > 0 and counted["parts"] > 0 and counted["aot"] == 1 and counted["traced"] > 0
+    before = dict(counted)
+    torch._dynamo.reset()
+    _, again = compiled(layer, *layers_inputs(), take=take)
+    assert counted == before
+    assert again.decisions == "from the cache" and "decisions: from the cache" in str(again) and same(told, again)
+    assert list(again.seconds) == ["cache", "programs"] and min(again.seconds.values()) > 0
+
+
+def test_the_result_is_that_of_the_first_process():
+    told, again = twice(layer, layers_inputs, take="all")
+    assert told.parts and again.decisions == "from the cache" and same(told, again)
+
+
+def changes(cache, row):
+    cache[:, 1:2] = row
+    return cache.sum() + row
+
+
+def flat(x):
+    return x.view(-1), torch.exp(x) * 2 + 1
+
+
+def advanced(x, y):
+    x.add_(y)
+    return torch.exp(x) * 2 + y
+
+
+@pytest.mark.parametrize("function, shapes", [(changes, [(2, 4, 8), (2, 1, 8)]), (flat, [(4, 8)]), (advanced, [(4, 8), (4, 8)])])
+def test_inputs_that_are_changed_and_results_that_are_views(counted, function, shapes):
+    def arguments():
+        torch.manual_seed(2)
+        return [torch.randn(s) for s in shapes]
+
+    _, again = twice(function, arguments, take="all")
+    assert again.decisions == "from the cache"
+    planned = counted["planned"]
+    given, expected = arguments(), arguments()
+    result, _ = compiled(function, *given)
+    for _ in range(2):
+        function(*expected)
+    torch.testing.assert_close(given, expected)
+    assert counted["planned"] == planned
+    if function is flat:
+        assert result[0][0].data_ptr() == given[0].data_ptr()
+
+
+def test_what_is_left_to_torch_is_found_too(counted):
+    _, again = twice(lambda x: torch.relu(x), lambda: (torch.ones(8, 64),), take="cheaper")
+    assert not again.kept and again.parts == [] and again.decisions == "from the cache" and again.left and counted["aot"] == 1
+
+
+def test_a_module_with_parameters():
+    module = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.SiLU(), torch.nn.LayerNorm(16)).eval()
+    told, again = twice(module, lambda: (torch.ones(4, 16),), take="all")
+    assert again.decisions == "from the cache" and all(i.constant for i in again.parts[0].inputs[1:2]) and same(told, again)
+
+
+def test_arguments_unlike_the_declared_run_as_torchs_operators():
+    """A part calls torch's operators for what its program refuses."""
+    _, told = compiled(lambda x: torch.exp(x) * 2 + 1, torch.ones(4, 8), take="all")
+    part = next(iter(told.parts))
+    assert part.name
+    text = torch_written.written(torch.fx.symbolic_trace(lambda x: torch.exp(x) * 2).graph, lambda x: None)
+    assert torch_written.made(text, ())(torch.zeros(3, dtype=torch.float64)).tolist() == [2, 2, 2]
+
+
+def chain(x, g):
+    return F.rms_norm(torch.relu(x) + 1, g.shape, g) * 2
+
+
+def chains_inputs(rows=4):
+    return torch.ones(rows, 16), torch.ones(16)
+
+
+MISSES = {
+    "a shape": lambda: (chain, chains_inputs(5), {}),
+    "strides": lambda: (chain, (torch.ones(16, 4).t(), torch.ones(16)), {}),
+    "a dtype": lambda: (chain, [x.half() for x in chains_inputs()], {}),
+    "an option": lambda: (chain, chains_inputs(), {"take": "cheaper"}),
+    "an operator": lambda: (lambda x, g: F.rms_norm(torch.exp(x) + 1, g.shape, g) * 2, chains_inputs(), {}),
+    "a number": lambda: (lambda x, g: F.rms_norm(torch.relu(x) + 1, g.shape, g) * 3, chains_inputs(), {}),
+    "memory that is shared": lambda: (chain, (lambda x: (x[:4], x[4]))(torch.ones(5, 16)), {}),
+    "a weight": lambda: (chain, (torch.ones(4, 16), torch.nn.Parameter(torch.ones(16), requires_grad=False)), {}),
+}
+
+
+@pytest.mark.parametrize("what", MISSES)
+def test_where_anything_differs_it_is_decided_anew(what):
+    compiled(chain, *chains_inputs(), take="all")
+    function, arguments, options = MISSES[what]()
+    _, report = compiled(function, *arguments, **({"take": "all"} | options))
+    assert report.decisions == "kept"
+    assert compiled(function, *arguments, **({"take": "all"} | options))[1].decisions == "from the cache"
+
+
+def test_another_version_or_setting_decides_anew(monkeypatch):
+    compiled(chain, *chains_inputs())
+    assert compiled(chain, *chains_inputs())[1].decisions == "from the cache"
+    monkeypatch.setattr(torch, "__version__", "2.99")
+    torch_key._versions.cache_clear()
+    assert compiled(chain, *chains_inputs())[1].decisions == "kept"
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("high")
+        assert compiled(chain, *chains_inputs())[1].decisions == "kept"
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def test_the_option_cache_decides_anew_and_keeps_nothing(folder):
+    for _ in range(2):
+        assert compiled(chain, *chains_inputs(), cache=False)[1].decisions == "not kept: the option cache is False"
+    assert entries(folder, "decisions") == [] and entries(folder, "program") == []
+    with pytest.raises(Exception, match="options: cache: expected True or False, found 3"):
+        compiled(chain, *chains_inputs(), cache=3)
+
+
+def test_sizes_that_are_symbols_are_specialised_first():
+    def function(x):
+        return torch.exp(x) * 2 + x.shape[0]
+
+    for _ in range(2):
+        torch._dynamo.reset()
+        torch_backend.reports.clear()
+        with torch.no_grad():
+            run = torch.compile(function, backend=torch_backend.backend, dynamic=True)
+            for rows in (3, 4):
+                torch.testing.assert_close(run(torch.ones(rows, 8)), function(torch.ones(rows, 8)))
+    assert [r.decisions for r in torch_backend.reports] == ["from the cache", "from the cache"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"no entry", None])
+def test_a_damaged_entry_is_ignored(folder, damage):
+    compiled(chain, *chains_inputs())
+    (file,) = entries(folder, "decisions")
+    content = file.read_bytes()
+    file.write_bytes(content[:90] + b"#" + content[91:] if damage is None else damage)
+    results, report = compiled(chain, *chains_inputs())
+    assert report.decisions == "kept"
+    torch.testing.assert_close(results[0], chain(*chains_inputs()))
+
+
+@pytest.mark.parametrize("change", ["{}", "null", "[", '"function": {"source": "def forward(self"', "builtins:no_function"])
+def test_an_entry_that_cannot_be_read_is_ignored(monkeypatch, change):
+    """As none that this version writes."""
+    kept = {}
+    monkeypatch.setattr(_native, "keep", lambda key, text: kept.update({key: text}))
+    compiled(layer, *layers_inputs())
+    (key, text) = kept.popitem()
+    if change.startswith("builtins"):
+        entry = json.loads(text)
+        entry["function"]["names"] = dict.fromkeys(entry["function"]["names"], change)
+        text = json.dumps(entry)
+    elif change.startswith('"function'):
+        text = text.replace('"source": "', '"source": "(', 1)
+    else:
+        text = change
+    monkeypatch.setattr(_native, "kept", lambda key: text)
+    results, report = compiled(layer, *layers_inputs())
+    assert report.decisions == "kept"
+    torch.testing.assert_close(results[0], layer(*layers_inputs()), rtol=1e-3, atol=1e-3)
+
+
+@torch.library.custom_op("zellige_test_decisions::twice", mutates_args=())
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+doubled.register_fake(torch.empty_like)
+
+
+@pytest.mark.parametrize(
+    "function, why",
+    [
+        (lambda x: doubled(torch.exp(x) + 1), "it has a call of zellige_test_decisions.twice"),
+        (lambda x: torch.cond(x.sum() > 0, torch.exp, torch.sin, (x,)) + 1, "it has get_attr cond_true_0"),
+    ],
+)
+def test_a_graph_with_what_cannot_be_described_is_not_kept(folder, function, why):
+    for _ in range(2):
+        (found, _), report = compiled(function, torch.ones(4, 8))
+        assert report.decisions.startswith(f"not kept: {why}"), report.decisions
+        torch.testing.assert_close(found, function(torch.ones(4, 8)))
+    assert entries(folder, "decisions") == []
+
+
+def test_under_autocast_nothing_is_kept(folder):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert compiled(chain, *chains_inputs())[1].decisions == "not kept: it has autocast, or a dispatch mode"
+
+
+def test_a_decision_that_the_time_ended_is_not_kept(folder, monkeypatch):
+    for _ in range(2):
+        assert compiled(chain, *chains_inputs(), seconds=1e-9)[1].decisions == "not kept: the planning time ended before everything was planned"
+    assert entries(folder, "decisions") == [] and entries(folder, "program") == []
+    assert compiled(chain, *chains_inputs(), seconds=100.0)[1].decisions == "kept"
+
+
+def test_ctrl_c_leaves_nothing(folder, monkeypatch):
+    monkeypatch.setattr(torch_take.Taking, "_planned", lambda *_: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        compiled(layer, *layers_inputs())
+    assert entries(folder, "decisions") == [] and list(folder.glob("scratch/*")) == []
+    monkeypatch.undo()
+
+
+PROCESS = """
+import sys, torch
+sys.path.insert(0, {here!r})
+from test_torch_decisions import layer, layers_inputs
+from zellige import torch_backend
+with torch.no_grad():
+    y = torch.compile(layer, backend=torch_backend.backend)(*layers_inputs())
+torch.testing.assert_close(y, layer(*layers_inputs()), rtol=1e-3, atol=1e-3)
+print(torch_backend.reports[0].decisions)
+"""
+
+
+def test_processes_at_once_and_the_next_one():
+    program = [sys.executable, "-c", PROCESS.format(here=str(pathlib.Path(__file__).parent))]
+    both = [subprocess.Popen(program, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    for p in both:
+        assert p.communicate()[0].strip() in ("kept", "from the cache") and p.returncode == 0
+    assert subprocess.run(program, stdout=subprocess.PIPE, text=True, check=True).stdout.strip() == "from the cache"
+
+
+def test_the_selected_attention_kernel_has_a_name():
+    graph = torch.fx.Graph()
+    q, k, v = map(graph.placeholder, "qkv")
+    graph.output(graph.call_function(torch_sdpa.kernel("math"), (q, k, v, None, False, None, False)))
+    text = torch_written.written(graph, lambda x: None)
+    assert list(text["names"].values()) == ["attention math"]
+    x = torch.randn(1, 2, 4, 8)
+    torch.testing.assert_close(torch_written.made(text, ())(x, x, x), F.scaled_dot_product_attention(x, x, x))
+    with pytest.raises(torch_key.Unknown):
+        torch_written.made({**text, "names": {name: "attention none" for name in text["names"]}}, ())
+
+
+@pytest.mark.parametrize("x", [torch.arange(6).reshape(2, 3), torch.tensor(2.5, dtype=torch.bfloat16), torch.empty(0, 3), torch.tensor([True, False]),
+                               torch.arange(6.0).reshape(2, 3).t()])  # fmt: skip
+def test_small_tensors_are_written_and_made(x):
+    made = torch_written.tensor_made(torch_written.tensor_written(x))
+    assert made.dtype == x.dtype and torch.equal(made, x)
+
+
+def test_large_tensors_are_not_written():
+    with pytest.raises(torch_key.Unknown, match="a constant tensor of 100000 elements"):
+        torch_written.tensor_written(torch.zeros(100000))
