@@ -16,7 +16,7 @@ import torch
 from . import torch_costs, torch_own, torch_parts
 
 CLEARLY = 0.97  # largest GPU time of a mixed part, as a share of the time of its program
-# torch's estimated time for the operators that are left to it may be too long by this factor
+# estimated times, of torch's operators and of programs, may be too long by this factor
 DOUBT = 0.8
 
 
@@ -42,13 +42,28 @@ def cheaper(taking, p):
     inner = taking.inside(p, module)
     torchs = {copies[n] for n in left}
     operators = {n for n in module.graph.nodes if n.op == "call_function" and n not in torchs}
-    inner.round(torch_parts.parts(module.graph, operators.__contains__))
-    cost = p.torchs_cost - inner.saved
+
+    def may_pay(planned) -> bool:
+        """Returns true if torch's kernels and the planned programs together may cost less than the part's program, by
+        estimates alone. So programs of an alternative that has no chance are not compiled."""
+        return (torch_costs.of_torch(left).gpu + sum(map(_least, planned))) * DOUBT <= CLEARLY * p.own_cost.gpu
+
+    lost = inner.round(torch_parts.parts(module.graph, operators.__contains__), may_pay)
     taking.report.faults += inner.report.faults
     taking.report.rejected += inner.report.rejected
+    if lost is None:
+        return None
+    cost = p.torchs_cost - inner.saved
     if cost.gpu > CLEARLY * p.own_cost.gpu or not taking.pays(p.own_cost, cost, p.torchs_cost):
         return None
     return Mixed(module, cost, inner.report, what)
+
+
+def _least(p) -> float:
+    """Returns the smallest estimate of a planned part's time on the GPU: as a program, as torch's kernels, or mixed, which
+    takes as long as torch's matmuls alone, or longer."""
+    heavy = [n for n in p.module.graph.nodes if torch_costs.heavy(n)]
+    return min(p.part.program.price, torch_costs.of_torch(heavy).gpu if heavy else p.torchs().gpu)
 
 
 def _copy(module) -> tuple:

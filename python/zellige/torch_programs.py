@@ -38,11 +38,16 @@ class Programs:
             if self.device.type == "cuda":
                 torch.cuda.set_device(self.device)
             program = plan()
-            if program is not None and self._compilers is not None and worth_compiling(program):
-                self._compiled[program] = self._compilers.submit(self._compile, program)
+            if program is not None and worth_compiling(program):
+                self.compile(program)
             return program
 
         return self._planners.submit(one)
+
+    def compile(self, program) -> None:
+        """Starts compiling a program in a thread, unless that has been started. Does nothing for the CPU."""
+        if self._compilers is not None and program not in self._compiled:
+            self._compiled[program] = self._compilers.submit(self._compile, program)
 
     def _compile(self, program):
         """Compiles a program for the GPU; an error is raised later, when the program is called."""

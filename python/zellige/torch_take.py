@@ -77,6 +77,7 @@ class Taking:
         # cost of the graph with the parts that were taken; settled: it includes all parts of this Taking as programs
         self.graph, self.settled = torch_costs.Cost(), False
         self.prefix, self.cuts = "fused_", 0
+        self.compiles = True  # programs are compiled as soon as they are planned
         # made: parts by structure; measured: GPU microseconds of (torch's kernels, the program) by part
         self.made, self.measured = {}, {}
 
@@ -113,19 +114,26 @@ class Taking:
             self.report.parts.clear()
             self.report.taken = 0
 
-    def round(self, parts) -> list:
+    def round(self, parts, may_pay=None):
         """Plans each part, and replaces the part by its program if that costs less. Returns the operators of the other
-        parts, which torch runs."""
+        parts, which torch runs. `may_pay(planned)` returns whether to go on after planning, before anything is compiled;
+        if it returns false, round returns None. None: programs are compiled while others are planned."""
         parts = [part for part in parts if not self.cheaper or self._may_win(part)]
         prefix = self.prefix if self.cuts == 0 else f"{self.prefix}{self.cuts}_"
         self.cuts += 1
         fuse_by_partitions(self.module, [dict.fromkeys(part) for part in parts], prefix=prefix)
         nodes = [n for n in self.module.graph.nodes if n.op == "call_module" and n.target.startswith(prefix)]
         self.progress.parts = len(nodes)
+        self.compiles = may_pay is None
         lost = []
         with Programs(self.device) as programs:
             begun = [self._begin(at, node, programs) for at, node in enumerate(nodes)]
             planned = [p for p in begun if self._planned(p, programs)]
+            if may_pay is not None and not may_pay(planned):
+                return None
+            for p in planned if may_pay is not None else ():
+                if not _hopeless(p.part.program, p.torchs()):
+                    programs.compile(p.part.program)
             for done in programs.compiled():
                 self.progress.show(done, self.done, ", compiled")
         for p in planned:
@@ -190,7 +198,7 @@ class Taking:
             self.done += operators
             return made
 
-        p.future = programs.begin(plan, lambda program: not (self.cheaper and _hopeless(program, torchs)))
+        p.future = programs.begin(plan, lambda program: self.compiles and not (self.cheaper and _hopeless(program, torchs)))
 
     def _planned(self, p, programs) -> bool:
         """Waits until the part `p` has been planned, and returns true if it has a program. Otherwise writes the reason

@@ -141,6 +141,28 @@ def test_of_a_part_that_pays_what_costs_more_than_torchs_kernels_is_left(monkeyp
     assert {why.split("with torch's ")[1].split()[0] for why in r.left.values()} == {"neither": set(), "attention": {"attention"}, "matmuls": {"attention", "matmuls"}}[slow]
 
 
+@pytest.mark.parametrize("attentions, compiled", [(20.0, True), (400.0, False)])
+def test_an_alternative_is_compiled_only_if_its_price_may_pay(monkeypatch, attentions, compiled):
+    """The program costs 300, and the programs around torch's attention (20 or 400) are expected to cost a few microseconds."""
+    from zellige import torch_mixed, torch_programs
+
+    names, before = [], torch_costs.of_torch
+
+    def of_torch(nodes):
+        nodes = list(nodes)
+        alone = len(nodes) <= 2 and all(n.target is torch_own.ATTENTION for n in nodes)
+        return torch_costs.Cost(attentions / 2 * len(nodes), 5.0) if alone else torch_costs.Cost(2000.0, 2000.0) if len(nodes) > 40 else before(nodes)
+
+    monkeypatch.setattr(torch_costs, "of_torch", of_torch)
+    monkeypatch.setattr(torch_mixed, "DOUBT", 0.5)  # so that 400 is a question of the programs' prices
+    monkeypatch.setattr(torch_take.Planned, "own", lambda p: torch_costs.Cost(300.0 if "inner" not in p.node.target else 1.0, 5.0))
+    monkeypatch.setattr(torch_mixed, "_least", lambda p: p.part.program.price + (300.0 if attentions > 100 else 0.0))
+    monkeypatch.setattr(torch_programs.Programs, "compile", lambda self, program: names.append(program.name))
+    r = report(attended, torch.randn(64, 64), torch.randn(64, 64) / 8, torch.randn(64), take="cheaper")
+    assert "fused_0" in names and any("inner" in n for n in names) == compiled, names
+    assert any("inner" in p.name for p in r.parts) == compiled
+
+
 def cost(function, *arguments):
     from torch._subclasses import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx
