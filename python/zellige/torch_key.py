@@ -36,6 +36,8 @@ def of(graph_module, inputs, **options) -> str:
         told = lambda x: _told(x, number)  # noqa: B023, E731
         if node.op == "placeholder":
             what = _input(node.meta.get("example_value"), next(given), memories, devices)
+            # torch's mark of a tensor with a fixed address, which CUDA graphs read in place
+            what += str((node.meta.get("tensor_dict") or {}).get("_dynamo_static_input_type", ""))
         elif node.op == "output":
             what = told(node.args)
         elif node.op in ("call_function", "call_method"):
@@ -52,6 +54,9 @@ def function(target) -> str:
     """Returns the name of a function of torch's or Python's that a graph calls. Raises Unknown for other functions."""
     if isinstance(target, torch._ops.OpOverload):
         if target.namespace in _NAMESPACES:
+            return str(target)
+    elif isinstance(target, torch._ops.OpOverloadPacket):
+        if target._qualified_op_name.split("::")[0] in _NAMESPACES:
             return str(target)
     elif isinstance(target, (types.FunctionType, types.BuiltinFunctionType, type)):
         module, name = getattr(target, "__module__", None) or "", target.__name__
@@ -93,7 +98,8 @@ def _input(declared, given, memories, devices) -> str:
             return repr(declared)
         raise Unknown(f"an input that is {type(declared).__name__}")
     x = declared
-    if x.layout != torch.strided or torch.utils._python_dispatch.is_traceable_wrapper_subclass(x) or given is None:
+    ours = all(type(t).__module__.split(".")[0] == "torch" and not torch.utils._python_dispatch.is_traceable_wrapper_subclass(t) for t in (x, given))
+    if x.layout != torch.strided or not ours:
         raise Unknown(f"an input of layout {x.layout} or of a class of its own")
     if x.device.type == "cuda":
         devices.add(x.device.index or 0)

@@ -206,6 +206,23 @@ def test_where_anything_differs_it_is_decided_anew(what):
     assert compiled(function, *arguments, **({"take": "all"} | options))[1].decisions == "from the cache"
 
 
+def test_a_buffer_is_no_input():
+    """It has a fixed address, which CUDA graphs rely on."""
+
+    class Scaled(torch.nn.Module):
+        def __init__(self, g):
+            super().__init__()
+            self.register_buffer("g", g)
+
+        def forward(self, x):
+            return chain(x, 2 * self.g)
+
+    x = torch.ones(4, 16)
+    compiled(Scaled(torch.ones(16)), x)
+    assert compiled(Scaled(torch.zeros(16)), x)[1].decisions == "from the cache"
+    assert compiled(lambda g, x: chain(x, 2 * g), torch.ones(16), x)[1].decisions == "kept"
+
+
 def test_another_version_or_setting_decides_anew(monkeypatch):
     compiled(chain, *chains_inputs())
     assert compiled(chain, *chains_inputs())[1].decisions == "from the cache"
