@@ -9,7 +9,8 @@ described, such as a function of the user's.
 """
 
 import functools
-import os
+import hashlib
+import pathlib
 import sys
 import types
 
@@ -126,11 +127,13 @@ def _settings() -> str:
 
 @functools.cache
 def _versions() -> str:
-    """Returns the versions of torch, of CUDA's libraries and of this package's files. (The library adds its own.)"""
-    folder = os.path.dirname(__file__)
-    files = sorted(f for f in os.listdir(folder) if f.endswith(".py"))
-    stamps = [(f, s.st_size, s.st_mtime_ns) for f in files for s in [os.stat(os.path.join(folder, f))]]
-    return repr((torch.__version__, torch.version.cuda, torch.backends.cudnn.version(), sys.version_info[:3], _native.gpu()[0], stamps))
+    """Returns the versions of torch, of CUDA's libraries and of Python, the GPU's target, and a hash of this package's
+    sources. (The library adds its own version to each key.)"""
+    sources = hashlib.blake2b()
+    for file in sorted(pathlib.Path(__file__).parent.glob("*.py")):
+        sources.update(file.read_bytes())
+    versions = torch.__version__, torch.version.cuda, torch.backends.cudnn.version(), sys.version_info[:3]
+    return repr((versions, _native.gpu()[0], sources.hexdigest()))
 
 
 @functools.cache

@@ -168,6 +168,22 @@ def test_a_module_with_parameters():
     assert again.decisions == "from the cache" and all(i.constant for i in again.parts[0].inputs[1:2]) and same(told, again)
 
 
+@pytest.mark.parametrize("take", ["all", "cheaper"])
+def test_calls_that_are_replayed_from_cuda_graphs(monkeypatch, counted, take):
+    """Also of a graph that is left to torch, and captured as it is."""
+    from test_torch_cudagraphs import MadeUp
+
+    from zellige import torch_capturable, torch_cudagraphs
+
+    monkeypatch.setattr(torch_cudagraphs, "Gpu", MadeUp)
+    monkeypatch.setattr(torch_capturable, "DEVICE", "cpu")
+    MadeUp.captures, module = [], torch.nn.Linear(16, 16)
+    told, again = twice(module if take == "all" else torch.relu, lambda: (torch.ones(8, 16),), cudagraphs=True, take=take)
+    assert told.kept == again.kept == (take == "all") and again.decisions == "from the cache"
+    assert told.captured == again.captured == 1 and [c.replays for c in MadeUp.captures] == [1, 1]
+    assert counted["aot"] == (1 if take == "all" else 2)
+
+
 def test_arguments_unlike_the_declared_run_as_torchs_operators():
     """A part calls torch's operators for what its program refuses."""
     _, told = compiled(lambda x: torch.exp(x) * 2 + 1, torch.ones(4, 8), take="all")
