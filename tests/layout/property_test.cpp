@@ -297,6 +297,47 @@ TEST(Laws, SlicesOfSwizzledLayouts) {
   });
 }
 
+// The same for tiles whose parts and blocks may share bits above the swizzle, at coordinates of any of their modes.
+TEST(Laws, SlicesOfSwizzledTiles) {
+  holds(3000, 3000, 13, [](Random& random, std::string& what) {
+    int const bits = 1 + random.below(3), base = random.below(3), shift = bits + random.below(2);
+    int const run = 1 << base, above = 1 << (base + bits + shift);
+    int const extents[] = {run,       1 << bits,           1 << (shift - bits),
+                           1 << bits, 1 + random.below(5), 1 + random.below(4)};
+    int const strides[] = {1,
+                           run,
+                           run << bits,
+                           run << shift,
+                           above * (1 + random.below(6)),
+                           random.below(4) ? above * (1 + random.below(6)) : run * (1 + random.below(6))};
+    Value l = empty(ValueKind::layout), crd = empty(ValueKind::tuple);
+    std::vector<int> at;
+    for (int m = 0; m < 6; ++m) {
+      l.add(mode(fixed(extents[m]), {fixed(strides[m])}));
+      at.push_back(random.below(2) ? random.below(extents[m]) : -1);
+      crd.add(at.back() < 0 ? underscore() : number(random.number(at.back())));
+    }
+    if (std::count(at.begin(), at.end(), -1) == 0) return true;  // an element, not a slice
+    Value const c = composition(swizzle_value(bits, base, shift), l);
+    Value const both = evaluate(Op::slice_and_offset, "slice_and_offset", {crd, c});
+    what = to_text(c) + to_text(crd) + " = " + to_text(both);
+    Indexer const whole(c), part(both[0]);
+    long long const offset = both[1].root().s.v;
+    long long count = 1;
+    for (int m = 0; m < 6; ++m) count *= at[m] < 0 ? extents[m] : 1;
+    for (long long i = 0; i < count; ++i) {
+      long long full = 0, rest = i, size = 1;
+      for (int m = 0; m < 6; ++m) {
+        long long const here = at[m] < 0 ? rest % extents[m] : at[m];
+        if (at[m] < 0) rest /= extents[m];
+        full += here * size, size *= extents[m];
+      }
+      if (whole(full) != part(i) + offset) return false;
+    }
+    return true;
+  });
+}
+
 // With basis elements for strides a layout is its integer twin in another module: their dot product with any
 // weights is the twin with these weights for strides.
 TEST(Laws, BasisStridesBehaveAsTheirIntegerTwins) {

@@ -48,6 +48,33 @@ TEST(StaticLayout, SwizzledLayoutsAreEvaluatedAfterTheSwizzle) {
   }
 }
 
+// A slice of a tile of 8 rows of 64 elements, repeated by `part` and `block`: at run-time coordinates, of 8 elements of
+// each block. Returns true if its swizzle is resolved into strides, false if it is still applied to each index.
+template <int part, int block>
+bool slice_is_resolved() {
+  auto const l = composition(
+      Swizzle<3, 3, 3>{},
+      Layout<Shape<Shape<_8, _8>, _8, _3, _3>, Stride<Stride<_1, _8>, _64, Int<part>, Int<block>>>{});
+  bool resolved = false;
+  for (int j = 0; j < 8; ++j) {
+    for (int row = 0; row < 8; ++row) {
+      for (int w = 0; w < 3; ++w) {
+        auto const [slice, offset] = slice_and_offset(make_coord(make_coord(_, j), row, w, _), l);
+        for (int i = 0; i < 8; ++i) {
+          for (int b = 0; b < 3; ++b) EXPECT_EQ(slice(i + 8 * b) + offset, l(make_coord(i, j), row, w, b));
+        }
+        resolved = is_layout_v<remove_cvref_t<decltype(slice)>>;
+      }
+    }
+  }
+  return resolved;
+}
+TEST(StaticLayout, CarriesAboveASwizzleLeaveItsSlicesResolved) {
+  EXPECT_TRUE((slice_is_resolved<512, 4096>()));    // no two strides share a bit
+  EXPECT_TRUE((slice_is_resolved<4096, 12288>()));  // 2 * 4096 + 12288 carries above bit 8
+  EXPECT_FALSE((slice_is_resolved<64, 192>()));     // 2 * 64 + 192 carries into bit 8
+}
+
 TEST(StaticLayout, BasisElementsSpanCoordinates) {
   auto const c = 2 * (2 * E<0, 1>{}) + 3 * E<1>{} + 4 * (5 * E<1>{}) + 7 * E<0, 0>{};
   EXPECT_EQ(int(get<0, 0>(c)), 7);

@@ -129,15 +129,19 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, View l, View swizzl
   if (t.failed()) return nothing();
   return composed(moved, number(0), l);
 }
-/// Returns the mask of all bits that are set in some index of the layout. Returns -1 if two modes may set the
-/// same bit, or if the mask is not known.
-ZELLIGE_ALGEBRA constexpr long long bits_used(View l) {
+/// Returns the mask of all bits below the power of two `above` that are set in some index of the layout. Returns -1
+/// if two modes may set the same of these bits, or if the mask is not known. Modes whose stride is a multiple of
+/// `above` set none of them, whatever they carry.
+ZELLIGE_ALGEBRA constexpr long long bits_used(View l, long long above) {
   long long used = 0;
   for (ValueNode const& n : l) {
     if (n.kids >= 0) continue;
-    if (!n.s.is_static() || !n.d.is_static() || n.e != 0 || n.d.v < 0) return -1;
+    if (!n.d.is_static() || n.e != 0 || n.d.v < 0) return -1;
+    if (n.d.v % above == 0) continue;
+    if (!n.s.is_static()) return -1;
     long long hit = 0;
     for (long long i = 1; i < n.s.v && i <= 4096; ++i) hit |= i * n.d.v;
+    hit &= above - 1;
     if (n.s.v > 4097 || (used & hit) != 0) return -1;
     used |= hit;
   }
@@ -160,11 +164,12 @@ struct SomeBits {
   ZELLIGE_ALGEBRA constexpr Num all(Tape& t) const { return t.add(bits, fixed(known)); }
 };
 /// The start index of a slice, split into the swizzle's source bits (`reads`), its target bits (`flips`) and
-/// all other bits (`rest`). Valid if no two terms of the index share a bit (`disjoint`). The split shows the
-/// compiler which bits of which coordinate determine a stride.
+/// all other bits (`rest`). Valid if no two terms of the index share a bit below `above`, which is above all bits of
+/// the swizzle (`disjoint`). The split shows the compiler which bits of which coordinate determine a stride.
 struct SplitStart {
   SomeBits reads;
   SomeBits flips;
+  long long above = 1;
   Num rest = fixed(0);
   long long taken = 0;  // bits that the terms added so far may set
   bool disjoint = true;
@@ -180,9 +185,13 @@ ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long l
     to.moves |= here, to.bits = t.add(to.bits, t.bit_and(index, fixed(here)));
 }
 /// Adds the term c * stride of one mode (`leaf`, with coordinate c) to the start index of a slice, `to`.
-/// Clears to.disjoint if the term may share a bit with the terms added before.
+/// Clears to.disjoint if the term may share a bit below to.above with the terms added before.
 ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNode const& leaf) {
   if (c.is(0) || leaf.s.is(1) || leaf.d.is(0)) return;
+  if (leaf.d.is_static() && leaf.e == 0 && leaf.d.v > 0 && leaf.d.v % to.above == 0) {
+    to.rest = t.add(to.rest, t.mul(c, leaf.d));
+    return;
+  }
   bool const numbers = leaf.s.is_static() && leaf.d.is_static() && leaf.e == 0 && leaf.d.v > 0;
   if (!numbers || count_bits(leaf.s.v) != 1 || count_bits(leaf.d.v) != 1 ||
       (c.is_static() && c.v >= leaf.s.v)) {
@@ -190,7 +199,7 @@ ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNod
     return;
   }
   long long const hit = (leaf.s.v - 1) * leaf.d.v, decide = hit & (to.reads.mask | to.flips.mask);
-  to.disjoint = to.disjoint && (to.taken & hit) == 0;
+  to.disjoint = to.disjoint && (to.taken & hit & (to.above - 1)) == 0;
   to.taken |= hit;
   Num const index = t.mul(c, leaf.d);
   add_bits(t, to.reads, index, hit);
@@ -252,8 +261,10 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   Bits const b = bits_of(swizzle);
   Value const skipped = dice(t, crd, layout);
   if (t.failed()) return nothing();
-  long long const used = bits_used(part), moved = bits_used(skipped);
-  // `from_bits` are the bits that the start may have. If they are unknown, a run-time check ensures that
+  // Carries out of the swizzle's highest bit change neither what it reads nor what it flips.
+  long long const above = 1LL << (b.base + b.bits + (b.shift < 0 ? -b.shift : b.shift));
+  long long const used = bits_used(part, above), moved = bits_used(skipped, above);
+  // `from_bits` are the bits that the start may have below `above`. If they are unknown, a run-time check ensures that
   // start and slice do not carry.
   Tape probe = t;
   Num from = offset_of(probe, crd, layout).root().s;
@@ -270,7 +281,7 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   if (unswizzled_left) {
     // The slice becomes an uncomposed layout with one mode per index bit that the swizzle reads or changes.
     // The strides of these modes depend on the bits that the slice's start has at these positions.
-    SplitStart split{{b.y()}, {b.z()}};
+    SplitStart split{{b.y()}, {b.z()}, above};
     split.disjoint = at_0;
     Tape terms = t;
     add_terms(terms, split, crd, layout);
