@@ -87,6 +87,25 @@ TEST(Copy, VectorsAreAsWideAsBothLayoutsAllow) {
   EXPECT_EQ((bits_of<Layout<Shape<_6, _5>, Stride<_1, _6>>, Layout<Shape<_6, _5>, Stride<_1, _8>>>), 64);
   EXPECT_EQ((bits_of<Layout<Shape<_3, _5>, Stride<_1, _4>>, Layout<Shape<_3, _5>, Stride<_1, _4>>>), 0);
 }
+// A tree of 13 nodes, with three run-time strides and one of Step, as a thread's part of a swizzled tile has it.
+template <class Step>
+using Part = Layout<Shape<Shape<_1, Shape<_2, _2, _2>>, _2, Shape<Shape<_2, _2>, _2>>,
+                    Stride<Stride<_0, Stride<_1, _16, int>>, Step, Stride<Stride<int, int>, _256>>>;
+TEST(Copy, LayoutsOfManyModesAreCopiedByVectors) {
+  using Registers =
+      Layout<Shape<Shape<_1, Shape<_4, _2>>, _2, _8>, Stride<Stride<_0, Stride<_1, _8>>, _4, _16>>;
+  EXPECT_EQ((bits_of<Registers, Part<_512>>), 64);
+  EXPECT_EQ((bits_of<Registers, Part<Int<511>>>), 0);
+  Part<_512> const part(make_shape(make_shape(_1{}, make_shape(_2{}, _2{}, _2{})), _2{},
+                                   make_shape(make_shape(_2{}, _2{}), _2{})),
+                        make_stride(make_stride(_0{}, make_stride(_1{}, _16{}, 32)), _512{},
+                                    make_stride(make_stride(4, 8), _256{})));
+  check(Vectors<128>{}, Registers{}, part);
+  Memory<float> const from(0);
+  Memory<float> to(0);
+  auto odd = make_tensor(&to.data[1], part);
+  EXPECT_THROW(copy_aligned(make_tensor(&from.data[0], Registers{}), odd), LayoutError);
+}
 // copy without a policy vectorises only static layouts, and checks the address first.
 TEST(Copy, AddressesThatAreNotAlignedAreCopiedAllTheSame) {
   Memory<float> const src(7);

@@ -89,6 +89,19 @@ template <class P>
 struct room {
   static constexpr Room value = room_of(P::value);
 };
+template <Room size, auto op, class... T>
+struct plan_of_size : plan<op, T...> {};
+template <auto op, class... T>
+struct plan_of_size<Room::big, op, T...> : big_plan<op, T...> {};
+template <auto op, class... T>
+struct plan_of_size<Room::huge, op, T...> : huge_plan<op, T...> {};
+/// The smallest plan of operation op with enough capacity, for queries that read its nodes and expressions. `fits` is
+/// false if even huge_plan has dropped some of them.
+template <auto op, class... T>
+struct fitting_plan : plan_of_size<room<plan<op, T...>>::value, op, T...> {
+  static constexpr bool fits =
+      fitting_plan::value.node_count <= 400 && fitting_plan::value.step_count <= 1000;
+};
 /// Returns the index, in the nodes of p, of the i-th child of node number `node`.
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr int child_of(Planned<n, m> const& p, int node, int i) {

@@ -33,11 +33,12 @@ ZELLIGE_ALGEBRA consteval long long walk_size() {
   if constexpr (!is_static_v<L>) {
     return 0;
   } else {
-    constexpr auto const& p = plan<Op::right_inverse, L>::value;
-    if (p.refusal || p.nodes[0].kind != ValueKind::layout) return 0;
+    using P = fitting_plan<Op::right_inverse, L>;
+    constexpr auto const& p = P::value;
+    if (p.refusal || !P::fits || p.nodes[0].kind != ValueKind::layout) return 0;
     long long n = 1;
-    for (int i = 0; i < p.node_count && i < 12; ++i) n *= p.nodes[i].kids < 0 ? p.nodes[i].s.v : 1;
-    return p.node_count <= 12 ? n : 0;
+    for (int i = 0; i < p.node_count; ++i) n *= p.nodes[i].kids < 0 ? p.nodes[i].s.v : 1;
+    return n;
   }
 }
 /// Returns a score of how much accesses to a tensor X slow down if they do not follow its memory order: 4 if

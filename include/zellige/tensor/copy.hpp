@@ -68,15 +68,21 @@ struct alignas(16) ZELLIGE_MAY_ALIAS chunk<16> {
 };
 #undef ZELLIGE_MAY_ALIAS
 
+/// Returns true if one of the expressions of plan p is a run-time check.
+template <int n, int m>
+ZELLIGE_ALGEBRA constexpr bool checks(Planned<n, m> const& p) {
+  for (int i = 0; i < p.step_count; ++i) {
+    if (p.steps[i].op == Arith::check) return true;
+  }
+  return false;
+}
 // The static result of a query of the algebra, or 1 if it is refused or needs a run-time check.
-template <class P>
+template <auto op, class... T>
 struct settled {
+  using P = fitting_plan<op, T...>;
   ZELLIGE_ALGEBRA static consteval bool ask() {
-    if (P::value.refusal || P::value.node_count != 1) return false;
-    for (int i = 0; i < P::value.step_count && i < 8; ++i) {
-      if (P::value.steps[i].op == Arith::check) return false;
-    }
-    return P::value.step_count <= 8 && P::value.nodes[0].s.is_static();
+    if (P::value.refusal || P::value.node_count != 1 || !P::fits) return false;
+    return !checks(P::value) && P::value.nodes[0].s.is_static();
   }
   ZELLIGE_ALGEBRA static consteval int number() { return ask() ? int(P::value.nodes[0].s.v) : 1; }
 };
@@ -96,11 +102,9 @@ struct max_elements<swizzle_ptr<Swizzle<B, M, S>, It>> {
 /// copy_vectors checks run-time strides. Returns false if the recast itself would need a run-time check.
 template <class L, int n>
 ZELLIGE_ALGEBRA consteval bool splits() {
-  constexpr auto const& p = plan<Op::upcast, L, Int<n>>::value;
-  if (p.refusal || p.node_count > 12 || p.step_count > 8) return false;
-  for (int i = 0; i < p.step_count; ++i) {
-    if (p.steps[i].op == Arith::check) return false;
-  }
+  using P = fitting_plan<Op::upcast, L, Int<n>>;
+  constexpr auto const& p = P::value;
+  if (p.refusal || !P::fits || checks(p)) return false;
   if (!is_static_v<L>) return true;  // copy_vectors checks run-time numbers
   long long count = n;
   for (int i = 0; i < p.node_count; ++i) {
@@ -123,9 +127,9 @@ ZELLIGE_ALGEBRA consteval int widest() {
 /// contiguity and alignment of their layouts; 0 if only single elements can be copied.
 template <int max_bits, class A, class B>
 ZELLIGE_ALGEBRA consteval int common_bits() {
-  int n = settled<plan<Op::max_common_vector, typename A::layout_type, typename B::layout_type>>::number();
-  if (n > 1) n = gcd_int(n, settled<plan<Op::max_alignment, typename A::layout_type>>::number());
-  if (n > 1) n = gcd_int(n, settled<plan<Op::max_alignment, typename B::layout_type>>::number());
+  int n = settled<Op::max_common_vector, typename A::layout_type, typename B::layout_type>::number();
+  if (n > 1) n = gcd_int(n, settled<Op::max_alignment, typename A::layout_type>::number());
+  if (n > 1) n = gcd_int(n, settled<Op::max_alignment, typename B::layout_type>::number());
   n = gcd_int(n, max_elements<typename A::iterator>::value);
   n = gcd_int(n, max_elements<typename B::iterator>::value);
   int const each = sizeof_bits_v<typename A::value_type>, bits = gcd_int(n * each, max_bits);

@@ -20,7 +20,7 @@ ZELLIGE_HOST_DEVICE inline void prefetch_line([[maybe_unused]] P const* p) {
 template <int fetch_bytes, class X>
 ZELLIGE_ALGEBRA consteval int elements_of_a_fetch() {
   using L = typename X::layout_type;
-  int const run = settled<plan<Op::max_common_vector, L, L>>::number();
+  int const run = settled<Op::max_common_vector, L, L>::number();
   return gcd_int(run, fetch_bytes * 8 / sizeof_bits_v<typename X::value_type>);
 }
 }  // namespace detail
