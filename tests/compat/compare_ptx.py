@@ -2,8 +2,10 @@
 """Compiles CuTe's GPU unit tests with CuTe's headers and with ours, and compares the PTX. On demand, with nvcc and gtest:
 
     tests/compat/compare_ptx.py CUTLASS --work DIR [--units hopper/stsm ampere/ldsm ...] [--arch 90a]
+    tests/compat/compare_ptx.py --built NAME CUTE OURS [--built ...]
 
-CUTLASS is a checkout with include/, tools/ and test/unit. Per unit: how often each kind of instruction stands in the
+The second form compares what was built elsewhere: folders with the PTX (nvcc -keep), `log` (what ptxas -v says) and
+`time` (user and system seconds, peak KiB). CUTLASS is a checkout with include/, tools/ and test/unit. Per unit: how often each kind of instruction stands in the
 PTX, with CuTe and ours where they differ; the registers and spilled bytes of all kernels together, and of how many
 kernels they differ by more than 2%; CPU seconds and peak memory of nvcc, for host and device. What DIR already has is
 not compiled again.
@@ -64,33 +66,45 @@ def both(a, b):
     return str(a) if a == b else f"{a} / {b}"
 
 
+def row(unit, folders, arch):
+    """The table's row of a unit that was built into two folders, with CuTe's headers and with ours."""
+    theirs, mine = (counts(f, arch) for f in folders)
+    (registers, spilled), (our_registers, our_spilled) = (kernels(f) for f in folders)
+    apart = sum(abs(x - y) > 0.02 * x for x, y in zip(registers, our_registers)) if len(registers) == len(our_registers) \
+        else f"{len(registers)} and {len(our_registers)} kernels"
+    cost = [list(map(float, (f / "time").read_text().split())) for f in folders]
+    cells = [both(theirs[k], mine[k]) for k in KINDS]
+    cells += [both(sum(registers), sum(our_registers)), f"{apart} of {len(registers)}", both(spilled, our_spilled)]
+    cells += [f"{cost[0][0] + cost[0][1]:.1f} / {cost[1][0] + cost[1][1]:.1f}",
+              f"{cost[0][2] / 1e3:.0f} / {cost[1][2] / 1e3:.0f}"]
+    return f"| `{unit}` | {' | '.join(cells)} |"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cutlass", type=pathlib.Path)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("cutlass", type=pathlib.Path, nargs="?")
+    parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--units", nargs="*")
     parser.add_argument("--arch", default="90a")
+    parser.add_argument("--built", nargs=3, action="append", default=[], metavar=("NAME", "CUTE", "OURS"))
     a = parser.parse_args()
-    tests = a.cutlass / "test/unit/cute"
-    units = a.units or sorted(str(p.relative_to(tests).with_suffix("")) for p in tests.rglob("*.cu"))
+    if not a.built and not (a.cutlass and a.work):
+        parser.error("name a checkout of CUTLASS and --work, or --built")
     print(f"| unit | {' | '.join(KINDS)} | registers | kernels that differ | spilled | seconds | MB |")
     print("|---" * (len(KINDS) + 6) + "|")
+    for name, *folders in a.built:
+        print(row(name, [pathlib.Path(f) for f in folders], a.arch), flush=True)
+    if not a.cutlass:
+        return
+    tests = a.cutlass / "test/unit/cute"
+    units = a.units or sorted(str(p.relative_to(tests).with_suffix("")) for p in tests.rglob("*.cu"))
     for unit in units:
         folders = [a.work / f"{unit.replace('/', '_')}_{which}" for which in ("cute", "ours")]
         built = [compile_unit(a.cutlass, unit, which, a.arch, f) for which, f in zip(("cute", "ours"), folders)]
-        if not all(built):
+        if all(built):
+            print(row(unit, folders, a.arch), flush=True)
+        else:
             print(f"| `{unit}` | does not build with {' and '.join(w for w, b in zip(('CuTe', 'ours'), built) if not b)} |")
-            continue
-        theirs, mine = (counts(f, a.arch) for f in folders)
-        (registers, spilled), (our_registers, our_spilled) = (kernels(f) for f in folders)
-        apart = sum(abs(x - y) > 0.02 * x for x, y in zip(registers, our_registers)) if len(registers) == len(our_registers) \
-            else f"{len(registers)} and {len(our_registers)} kernels"
-        cost = [list(map(float, (f / "time").read_text().split())) for f in folders]
-        cells = [both(theirs[k], mine[k]) for k in KINDS]
-        cells += [both(sum(registers), sum(our_registers)), f"{apart} of {len(registers)}", both(spilled, our_spilled)]
-        cells += [f"{cost[0][0] + cost[0][1]:.1f} / {cost[1][0] + cost[1][1]:.1f}",
-                  f"{cost[0][2] / 1e3:.0f} / {cost[1][2] / 1e3:.0f}"]
-        print(f"| `{unit}` | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

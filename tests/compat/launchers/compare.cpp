@@ -1,6 +1,7 @@
 // Runs the same attention by two launchers on the same random inputs: compares every bit of what they write, holds some
-// rows against a sum in double, and times them alternately, medians of nine rounds or of ROUNDS. One line a
-// call.
+// rows against a sum in double, and times them alternately, medians of nine rounds or of ROUNDS. Prints a line of JSON per
+// launcher: the unit, the headers it was built with, a hash of all that it wrote, its time, and what was compared.
+// Exits with 2 if a bit differs or a result was not written.
 //
 //   g++ -std=c++20 -O2 compare.cpp -I /usr/local/cuda/include -lcudart_static -ldl -lrt -lpthread
 //   compare NAME CUTES.so OURS.so (half|bfloat) (attention|latent|latent_halves) BATCH HEADS ROWS COLUMNS DEPTH CAUSAL [ROUNDS]
@@ -207,10 +208,17 @@ int main(int argc, char** argv) {
     if (!ours_first) ours.push_back(milliseconds(launches[1], a, times));
   }
   bool const wrong = different || untouched;
-  std::printf("%s | %s | hash %016llx | %zu bytes differ, %zu untouched | off by %.4g | ", argv[1],
-              wrong ? "DIFFERS" : "equal", (unsigned long long)hash(written[1]), different, untouched, off);
-  std::printf("CuTe %.5f ms, least %.5f | ours %.5f ms, least %.5f | %.4f | %d rounds of %d, %s\n",
-              median(cutes), minimum(cutes), median(ours), minimum(ours), median(ours) / median(cutes),
-              rounds, times, device.name);
+  float const ratio = median(ours) / median(cutes);
+  for (int i = 0; i < 2; ++i) {
+    auto const& times_of = i ? ours : cutes;
+    std::printf(R"({"unit": "%s", "headers": "%s", "hash": "%016llx", "us": %.3f, "least_us": %.3f, )",
+                argv[1], i ? "ours" : "cute", (unsigned long long)hash(written[i]), 1e3 * median(times_of),
+                1e3 * minimum(times_of));
+    std::printf(R"("bytes": %zu, "different": %zu, "untouched": %zu, "off": %.4g, )", written[i].size(),
+                different, untouched, off);
+    std::printf(R"("ratio": %.4f, "rounds": %d, "launches": %d, "device": "%s"})"
+                "\n",
+                ratio, rounds, times, device.name);
+  }
   return wrong ? 2 : 0;
 }

@@ -1,4 +1,4 @@
-// FlashAttention 2's forward kernel, depth 128, even sizes, as its own dispatch launches it on SM80 and SM90.
+// FlashAttention 2's forward kernel, depth 64 or 128 (DEPTH), even sizes, as its own dispatch launches it on SM80 and SM90.
 //
 //   nvcc -std=c++20 -O3 -arch=sm_80 --expt-relaxed-constexpr --expt-extended-lambda --use_fast_math -DNDEBUG
 //        -DELEMENT=half_t -DCAUSAL=0 -shared -Xcompiler -fPIC,-fvisibility=hidden,-fno-gnu-unique -cudart static
@@ -9,8 +9,14 @@
 #include "flash_fwd_launch_template.h"
 #include "launch.hpp"
 
+#ifndef DEPTH
+#define DEPTH 128
+#endif
+
 extern "C" __attribute__((visibility("default"))) int launch(Attention const& a) {
-  using Traits = Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, cutlass::ELEMENT>;
+  // The tiles of 128 rows and so many columns that FlashAttention 2 takes at this depth.
+  constexpr int Columns = DEPTH == 64 ? 128 : 64;
+  using Traits = Flash_fwd_kernel_traits<DEPTH, 128, Columns, 4, false, false, cutlass::ELEMENT>;
   flash::Flash_fwd_params p = {};
   p.q_ptr = a.q, p.k_ptr = a.k, p.v_ptr = a.v, p.o_ptr = a.out, p.softmax_lse_ptr = a.lse;
   p.q_head_stride = p.k_head_stride = p.v_head_stride = p.o_head_stride = a.depth;
@@ -26,7 +32,7 @@ extern "C" __attribute__((visibility("default"))) int launch(Attention const& a)
   p.window_size_left = -1, p.window_size_right = CAUSAL ? 0 : -1, p.is_causal = CAUSAL;
   p.is_seqlens_k_cumulative = true, p.num_splits = 1;
 
-  if (a.causal != bool(CAUSAL) || a.rows % Traits::kBlockM || a.columns % Traits::kBlockN || a.depth != 128)
+  if (a.causal != bool(CAUSAL) || a.rows % Traits::kBlockM || a.columns % Traits::kBlockN || a.depth != DEPTH)
     return 1;
   auto kernel = &flash::flash_fwd_kernel<Traits, false, CAUSAL, false, false, true, true, false, false>;
   int const bytes = Traits::kSmemSize;

@@ -1,4 +1,4 @@
-// FlashAttention 3's forward kernel for SM90, depth 128, as its own launcher runs it.
+// FlashAttention 3's forward kernel for SM90, depth 64 or 128 (DEPTH), as its own launcher runs it.
 //
 //   nvcc -std=c++20 -O3 -arch=sm_90a --expt-relaxed-constexpr --expt-extended-lambda --use_fast_math -DNDEBUG
 //        -DCUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED -DCUTLASS_ENABLE_GDC_FOR_SM90
@@ -6,6 +6,10 @@
 //        (-I compat -I include | nothing) -I <cutlass>/include -I <flash-attention>/hopper flash_attention_3.cu
 #include "flash_fwd_launch_template.h"
 #include "launch.hpp"
+
+#ifndef DEPTH
+#define DEPTH 128
+#endif
 
 void prepare_varlen_num_blocks(Flash_fwd_params&, cudaStream_t, bool, int, int, bool) {
 }  // for sizes that differ by row
@@ -30,10 +34,11 @@ extern "C" __attribute__((visibility("default"))) int launch(Attention const& a)
   p.num_splits = 1, p.arch = 90, p.num_sm = a.multiprocessors;
   p.tile_count_semaphore = static_cast<int*>(a.scratch);
 
-  constexpr int Cluster = CAUSAL ? 1 : 2;
-  if (a.causal != bool(CAUSAL) || a.rows % 256 || a.depth != 128) return 1;
+  constexpr int Cluster =
+      CAUSAL || DEPTH < 128 ? 1 : 2;  // FlashAttention 3's choice for an even number of tiles
+  if (a.causal != bool(CAUSAL) || a.rows % 256 || a.depth != DEPTH) return 1;
   if (cudaError_t e = cudaMemsetAsync(a.scratch, 0, sizeof(int))) return e;
-  run_flash_fwd<90, 128, 128, Cluster, Element, Element, CAUSAL, false, false, false, false, false, false,
+  run_flash_fwd<90, DEPTH, DEPTH, Cluster, Element, Element, CAUSAL, false, false, false, false, false, false,
                 false, false, false>(p, 0);
   return cudaGetLastError();
 }
