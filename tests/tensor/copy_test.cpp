@@ -18,6 +18,11 @@ struct Memory {
   explicit Memory(int from) {
     for (int i = 0; i < N; ++i) data[i] = T(from + i);
   }
+  std::vector<unsigned char> bytes() const {
+    std::vector<unsigned char> all(sizeof data);
+    std::memcpy(all.data(), data, sizeof data);
+    return all;
+  }
 };
 
 template <class F, class SL, class DL>
@@ -29,7 +34,7 @@ void check(F copy_with, SL const& sl, DL const& dl) {
   auto w = make_tensor(&want.data[64], dl);
   for (int i = 0; i < int(size(sl)); ++i) w(i) = s(i);
   copy_with(s, d);
-  EXPECT_EQ(std::memcmp(dst.data, want.data, sizeof dst.data), 0);  // and nothing after it
+  EXPECT_EQ(dst.bytes(), want.bytes());  // and nothing after it
 }
 struct Simple {
   template <class S, class D>
@@ -211,7 +216,7 @@ void check_together(S const& sl, D const& dl) {
   std::memset((void*)want.data, 0x5a, sizeof want.data);
   for (int i = 0; i < int(size(sl)); ++i) w(i) = s(i);
   for (int t = 0; t < threads; ++t) cooperative_copy<threads, bits>(unsigned(t), s, d);
-  EXPECT_EQ(std::memcmp(dst.data, want.data, sizeof dst.data), 0);
+  EXPECT_EQ(dst.bytes(), want.bytes());
 }
 template <int threads, int bits>
 void check_pairs() {
@@ -242,7 +247,7 @@ TEST(CooperativeCopy, ThroughASwizzledPointer) {
   auto w = make_tensor(make_smem_ptr(&b.data[0], Swizzle<3, 4, 3>{}), L{});
   for (int i = 0; i < 256; ++i) w(i) = s(i);
   for (int t = 0; t < 32; ++t) cooperative_copy<32, 128>(unsigned(t), s, d);
-  EXPECT_EQ(std::memcmp(a.data, b.data, sizeof a.data), 0);
+  EXPECT_EQ(a.bytes(), b.bytes());
   EXPECT_EQ(int(&d(1, 0) - &a.data[0]), 36);  // row 1's first 16 bytes lie second
   auto const free = as_position_independent_swizzle_tensor(d);
   for (int i = 0; i < 256; ++i) EXPECT_EQ(&free(i), &d(i));
@@ -309,8 +314,8 @@ TEST(CooperativeGemm, IsTheProduct) {
       for (int m = 0; m < 3; ++m) {
         for (int n = 0; n < 5; ++n) {
           int sum = 0;
-          for (int k = 0; k < 4; ++k) sum += a[std::size_t(m + 3 * k)] * -b[std::size_t(n + 5 * k)];
-          want[std::size_t(m + 3 * n)] = 2 * sum + beta * c[std::size_t(m + 3 * n)] + 1;
+          for (int k = 0; k < 4; ++k) sum += a.data()[m + 3 * k] * -b.data()[n + 5 * k];
+          want.data()[m + 3 * n] = 2 * sum + beta * c.data()[m + 3 * n] + 1;
         }
       }
       auto tc = make_tensor(c.data(), Shape<_3, _5>{});
