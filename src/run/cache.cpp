@@ -148,7 +148,7 @@ fs::path Cache::adopt(const Key& key, std::string_view suffix, const fs::path& f
   return at;
 }
 
-std::vector<Cache::Entry> Cache::entries() const {
+std::vector<Cache::Entry> Cache::entries(std::string_view extension) const {
   const auto is_hex = [](const std::string& s) {
     return s.find_first_not_of("0123456789abcdef") == std::string::npos;
   };
@@ -161,6 +161,7 @@ std::vector<Cache::Entry> Cache::entries() const {
     if (name.size() != 2 || !is_hex(name) || !two.is_directory(error)) continue;
     for (const auto& file : fs::directory_iterator(two.path(), error)) {
       if (!file.is_regular_file(error)) continue;
+      if (!extension.empty() && file.path().extension() != extension) continue;
       const std::uintmax_t bytes = file.file_size(error);
       // an error means that another process has deleted the file
       if (!error) found.push_back({file.path(), bytes});
@@ -194,10 +195,10 @@ void Cache::trim(std::string_view suffix, std::uintmax_t most) const {
   };
   std::vector<Aged> own;
   std::error_code gone;  // another process has deleted the file
-  for (Entry& e : entries())
-    if (e.file.extension() == "." + std::string(suffix))
-      if (const auto written = fs::last_write_time(e.file, gone); !gone)
-        own.push_back({written, std::move(e)});
+  for (Entry& e : entries("." + std::string(suffix))) {
+    const auto written = fs::last_write_time(e.file, gone);
+    if (!gone) own.push_back({written, std::move(e)});
+  }
   std::ranges::sort(own, std::ranges::greater{}, &Aged::written);
   std::uintmax_t all = 0;
   for (const Aged& a : own)

@@ -65,7 +65,7 @@ class Cache {
     std::uintmax_t bytes = 0;
   };
   /// Returns all cache entries, the largest first; empty if the folder does not exist.
-  std::vector<Entry> entries() const;
+  std::vector<Entry> entries() const { return entries(""); }
   /// Deletes all cache entries and the leftovers of interrupted runs. Keeps the record of files that Zellige
   /// wrote elsewhere (run/written.hpp). Returns the cache's folder with the number of deleted bytes.
   Entry clear() const;
@@ -78,6 +78,8 @@ class Cache {
   std::filesystem::path folder(const std::filesystem::path& below_root) const;
 
  private:
+  /// Returns the entries whose file has this extension, such as ".cubin"; all entries if it is "".
+  std::vector<Entry> entries(std::string_view extension) const;
   std::filesystem::path place(const Key&, std::string_view suffix) const;
 
   std::filesystem::path root_;
