@@ -4,7 +4,6 @@ results. It is missed where anything differs, and where the entry on disk is dam
 import json
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -343,11 +342,13 @@ def test_a_decision_that_the_time_ended_is_not_kept(folder, monkeypatch):
 
 
 def test_ctrl_c_leaves_nothing(folder, monkeypatch):
-    monkeypatch.setattr(torch_take.Taking, "_planned", lambda *_: signal.raise_signal(signal.SIGINT))
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(torch_take.Taking, "_planned", interrupted)
     with pytest.raises(KeyboardInterrupt):
         compiled(layer, *layers_inputs())
     assert entries(folder, "decisions") == [] and list(folder.glob("scratch/*")) == []
-    monkeypatch.undo()
 
 
 PROCESS = """
