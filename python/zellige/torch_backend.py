@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 
-from . import aten, aten_schema, aten_declared, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_cudagraphs, torch_decisions, torch_layout, torch_masks, torch_own, torch_parts, torch_sdpa, torch_sizes, torch_speculation, torch_spelled, torch_take
+from . import aten, aten_schema, aten_declared, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_cudagraphs, torch_decisions, torch_key, torch_layout, torch_masks, torch_own, torch_parts, torch_sdpa, torch_sizes, torch_speculation, torch_spelled, torch_take
 from ._native import Error, Fault
 from .aten_schema import Left
 from .torch_decompositions import decompositions
@@ -280,6 +280,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     weights = set(range(own)) | {own + i for i, x in enumerate(example_inputs) if isinstance(x, torch.nn.Parameter)}
 
     def compiler(module, inputs):
+        torch_key.mark(module)
         placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
         before = torch_costs.of_torch(module.graph.nodes)
         torch_sizes.fix(module.graph, aten.OPERATORS)
@@ -300,6 +301,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     def as_it_is(module, inputs):
         """Compiles a graph without programs: returns a function that runs torch's kernels only, and whose calls are
         replayed from CUDA graphs."""
+        torch_key.mark(module)
         torch_constants.fold(module)
 
         def made(asked):
@@ -325,30 +327,36 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         report.uncaptured = torch_capturable.why_not(module.graph, static, _names(graph_module, module, own)) or ""
         return made(False) if report.uncaptured else torch_cudagraphs.Replayed(made(True), module.graph, static, report)
 
-    def traced(compiler, decomposed):
+    def traced(compiler, decomposed, keep=True):
         """Traces the graph by AOT, and returns what dynamo calls: the function that `compiler` makes of the graph, or
-        AOT's wrapper around it. `decomposed`: operators are decomposed."""
+        AOT's wrapper around it. `decomposed`: operators are decomposed. `keep`: the function may be kept on disk."""
         guards = torch_call.guards()
         with _KeptWhole():
             table = decompositions() if decomposed else {}
             made = aot_module_simplified(graph_module, example_inputs, fw_compiler=compiler, decompositions=table, keep_inference_input_mutations=True)
         function, module, metadata = compiled
         alone = torch_call.is_alone(module, metadata, example_inputs)
-        if found is None and (report.kept or not decomposed):
+        if keep and (report.kept or not decomposed):
             # guards of AOT's are made by AOT, in each process
             decisions.keep(report, alone and torch_call.guards() == guards, decomposed, function, module)
         return torch_call.alone(function) if alone else made
 
-    if found is not None:
+    def again(module, inputs):
+        """Returns the function that was found, if AOT has traced the graph of which it was made."""
+        torch_key.mark(module)
+        found.same = module.meta[torch_key.TRACED] == found.traced
+        return recorded(module, found.function)
+
+    if found is not None and (found.function is None or found.alone):
         torch_decisions.told(report, found, options.start)
-        if found.function is None:
-            return torch_call.forward(graph_module)
-        if found.alone:
-            return torch_call.alone(found.function)
+        return torch_call.forward(graph_module) if found.function is None else torch_call.alone(found.function)
+    if found is not None:
         begun = time.monotonic()
-        made = traced(lambda module, inputs: recorded(module, found.function), found.decomposed)
-        report.seconds["tracing"] = time.monotonic() - begun
-        return made
+        made = traced(again, found.decomposed, keep=False)
+        if found.same:
+            torch_decisions.told(report, found, options.start + time.monotonic() - begun)
+            report.seconds["tracing"] = time.monotonic() - begun
+            return made
     made = traced(compiler, True)
     if report.kept:
         return made

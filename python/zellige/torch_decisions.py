@@ -6,7 +6,8 @@
 
 What is kept is the function that was made of the graph: its Python source with the calls of torch's kernels and of
 programs, the graph of each program, and how constants are computed. So neither torch's AOT nor a pass of this package runs
-again, nothing is planned (the library keeps the programs themselves), and nothing is measured. The entry's key is the
+again, nothing is planned (the library keeps the programs themselves), and nothing is measured. AOT traces the graph again
+only if its wrappers are needed, or if an operator of another library may have changed; its graph has to be the same. The entry's key is the
 graph as dynamo traced it (torch_key.py). An entry that is damaged or cannot be read counts as missing.
 
 The folder, its size and its protection are those of the library's cache; `zellige cache` lists and clears it. Like a
@@ -42,6 +43,8 @@ class Found:
     inputs: int  # number of the function's inputs
     report: dict  # fields of the report
     parts: list  # the programs, as in the report
+    traced: str = ""  # the graph as AOT traced it, where AOT traces it again (torch_key.mark)
+    same: bool = False  # AOT has traced an equal graph in this process
     seconds: float = 0.0  # in which the programs were loaded
 
 
@@ -54,7 +57,8 @@ class Decisions:
         self._options = options
         if options.cache:
             try:
-                self._key, self.why = torch_key.of(graph_module, inputs, take=options.take, cudagraphs=options.cudagraphs), ""
+                self._key, self._sure = torch_key.of(graph_module, inputs, take=options.take, cudagraphs=options.cudagraphs)
+                self.why = ""
             except Unknown as why:
                 self.why = f"it has {why}"
 
@@ -76,7 +80,7 @@ class Decisions:
             self.why = self.why or "the planning time ended before everything was planned"
         if not self.why:
             try:
-                _native.keep(self._key, json.dumps(_written(report, alone, decomposed, function, module)))
+                _native.keep(self._key, json.dumps(_written(report, alone and self._sure, decomposed, function, module)))
             except (Unknown, Error) as why:
                 self.why = f"it has {why}"
         report.decisions = f"not kept: {self.why}" if self.why else "kept"
@@ -96,6 +100,7 @@ def _written(report, alone, decomposed, function, module) -> dict:
     constants, owner = module.meta.get(torch_constants.MADE, (None, None))
     replayed = isinstance(function, torch_cudagraphs.Replayed)
     return entry | {
+        "traced": module.meta[torch_key.TRACED],
         "function": torch_written.written(module.graph, lambda x: number.get(id(x))),
         "inputs": len(module.graph.find_nodes(op="placeholder")),
         "parts": [p.written() for p in parts.values()],
@@ -111,6 +116,7 @@ def _made(entry, report) -> Found:
     found = Found(None, entry["alone"], entry["decomposed"], entry.get("inputs", 0), entry["report"], [])
     if "function" not in entry:
         return found
+    found.traced = entry["traced"]
     parts, begun_at = [Part.again(p) for p in entry["parts"]], time.monotonic()
     for device in {p.device for p in parts}:
         with Programs(device) as programs:
@@ -121,7 +127,7 @@ def _made(entry, report) -> Found:
     found.seconds, own = time.monotonic() - begun_at, {}
     if entry["constants"] is not None:
         literals = {name: torch_written.tensor_made(t) for name, t in entry["literals"].items()}
-        with _disable_current_modes(), torch.no_grad():
+        with _disable_current_modes(), torch.no_grad(), torch._C._DisableAutocast():
             own = torch_constants.named(torch_written.made(entry["constants"], (), literals)())
     if set(entry["function"]["own"]) - own.keys():
         raise Unknown("a constant that is not computed")

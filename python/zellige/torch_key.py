@@ -1,11 +1,14 @@
 """Describes a graph that dynamo traced as a text: the key of what the backend decided on it (torch_decisions.py).
 
-    text = of(graph_module, inputs, take="cheaper", cudagraphs=False)
+    text, sure = of(graph_module, inputs, take="cheaper", cudagraphs=False)
 
 Graphs with equal texts are compiled in the same way: the text has each operator with its arguments, the inputs' dtypes,
 shapes, strides and devices, which inputs share memory, torch's settings, the GPU, and the versions of torch and of this
 package. It has no names, so that it is the same in each process. Raises Unknown for a graph of which something cannot be
-described, such as a function of the user's.
+described, such as a function of the user's. An operator of another library has a name, but may have changed since. Then
+`sure` is false, and AOT's graph has to be compared, too:
+
+    mark(module)      module.meta[TRACED] = a hash of the graph, with the declared result of each node
 """
 
 import functools
@@ -21,6 +24,7 @@ from . import _native, torch_sdpa, torch_sizes
 # modules whose functions are those of torch's version, or of Python's
 _MODULES = ("torch", "_operator", "operator", "math", "builtins")
 _NAMESPACES = ("aten", "prims", "prim", "zellige")
+_OTHERS = "operator of another library: "
 _PLAIN = (int, float, bool, str, complex, type(None), type(Ellipsis), torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
@@ -28,9 +32,29 @@ class Unknown(Exception):
     """Raised for what cannot be described; the message says what that is."""
 
 
-def of(graph_module, inputs, **options) -> str:
-    """Returns the description of a graph for its inputs and the backend's `options`."""
-    lines = [repr(sorted(options.items())), _versions(), _settings()]
+TRACED = "zellige: the graph as traced"  # key in a module's meta
+
+
+def mark(module) -> None:
+    """Stores a hash of a module's graph, as AOT has traced it, in the module's meta."""
+    number = {n: f"%{i}" for i, n in enumerate(module.graph.nodes)}
+    text = hashlib.blake2b()
+    for n in module.graph.nodes:
+        args = torch.fx.map_arg((n.args, n.kwargs), number.__getitem__)
+        text.update(f"{n.op} {'' if n.op == 'placeholder' else n.target} {args} {_declared(n.meta.get('val'))}\n".encode())
+    module.meta[TRACED] = text.hexdigest()
+
+
+def _declared(value):
+    if isinstance(value, torch.Tensor):
+        return tuple(value.shape), value.stride() if value.layout == torch.strided else value.layout, value.dtype, value.device
+    return [*map(_declared, value)] if isinstance(value, (tuple, list)) else value
+
+
+def of(graph_module, inputs, **options) -> tuple:
+    """Returns (the description of a graph for its inputs and the backend's `options`, whether only equal graphs have
+    it)."""
+    lines, sure = [repr(sorted(options.items())), _versions(), _settings()], True
     number, memories, devices = {}, {}, set()
     given = iter(inputs)
     for node in graph_module.graph.nodes:
@@ -43,23 +67,21 @@ def of(graph_module, inputs, **options) -> str:
             what = told(node.args)
         elif node.op in ("call_function", "call_method"):
             target = node.target if node.op == "call_method" else function(node.target)
+            sure = sure and not target.startswith(_OTHERS)
             what = f"{target}{told(node.args)}{told(node.kwargs)}"
         else:  # a constant of the graph, or a module
             raise Unknown(f"{node.op} {node.target}")
         number[node] = len(number)
         lines.append(f"{node.op} {what}")
-    return "\n".join(lines + [_gpu(d) for d in sorted(devices)])
+    return "\n".join(lines + [_gpu(d) for d in sorted(devices)]), sure
 
 
 def function(target) -> str:
-    """Returns the name of a function of torch's or Python's that a graph calls. Raises Unknown for other functions."""
-    if isinstance(target, torch._ops.OpOverload):
-        if target.namespace in _NAMESPACES:
-            return str(target)
-    elif isinstance(target, torch._ops.OpOverloadPacket):
-        if target._qualified_op_name.split("::")[0] in _NAMESPACES:
-            return str(target)
-    elif isinstance(target, (types.FunctionType, types.BuiltinFunctionType, type)):
+    """Returns the name of a function of torch's or Python's, or of a registered operator, that a graph calls. Raises
+    Unknown for other functions."""
+    if isinstance(target, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+        return str(target) if str(target).split(".")[0] in _NAMESPACES else f"{_OTHERS}{target}"
+    if isinstance(target, (types.FunctionType, types.BuiltinFunctionType, type)):
         module, name = getattr(target, "__module__", None) or "", target.__name__
         known = module.split(".")[0] in _MODULES
         # torch's C functions have no Python code of which another version could have the same name
@@ -113,16 +135,19 @@ def _input(declared, given, memories, devices) -> str:
 
 
 def _settings() -> str:
-    """Returns the settings of torch that change how a graph is traced, or what its kernels are. Raises Unknown within
-    autocast, or within a mode of the user's that sees calls of operators."""
+    """Returns the settings of torch that change how a graph is traced, or what its kernels are. Raises Unknown within a
+    mode of the user's that sees calls of operators, and within autocast of another device than CPU and GPU."""
     modes = torch.utils._python_dispatch._get_current_dispatch_mode_stack()
     modes = [type(m) for m in modes]
-    if torch._C._is_any_autocast_enabled() or any(m.__module__.split(".")[0] != "torch" for m in modes):
-        raise Unknown("autocast, or a dispatch mode")
+    if any(m.__module__.split(".")[0] != "torch" for m in modes):
+        raise Unknown("a dispatch mode of another module than torch's")
+    autocast = [(d, torch.get_autocast_dtype(d)) for d in ("cpu", "cuda") if torch.is_autocast_enabled(d)]
+    if torch._C._is_any_autocast_enabled() and not autocast:
+        raise Unknown("autocast of another device")
     cuda, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
     return repr((torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled(),
                  torch.get_float32_matmul_precision(), cuda.allow_fp16_reduced_precision_reduction, cuda.allow_bf16_reduced_precision_reduction,
-                 cudnn.enabled, cudnn.allow_tf32, cudnn.benchmark, cudnn.deterministic, torch_sdpa.allowed(), [m.__name__ for m in modes]))  # fmt: skip
+                 cudnn.enabled, cudnn.allow_tf32, cudnn.benchmark, cudnn.deterministic, torch_sdpa.allowed(), [m.__name__ for m in modes], autocast))  # fmt: skip
 
 
 @functools.cache

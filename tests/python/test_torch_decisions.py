@@ -306,18 +306,28 @@ def test_an_entry_that_cannot_be_read_is_ignored(monkeypatch, change):
     torch.testing.assert_close(results[0], layer(*layers_inputs()), rtol=1e-3, atol=1e-3)
 
 
-@torch.library.custom_op("zellige_test_decisions::twice", mutates_args=())
-def doubled(x: torch.Tensor) -> torch.Tensor:
-    return x * 2
+library = torch.library.Library("zellige_test_decisions", "FRAGMENT")
+library.define("twice(Tensor x) -> Tensor")
+library.define("more(Tensor x) -> Tensor")
+library.impl("twice", lambda x: x * 2, "CPU")
+library.impl("twice", torch.empty_like, "Meta")
+MORE = [1]
+library.impl("more", lambda x: x + MORE[0], "CompositeImplicitAutograd")
 
 
-doubled.register_fake(torch.empty_like)
+def test_operators_of_another_library(counted):
+    """AOT traces them again, as their library may have changed."""
+    told, again = twice(lambda x: torch.ops.zellige_test_decisions.twice(torch.exp(x) + 1), lambda: (torch.ones(4, 8),), take="all")
+    assert again.decisions == "from the cache" and same(told, again) and list(again.seconds) == ["cache", "programs", "tracing"]
+    function = lambda x: torch.ops.zellige_test_decisions.more(torch.exp(x) + 1) * 2  # noqa: E731
+    for MORE[0] in (1, 5):
+        _, again = twice(function, lambda: (torch.ones(4, 8),), take="all")
+        assert again.decisions == "from the cache" and again.taken == again.operators
 
 
 @pytest.mark.parametrize(
     "function, why",
     [
-        (lambda x: doubled(torch.exp(x) + 1), "it has a call of zellige_test_decisions.twice"),
         (lambda x: torch.cond(x.sum() > 0, torch.exp, torch.sin, (x,)) + 1, "it has get_attr cond_true_0"),
     ],
 )
@@ -329,9 +339,25 @@ def test_a_graph_with_what_cannot_be_described_is_not_kept(folder, function, why
     assert entries(folder, "decisions") == []
 
 
-def test_under_autocast_nothing_is_kept(folder):
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert compiled(chain, *chains_inputs())[1].decisions == "not kept: it has autocast, or a dispatch mode"
+def test_under_autocast_it_is_another_decision():
+    product = lambda x, y: torch.exp(x @ y) * 2  # noqa: E731
+    given = torch.ones(8, 8) / 8, torch.ones(8, 8)
+    compiled(product, *given, take="all")
+    for dtype in (torch.bfloat16, torch.float16):
+        with torch.autocast("cpu", dtype=dtype):
+            told, again = twice(product, lambda: given, take="all")
+            assert again.decisions == "from the cache" and same(told, again)
+            assert compiled(product, *given, take="all")[0][0].dtype == product(*given).dtype
+
+
+class Seeing(torch.utils._python_dispatch.TorchDispatchMode):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        return function(*args, **(kwargs or {}))
+
+
+def test_a_mode_of_the_users_is_not_known():
+    with Seeing(), pytest.raises(torch_key.Unknown, match="a dispatch mode"):
+        torch_key._settings()
 
 
 def test_a_decision_that_the_time_ended_is_not_kept(folder, monkeypatch):
