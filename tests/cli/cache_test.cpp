@@ -5,6 +5,7 @@
 #include "graph/builder.hpp"
 #include "json/json.hpp"
 #include "run/files.hpp"
+#include "run/kept.hpp"
 
 namespace {
 
@@ -32,6 +33,16 @@ TEST_F(CacheCommand, TellsListsAndDeletes) {
   expect({"cache"}, 0, fmt::format("{}: 0 entries, 0 bytes\n", root()));
   // What it remembers of the files that it wrote is no entry: they may be replaced.
   EXPECT_EQ(run({"transpile", path("rows.json"), "-o", path("out")}).status, 0);
+}
+
+TEST_F(CacheCommand, NamesKeptProgramsAndDecisions) {
+  const zellige::run::Cache cache(root());
+  for (const char* kind : {"program", "decisions"}) zellige::run::keep(cache, kind, "key", "text");
+  const auto told = run({"cache"});
+  EXPECT_NE(told.output.find(".decisions decisions of the torch backend\n"), told.output.npos) << told.output;
+  EXPECT_NE(told.output.find(".program programs that were planned\n"), told.output.npos) << told.output;
+  EXPECT_TRUE(run({"cache", "--clear"}).output.starts_with(root() + ": 2 entries deleted, "));
+  EXPECT_FALSE(zellige::run::kept(cache, "decisions", "key"));
 }
 
 TEST_F(CacheCommand, RefusesAFolderThatOthersMayWrite) {
