@@ -119,7 +119,7 @@ using emulate::Counter;
 /// Computes the expected time of one launch: count() per program of the launch, join() them, then settle().
 class Pricing {
  public:
-  Pricing(const KernelPlan& plan, const Program& program, const target::Target& target, bool hot,
+  Pricing(const Kernel& plan, const Program& program, const target::Target& target, bool hot,
           bool first_kernel)
       : plan_(plan), program_(program), target_(target), hot_(hot), first_kernel_(first_kernel) {
     k.name = plan.program.name;
@@ -132,10 +132,10 @@ class Pricing {
   void count(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
-    k.warp_specialized = plan_.schedule.warp_specialized();
+    k.warp_specialized = plan_.warp_specialized();
     k.chained = has_warpgroup_chain(plan_);
     k.stalls = k.warp_specialized && !k.chained;
-    threads_ = k.warp_specialized ? plan_.schedule.threads : p.threads();
+    threads_ = k.warp_specialized ? plan_.threads : p.threads();
     resident();
     memory(made_here);
     counted();
@@ -230,7 +230,7 @@ class Pricing {
       const Node& n = p.nodes[i];
       if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
       double bytes = sectors(n) * iterations_of(n) * tiles;
-      if (n.kind == NodeKind::load && plan_.parts.count(static_cast<int>(i))) bytes /= plan_.schedule.ranks;
+      if (n.kind == NodeKind::load && plan_.parts.count(static_cast<int>(i))) bytes /= plan_.ranks;
       const double reads = in_place(static_cast<int>(i));
       const double passes = stays_in_l1(n) ? 1 : std::max(1.0, reads);
       k.l2_bytes += bytes * passes;
@@ -334,8 +334,8 @@ class Pricing {
   void latencies() {
     k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;
-    for (const SmemTensor& b : plan_.buffers) k.in_flight = std::max<double>(k.in_flight, b.stages);
-    for (const Agent& agent : plan_.schedule.agents)
+    for (const SmemTensor& b : plan_.tensors) k.in_flight = std::max<double>(k.in_flight, b.stages);
+    for (const Agent& agent : plan_.agents)
       walk(agent.steps, [&](const Step& s, const Position&) {
         if (const Copy* copy = as<Copy>(s)) k.in_flight = std::max<double>(k.in_flight, copy->guard_lag + 1);
       });
@@ -370,7 +370,7 @@ class Pricing {
   /// They differ only for persistent blocks, which may have different numbers of tiles.
   void busiest() {
     if (plan_.blocks == 0) return;
-    const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.split_k) / launched_,
+    const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.parts_of_loop()) / launched_,
                  uneven = std::ceil(tiles) / tiles;
     for (double* each :
          {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trip_count, &k.chain, &k.barriers, &k.tiles})
@@ -385,7 +385,7 @@ class Pricing {
     return bytes;
   }
 
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   const Program& program_;
   const target::Target& target_;
   bool hot_, first_kernel_;
@@ -400,7 +400,7 @@ CostEstimate estimate_cost(const Plan& plan, const target::Target& target, bool 
   for (const Launch& l : launches(plan.kernels)) {
     std::optional<Pricing> pricing;
     for (std::size_t i = l.first; i < l.last; ++i) {
-      const KernelPlan& kernel = plan.kernels[i];
+      const Kernel& kernel = plan.kernels[i];
       Pricing one(kernel, plan.program, target, hot, all.kernels.empty());
       one.count(made);
       pricing ? pricing->join(one) : void(pricing.emplace(std::move(one)));

@@ -153,7 +153,7 @@ void KernelText::fetch(const Task& task) {
 void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Task& task = plan_.tasks[t];
   const Node& n = block_.nodes[task.node];
-  const SmemTensor& b = plan_.buffers[task.buffer];
+  const SmemTensor& b = plan_.tensors[task.buffer];
   const plan::CopyChoice& copy = plan_.copies.at(task.node);
   const Context& c = plan_.contexts[task.context];
   const int V = copy.vector;

@@ -11,7 +11,7 @@ using plan::TaskKind;
 namespace {
 
 /// Returns whether `item` may be executed out of bounds if its loads yield 0 there.
-bool safe_out_of_bounds(const plan::KernelPlan& plan, const Item& item) {
+bool safe_out_of_bounds(const plan::Kernel& plan, const Item& item) {
   const auto before_tensor = [](const plan::Within& w) { return w.split.offset < 0; };
   switch (item.kind) {
     case Item::Kind::guard:
@@ -27,7 +27,7 @@ bool safe_out_of_bounds(const plan::KernelPlan& plan, const Item& item) {
 
 }  // namespace
 
-bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items, bool guarded) {
+bool reads_and_writes(const plan::Kernel& plan, const std::vector<Item>& items, bool guarded) {
   std::set<int> read, written;  // buffers read or written; -1: global memory
   bool checked = false;
   for (const Item& item : items) {
@@ -54,7 +54,7 @@ int delayed_iterations(const plan::Context& c) {
   return std::clamp(elements / c.vector(), 2, iterations);
 }
 
-std::vector<Item> checked_by_load(const plan::KernelPlan& plan, std::vector<Item> items) {
+std::vector<Item> checked_by_load(const plan::Kernel& plan, std::vector<Item> items) {
   const bool checked = std::ranges::any_of(items, [](const Item& i) { return i.kind == Item::Kind::guard; });
   if (!checked || !std::ranges::all_of(items, [&](const Item& i) { return safe_out_of_bounds(plan, i); }))
     return items;

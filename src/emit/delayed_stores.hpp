@@ -13,7 +13,7 @@ namespace zellige::emit {
 /// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions. The
 /// stores of several iterations can then be delayed until after all loads of these iterations. If `guarded`, a
 /// nest that reads global memory may have bounds checks. `items` are the nest's loads, computations and stores.
-bool reads_and_writes(const plan::KernelPlan&, const std::vector<plan::Item>& items, bool guarded);
+bool reads_and_writes(const plan::Kernel&, const std::vector<plan::Item>& items, bool guarded);
 
 /// Returns whether a loop nest with these loads, computations and stores reads global memory in each iteration.
 bool reads_global(const std::vector<plan::Item>& items);
@@ -29,6 +29,6 @@ int delayed_iterations(const plan::Context&);
 /// - a load from shared memory, where such elements may not have been written;
 /// - a load at an index that is itself loaded, or at a coordinate that may lie before the tensor;
 /// - a computation of integers, which may divide by zero.
-std::vector<plan::Item> checked_by_load(const plan::KernelPlan&, std::vector<plan::Item> items);
+std::vector<plan::Item> checked_by_load(const plan::Kernel&, std::vector<plan::Item> items);
 
 }  // namespace zellige::emit

@@ -14,18 +14,18 @@ namespace {
 
 /// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. A kernel may run
 /// several block programs, each in some of its blocks; its grid has the blocks of all `programs` together.
-KernelLaunch launch_of(std::span<const plan::KernelPlan> programs) {
-  const plan::KernelPlan& k = programs[0];
+KernelLaunch launch_of(std::span<const plan::Kernel> programs) {
+  const plan::Kernel& k = programs[0];
   KernelLaunch launch;
   launch.name = k.program.name;
   launch.grid = k.program.grid;
   launch.block = k.program.block;
   if (k.blocks > 0) launch.grid = {k.blocks, 1, 1};
-  if (k.schedule.warp_specialized()) launch.block = {k.schedule.threads, 1, 1};
-  launch.cluster = k.schedule.ranks;
+  if (k.warp_specialized()) launch.block = {k.threads, 1, 1};
+  launch.cluster = k.ranks;
   launch.programmatic = true;
   if (programs.size() > 1) launch.grid = {0, 1, 1};
-  for (const plan::KernelPlan& of : programs) {
+  for (const plan::Kernel& of : programs) {
     launch.shared_bytes = std::max(launch.shared_bytes, of.shared_bytes);
     launch.programmatic = launch.programmatic && of.programmatic;
     if (programs.size() > 1) launch.grid.x += of.program.grid.count();
@@ -66,7 +66,7 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
       m.tensors[static_cast<std::size_t>(index[t])].memory =
           index[static_cast<std::size_t>(p.memory_of(static_cast<int>(t)))];
   for (const plan::Launch& l : plan::launches(plan.kernels)) {
-    const plan::KernelPlan& k = plan.kernels[l.first];
+    const plan::Kernel& k = plan.kernels[l.first];
     KernelLaunch launch = launch_of(std::span(&k, l.count()));
     launch.cost = cost.kernels[m.kernels.size()];
     const std::vector<Parameter> list = l.count() > 1 ? parameters(std::span(&k, l.count())) : parameters(k);

@@ -59,7 +59,7 @@ bool KernelText::open_threads(const Context& c) {
 
 /// Returns the expression for a buffer's tile at the current stage of the pipelined loop.
 std::string KernelText::tile_at_stage(int buffer) const {
-  const SmemTensor& b = plan_.buffers[buffer];
+  const SmemTensor& b = plan_.tensors[buffer];
   if (b.stages == 1) return tile(buffer);
   return fmt::format("{}.shift(stage * {})", tile(buffer), graph::elements_in(b.stage_step, b.dtype));
 }
@@ -81,7 +81,7 @@ void KernelText::mma(const Task& task) {
   // Operands as (batch, row, column).
   const auto operand = [&](int side) {
     const int node = n.in[side];
-    const SmemTensor& b = plan_.buffers[plan_.buffer_of.at(node)];
+    const SmemTensor& b = plan_.tensors[plan_.buffer_of.at(node)];
     const bool part = n.window && side == 0;
     // Layouts are colexicographic and tiles are row-major, so the batch dimensions are in reverse order. An operand
     // that all batches share has stride 0 along the batch.
@@ -103,7 +103,7 @@ void KernelText::mma(const Task& task) {
                        at);
   };
   const auto along_k = [&](int side) {
-    const SmemTensor& b = plan_.buffers[plan_.buffer_of.at(n.in[side])];
+    const SmemTensor& b = plan_.tensors[plan_.buffer_of.at(n.in[side])];
     return b.inner == (side == 0 ? rank - 1 : rank - 2) ? "true" : "false";
   };
   out_.line("// {} = {} x {}: {}x{}x{} on {}, warps {}x{}x{}{}",
@@ -410,7 +410,7 @@ void KernelText::write_pieces(const std::string& value, const NestAt& nest, int 
 /// have the value, one of them stores it. If the warps divide K among themselves, each warp stores its partial
 /// result to its own part of the buffer.
 void KernelText::to_shared(const Item& item, const NestAt& nest) {
-  const SmemTensor& b = plan_.buffers[item.buffer];
+  const SmemTensor& b = plan_.tensors[item.buffer];
   const int inner = nest.context->inner(), vector = nest.context->vector();
   Value v = values_[item.in[0]];
   if (!item.zeros.empty()) {

@@ -277,7 +277,7 @@ Value KernelText::joined(const std::vector<std::string>& parts, int vector, cons
 /// Emits `item`, a read from a buffer in shared memory, for the coordinate in `nest`, and returns the value. If the
 /// buffer has several partial results per element, the value is their sum or maximum.
 Value KernelText::read_shared(const Item& item, const NestAt& nest) {
-  const SmemTensor& b = plan_.buffers[item.buffer];
+  const SmemTensor& b = plan_.tensors[item.buffer];
   const std::string tile = tile_at_stage(item.buffer);
   const bool max = b.node >= 0 && block_.nodes[b.node].kind == plan::NodeKind::reduce &&
                    block_.nodes[b.node].op == OpKind::reduction_max;

@@ -17,7 +17,7 @@ constexpr double lowest = -3.4028234663852886e38;
 constexpr const char* min_int = "(-2147483647 - 1)";
 }  // namespace
 
-KernelText::KernelText(const plan::KernelPlan& plan, const plan::Program& program, Names& names, Text& out)
+KernelText::KernelText(const plan::Kernel& plan, const plan::Program& program, Names& names, Text& out)
     : plan_(plan),
       program_(program),
       block_(plan.program),
@@ -25,7 +25,7 @@ KernelText::KernelText(const plan::KernelPlan& plan, const plan::Program& progra
       out_(out),
       uses_(plan.program.nodes.size(), 0) {
   std::set<std::string> taken;
-  for (const SmemTensor& b : plan.buffers) {
+  for (const SmemTensor& b : plan.tensors) {
     std::string name = b.name;
     for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", b.name, i);
     tiles_.push_back(names.shared(name));
@@ -56,7 +56,7 @@ void KernelText::body() {
   if (warp_specialized())
     roles();
   else
-    run(plan_.schedule.agents.at(0).steps);
+    run(plan_.agents.at(0).steps);
   out_.close();
 }
 
@@ -83,8 +83,8 @@ std::string KernelText::parameter_list() const {
 void KernelText::signature() {
   grid_comment();
   const std::string together = plan_.together > 0 ? fmt::format(", {}", plan_.together) : "";
-  out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.schedule.threads,
-            together, block_.name, parameter_list());
+  out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.threads, together,
+            block_.name, parameter_list());
 }
 
 /// Returns the expression of the thread's number in the block.
@@ -118,7 +118,7 @@ void KernelText::declarations() {
     if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
     if (!plan_.uses_tma(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
-  if (plan_.schedule.ranks > 1) out_.line("const int rank = cluster_ctarank();");
+  if (plan_.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // persistent blocks declare the coordinates per tile
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) declare_loop_begin();
@@ -128,8 +128,8 @@ void KernelText::declarations() {
               layout_text(plan::strided(tensor.shape, tensor.strides)),
               plan_.wide.count(t) ? ", long long" : "", names_.pointer(tensor.name));
   }
-  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
-    const SmemTensor& b = plan_.buffers[i];
+  for (std::size_t i = 0; i < plan_.tensors.size(); ++i) {
+    const SmemTensor& b = plan_.tensors[i];
     if (in_ring(static_cast<int>(i)) || exchange(static_cast<int>(i))) continue;
     const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}", type_name(b.dtype), b.stages)
                              : b.partials > 1 ? fmt::format("sums<{}, {}", type_name(b.dtype), b.partials)
@@ -204,7 +204,7 @@ void KernelText::sum_declaration(const Task& t) {
 /// Returns the largest number of stages that any shared-memory buffer of the kernel has.
 int KernelText::stages() const {
   int maximum = 1;
-  for (const SmemTensor& b : plan_.buffers) maximum = std::max(maximum, b.stages);
+  for (const SmemTensor& b : plan_.tensors) maximum = std::max(maximum, b.stages);
   return maximum;
 }
 
@@ -326,7 +326,7 @@ void KernelText::copy(const std::vector<int>& tasks, int distance) {
       fetch(plan_.tasks[t]);
       continue;
     }
-    const bool staged = plan_.buffers[plan_.tasks[t].buffer].stages > 1;
+    const bool staged = plan_.tensors[plan_.tasks[t].buffer].stages > 1;
     const Index stage = !staged ? 0 : distance > 0 ? Index::named("next") : iteration_;
     copy_in(t, stage, distance > 0 ? Index::named("ahead") : iteration_);
   }

@@ -66,7 +66,7 @@ struct Share {
 /// Emits one kernel, or one device function of a kernel that runs several block programs.
 class KernelText {
  public:
-  KernelText(const plan::KernelPlan& plan, const plan::Program& program, Names& names, Text& out);
+  KernelText(const plan::Kernel& plan, const plan::Program& program, Names& names, Text& out);
 
   /// Emits the kernel as a __global__ function.
   void emit();
@@ -122,7 +122,7 @@ class KernelText {
   };
   std::optional<InRing> in_ring(int buffer) const;
   bool exchange(int buffer) const;  // other blocks of the cluster fill the buffer
-  bool warp_specialized() const { return plan_.schedule.warp_specialized(); }
+  bool warp_specialized() const { return plan_.warp_specialized(); }
   std::string map_name(int node) const;
 
   // Emits the copy of a tile from global to shared memory. This and the following functions are defined in
@@ -223,7 +223,7 @@ class KernelText {
   int threads() const { return block_.threads(); }
   bool looped() const { return block_.loop > 1; }
 
-  const plan::KernelPlan& plan_;
+  const plan::Kernel& plan_;
   const plan::Program& program_;
   const plan::BlockProgram& block_;
   Names& names_;

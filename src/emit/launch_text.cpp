@@ -8,7 +8,7 @@
 namespace zellige::emit {
 
 std::string LaunchText::add(const plan::Launch& l) {
-  const plan::KernelPlan& first = plan_.kernels[l.first];
+  const plan::Kernel& first = plan_.kernels[l.first];
   const std::string& name = first.program.name;
   Text text;
   if (l.count() == 1) {
@@ -18,7 +18,7 @@ std::string LaunchText::add(const plan::Launch& l) {
   std::vector<Program> programs;
   std::int64_t blocks = 0, shared = 0;
   for (std::size_t k = l.first; k < l.last; ++k) {
-    const plan::KernelPlan& plan = plan_.kernels[k];
+    const plan::Kernel& plan = plan_.kernels[k];
     programs.push_back({&plan, part(plan), blocks, blocks + plan.program.grid.count()});
     blocks = programs.back().end, shared = std::max(shared, plan.shared_bytes);
   }
@@ -27,8 +27,7 @@ std::string LaunchText::add(const plan::Launch& l) {
     list += (list.empty() ? "" : ", ") + pointer_text(p, plan_.program, names_);
   text.line("// Grid {} x 1 x 1, {} bytes of shared memory, {} programs: each block runs one.", blocks,
             shared, l.count());
-  text.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", first.schedule.threads, name,
-            list);
+  text.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", first.threads, name, list);
   text.line("const int b = blockIdx.x;");
   choose(programs, text);
   text.close();
@@ -41,7 +40,7 @@ std::string LaunchText::once(const std::string& text, const std::string& name, b
   return same->second;
 }
 
-std::string LaunchText::part(const plan::KernelPlan& plan) {
+std::string LaunchText::part(const plan::Kernel& plan) {
   const std::string name = Names::part(plan.program.name);
   Text text;
   KernelText(plan, plan_.program, names_, text).emit_part(name);

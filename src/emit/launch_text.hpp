@@ -35,7 +35,7 @@ class LaunchText {
  private:
   /// A block program of a launch, its device function, and its blocks [begin, end) in the launch.
   struct Program {
-    const plan::KernelPlan* plan;
+    const plan::Kernel* plan;
     std::string function;
     std::int64_t begin, end;  // blocks
   };
@@ -44,7 +44,7 @@ class LaunchText {
   std::string once(const std::string& text, const std::string& name, bool is_kernel);
   /// Emits the device function of a block program unless an equal one exists. Returns the name of the
   /// function.
-  std::string part(const plan::KernelPlan&);
+  std::string part(const plan::Kernel&);
   void call(const Program&, Text&) const;
   void choose(std::span<const Program>, Text&) const;
 

@@ -7,7 +7,7 @@
 
 namespace zellige::emit {
 
-std::vector<Parameter> parameters(const plan::KernelPlan& plan) {
+std::vector<Parameter> parameters(const plan::Kernel& plan) {
   std::vector<Parameter> list;
   std::set<int> reads, writes;
   const std::vector<plan::Node>& nodes = plan.program.nodes;
@@ -25,10 +25,10 @@ std::vector<Parameter> parameters(const plan::KernelPlan& plan) {
   return list;
 }
 
-std::vector<Parameter> parameters(std::span<const plan::KernelPlan> programs) {
+std::vector<Parameter> parameters(std::span<const plan::Kernel> programs) {
   std::vector<Parameter> list;
   for (const bool writes : {false, true})
-    for (const plan::KernelPlan& plan : programs)
+    for (const plan::Kernel& plan : programs)
       for (const Parameter& p : parameters(plan)) {
         const auto same = [&](const Parameter& other) { return other.tensor == p.tensor; };
         if (p.writes == writes && std::ranges::none_of(list, same)) list.push_back(p);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emit/names.hpp"
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::emit {
 
@@ -18,10 +18,10 @@ struct Parameter {
 };
 
 /// Returns the parameters of a kernel, in order.
-std::vector<Parameter> parameters(const plan::KernelPlan&);
+std::vector<Parameter> parameters(const plan::Kernel&);
 /// Returns the parameters of a kernel that runs several block programs, each in some of its blocks: the pointers of
 /// all programs, without duplicates. Such programs have no TMA descriptors.
-std::vector<Parameter> parameters(std::span<const plan::KernelPlan>);
+std::vector<Parameter> parameters(std::span<const plan::Kernel>);
 /// Returns the declaration of a pointer parameter: "gmem<const half_t> pX".
 std::string pointer_text(const Parameter&, const plan::Program&, Names&);
 

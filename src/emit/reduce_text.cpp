@@ -95,7 +95,7 @@ void KernelText::finish(const Task& task) {
     if (some) out_.close();
     return;
   }
-  const SmemTensor& b = plan_.buffers[task.buffer];
+  const SmemTensor& b = plan_.tensors[task.buffer];
   const auto address = [&](const std::vector<Index>& at, const std::string& part) {
     return fmt::format("{}({}{})", tile(task.buffer), b.partials > 1 ? part + ", " : "", fmt::join(at, ", "));
   };

@@ -35,7 +35,7 @@ std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hin
 
 /// Returns the tensors that the producer of a channel (a ring of shared-memory stages between warp roles)
 /// fills, in the order in which it fills them, without duplicates.
-std::vector<int> carried(const plan::Schedule& s, int channel) {
+std::vector<int> carried(const plan::Kernel& s, int channel) {
   std::vector<int> tensors;
   plan::walk(s.agents[s.channels[channel].producer].steps,
              [&](const plan::Step& step, const plan::Position&) {
@@ -51,12 +51,12 @@ std::vector<int> carried(const plan::Schedule& s, int channel) {
 
 std::string KernelText::ring(int channel) const {
   int before = 0;
-  for (int c = 0; c < channel; ++c) before += by_mbarriers(plan_.schedule.channels[c]);
+  for (int c = 0; c < channel; ++c) before += by_mbarriers(plan_.channels[c]);
   return before ? fmt::format("ring{}", before) : "ring";
 }
 
 std::optional<KernelText::InRing> KernelText::in_ring(int buffer) const {
-  const plan::Schedule& s = plan_.schedule;
+  const plan::Kernel& s = plan_;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     if (!by_mbarriers(s.channels[c])) continue;
     const std::vector<int> all = carried(s, c);
@@ -67,9 +67,8 @@ std::optional<KernelText::InRing> KernelText::in_ring(int buffer) const {
 }
 
 bool KernelText::exchange(int buffer) const {
-  return std::ranges::any_of(plan_.schedule.channels, [&](const plan::Channel& c) {
-    return plan::is_exchange(c) && c.tensor == buffer;
-  });
+  return std::ranges::any_of(
+      plan_.channels, [&](const plan::Channel& c) { return plan::is_exchange(c) && c.tensor == buffer; });
 }
 
 /// Returns the name of the TMA descriptor of a load or store. A tensor has one descriptor per load and
@@ -86,11 +85,11 @@ std::string KernelText::map_name(int node) const {
 /// Emits the declarations of the shared-memory rings, and of the buffers by which the blocks of a cluster
 /// exchange partial results (split-K).
 void KernelText::rings() {
-  const plan::Schedule& s = plan_.schedule;
+  const plan::Kernel& s = plan_;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const plan::Channel& channel = s.channels[c];
     if (plan::is_exchange(channel)) {
-      const SmemTensor& b = plan_.buffers[channel.tensor];
+      const SmemTensor& b = plan_.tensors[channel.tensor];
       out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
                 fragment_type(plan_.contexts[plan_.context_of.at(b.node)]), b.offset, channel.offset,
                 in_literal(b.name));
@@ -99,7 +98,7 @@ void KernelText::rings() {
     std::string bytes, offsets, names;
     for (int t : carried(s, c)) {
       const char* comma = bytes.empty() ? "" : ", ";
-      bytes += fmt::format("{}{}", comma, s.tensors[t].bytes / channel.stages);
+      bytes += fmt::format("{}{}", comma, s.tensors[t].bytes() / channel.stages);
       offsets += fmt::format("{}{}", comma, s.tensors[t].offset);
       names += fmt::format("{}\"{}\"", comma, in_literal(s.tensors[t].name));
     }
@@ -112,7 +111,7 @@ void KernelText::rings() {
 /// Emits the kernel's setup, the code of every warp role, and the teardown.
 void KernelText::roles() {
   rings();
-  const plan::Schedule& s = plan_.schedule;
+  const plan::Kernel& s = plan_;
   const auto all = std::ranges::find_if(s.setup, [](const plan::Step& step) {
     return !plan::as<plan::MbarrierInit>(step) && !plan::as<plan::FenceInit>(step);
   });
@@ -139,7 +138,7 @@ void KernelText::roles() {
 /// Emits the variables for a warp role's positions in its shared-memory rings. A producer has the next stage
 /// to fill; a consumer has the next stage to acquire, the next to release, and the one that it reads.
 void KernelText::cursors() {
-  const plan::Schedule& s = plan_.schedule;
+  const plan::Kernel& s = plan_;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     if (!by_mbarriers(s.channels[c])) continue;
     if (s.channels[c].producer == agent_) out_.line("auto {}_next = {}.first_empty();", ring(c), ring(c));
@@ -153,8 +152,8 @@ void KernelText::cursors() {
 void KernelText::tiles(const plan::Loop& begin) {
   const plan::TileSchedule walk = plan::tile_schedule(plan_);
   const graph::Dim3& grid = block_.grid;
-  const int cluster = plan_.schedule.ranks,
-            ranks = cluster / plan_.split_k;  // blocks of a cluster with different tiles
+  const int cluster = plan_.ranks,
+            ranks = cluster / plan_.parts_of_loop();  // blocks of a cluster with different tiles
   const std::string of = cluster > 1 ? fmt::format(" / {}", cluster) : "";  // tiles are counted per cluster
   const bool several = begin.trip_count > 1;
   if (walk.longer >= 0) {
@@ -196,7 +195,7 @@ void KernelText::tiles(const plan::Loop& begin) {
 
 /// Emits the code of a synchronisation step, such as a barrier, or the acquire or release of a stage.
 void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
-  const plan::Schedule& s = plan_.schedule;
+  const plan::Kernel& s = plan_;
   const auto groups = [&] {
     return static_cast<std::size_t>(plan::groups_of(s, block_.name, s.agents[agent_], step));
   };
@@ -243,7 +242,7 @@ void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
 
 std::string KernelText::ring_tile(int buffer) const {
   const std::optional<InRing> at = in_ring(buffer);
-  if (!at) fail("{}: no ring carries {}", block_.name, plan_.buffers[buffer].name);
+  if (!at) fail("{}: no ring carries {}", block_.name, plan_.tensors[buffer].name);
   return fmt::format("{0}.tile({0}_at, {1})", ring(at->channel), at->tile);
 }
 
@@ -251,7 +250,7 @@ std::string KernelText::ring_tile(int buffer) const {
 void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   const Task& task = plan_.tasks[step.task];
   const Node& n = block_.nodes[task.node];
-  const SmemTensor& b = plan_.buffers[task.buffer];
+  const SmemTensor& b = plan_.tensors[task.buffer];
   const bool load = task.kind == plan::TaskKind::copy_in;
   const std::string call = function(*plan_.copies.at(task.node).row), map = map_name(task.node);
   const std::int64_t boxes = plan::boxes_of_rank(plan_, task.node, b);
@@ -262,28 +261,28 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   const Index span = by_spans ? rank * boxes + j.at : j.at;  // number of the current box in the tile
   // With split-K a rank's part of K is a range of complete loop iterations.
   Index iteration = iteration_;
-  if (plan_.split_k > 1 && n.section == plan::Section::inside)
+  if (plan_.split_k && n.section == plan::Section::inside)
     iteration = iteration + Index::named("rank") * plan_.iterations_per_rank();
   std::string at;
   for (int d : plan::map_order(n, b.inner)) {
     Index start = global_start(n, d, iteration);
     if (d == b.inner) start = start + span * b.box();
     if (part != plan_.parts.end() && d == part->second && !by_spans)
-      start = start + rank * (n.shape[d] / plan_.schedule.ranks);
+      start = start + rank * (n.shape[d] / plan_.ranks);
     at += fmt::format(", {}", start);
   }
   out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes,
             boxes == 1 ? "" : "es",
-            copy.multicast      ? fmt::format(" of each of {} ranks, to all", plan_.schedule.ranks)
+            copy.multicast      ? fmt::format(" of each of {} ranks, to all", plan_.ranks)
             : load || !by_spans ? ""
-                                : fmt::format(" of each of {} ranks", plan_.schedule.ranks));
+                                : fmt::format(" of each of {} ranks", plan_.ranks));
   if (load) {
-    const Index offset = span * (b.stage_bytes() / b.boxes()) +
-                         (by_spans ? Index(0) : rank * (b.stage_bytes() / plan_.schedule.ranks));
+    const Index offset =
+        span * (b.stage_bytes() / b.boxes()) + (by_spans ? Index(0) : rank * (b.stage_bytes() / plan_.ranks));
     const bool once = plan::passes_once(plan_, task.node);
     out_.line("{}{}({}{}, {}, {}_full{}{}{});", j.head, once ? hinted(call) : call, ring_tile(task.buffer),
               offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(copy.channel),
-              copy.multicast ? fmt::format(", {}", (1 << plan_.schedule.ranks) - 1) : "",
+              copy.multicast ? fmt::format(", {}", (1 << plan_.ranks) - 1) : "",
               once ? ", CacheHint::evict_first" : "", at);
     return;
   }
@@ -299,7 +298,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
 /// cleared. If two matmuls of one wgmma group have cleared accumulators, ptxas (CUDA 13.0) inserts fences
 /// and serialises all wgmma of the kernel (its note C7520).
 bool KernelText::overwritten(int node) const {
-  return std::ranges::any_of(plan_.schedule.agents, [&](const plan::Agent& agent) {
+  return std::ranges::any_of(plan_.agents, [&](const plan::Agent& agent) {
     return plan::find_step(agent.steps, [&](const plan::Step& step) {
       const plan::Mma* mma = plan::as<plan::Mma>(step);
       return mma && mma->peeled && plan_.tasks[step.task].node == node;
@@ -316,7 +315,7 @@ void KernelText::multiply_by_warpgroups(const Task& task, bool peeled) {
   const int last = static_cast<int>(n.shape.size()) - 1;
   const auto operand = [&](int side) {
     const int buffer = plan_.buffer_of.at(n.in[side]);
-    const SmemTensor& b = plan_.buffers[buffer];
+    const SmemTensor& b = plan_.tensors[buffer];
     const std::int64_t across = side == 0 ? m.m : m.columns();
     const bool along_k = b.inner == (side == 0 ? last : last - 1);
     std::string tile = ring_tile(buffer);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "emit/index.hpp"
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::emit {
 

@@ -19,7 +19,7 @@ int product_of(const BlockProgram& p, int x) {
 
 }  // namespace
 
-void carry_rescaled(KernelPlan& plan) {
+void carry_rescaled(Kernel& plan) {
   BlockProgram& p = plan.program;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     Node& sum = p.nodes[i];

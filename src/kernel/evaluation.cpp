@@ -14,9 +14,9 @@ using Kind = Item::Kind;
 
 /// Returns the shape of the tile that task `t` writes; the task's thread-value layout is that of accumulators. If the
 /// tile is a matmul operand, the shape includes the tile's padding of zeros.
-const Shape& written(const KernelPlan& plan, const Task& t) {
+const Shape& written(const Kernel& plan, const Task& t) {
   const bool operand = t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
-  return operand ? plan.buffers[t.buffer].padded : plan.contexts[t.context].domain;
+  return operand ? plan.tensors[t.buffer].padded : plan.contexts[t.context].domain;
 }
 
 /// The coordinate at which a value is needed, for `vector` adjacent elements along `inner`.
@@ -31,7 +31,7 @@ struct Point {
 /// Lowers the tasks of one loop nest to a list of instructions (items); see evaluate().
 class Nest {
  public:
-  Nest(const KernelPlan& plan, const std::vector<int>& tasks)
+  Nest(const Kernel& plan, const std::vector<int>& tasks)
       : plan_(plan),
         p_(plan.program),
         c_(plan.contexts[plan.tasks[tasks.front()].context]),
@@ -148,7 +148,7 @@ class Nest {
   }
 
   void to_shared(const Node& n, const Point& p) {
-    const SmemTensor& b = plan_.buffers[task_->buffer];
+    const SmemTensor& b = plan_.tensors[task_->buffer];
     const bool stored_in_smem = n.kind != NodeKind::round && n.kind != NodeKind::store;
     Item item{.kind = Kind::leave};
     Point q = p;
@@ -168,7 +168,7 @@ class Nest {
     Item item{.kind = Kind::leave};
     item.in = {value(n.in[0], p)};
     if (n.kind != NodeKind::running_max && task_->buffer >= 0) {
-      const SmemTensor& b = plan_.buffers[task_->buffer];
+      const SmemTensor& b = plan_.tensors[task_->buffer];
       item.in.push_back(read_buffer(task_->buffer, n.shape, p));
       item.width = b.access_width(p.inner, p.vector, p.shift);
     }
@@ -432,7 +432,7 @@ class Nest {
   int read_buffer(int buffer, const Shape& shape, const Point& p) {
     const bool vector = p.vector > 1 && shape[p.inner] > 1;
     const int width =
-        vector && p.limit[p.inner] == 0 ? plan_.buffers[buffer].access_width(p.inner, p.vector, p.shift) : 1;
+        vector && p.limit[p.inner] == 0 ? plan_.tensors[buffer].access_width(p.inner, p.vector, p.shift) : 1;
     return read({.kind = Kind::read_shared, .buffer = buffer}, shape, p, width, width);
   }
 
@@ -461,7 +461,7 @@ class Nest {
     auto operator<=>(const Key&) const = default;
   };
 
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   const BlockProgram& p_;
   const Context& c_;
   const Task* task_ = nullptr;
@@ -478,7 +478,7 @@ class Nest {
 
 }  // namespace
 
-std::vector<Guard> guards(const KernelPlan& plan, const Task& t) {
+std::vector<Guard> guards(const Kernel& plan, const Task& t) {
   const Context& c = plan.contexts[t.context];
   const Shape& bound = written(plan, t);
   const std::size_t rank = bound.size();
@@ -491,7 +491,7 @@ std::vector<Guard> guards(const KernelPlan& plan, const Task& t) {
   // Accumulators beyond the tile's columns may be stored in the padding between the buffer's rows.
   bool room = false;
   if (t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::matmul) {
-    const SmemTensor& b = plan.buffers[t.buffer];
+    const SmemTensor& b = plan.tensors[t.buffer];
     const int last = static_cast<int>(rank) - 1;
     room = b.inner == last && !b.swizzled() && b.padded[rank - 1] % c.vector() == 0 &&
            b.stride(last - 1) >= c.items(0);
@@ -500,7 +500,7 @@ std::vector<Guard> guards(const KernelPlan& plan, const Task& t) {
   return result;
 }
 
-std::vector<Item> evaluate(const KernelPlan& plan, const std::vector<int>& tasks) {
+std::vector<Item> evaluate(const Kernel& plan, const std::vector<int>& tasks) {
   return Nest(plan, tasks).run(tasks);
 }
 

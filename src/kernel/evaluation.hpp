@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -59,7 +59,7 @@ struct Guard {
 
 /// Returns the bounds checks of a task whose thread-value layout is that of accumulators: one for each axis (N, M or
 /// batch) along which the MMA instructions cover more elements than the task may write.
-std::vector<Guard> guards(const KernelPlan&, const Task&);
+std::vector<Guard> guards(const Kernel&, const Task&);
 
 /// A bounds check of a partial tile: only elements within the kernel-level tensor are evaluated.
 struct Within {
@@ -117,6 +117,6 @@ struct Item {
 
 /// Returns the instructions of the loop nest that evaluates `tasks`, all of which have the same thread-value layout.
 /// The nest of a matmul by scalar dot products has K as an additional last dimension.
-std::vector<Item> evaluate(const KernelPlan&, const std::vector<int>& tasks);
+std::vector<Item> evaluate(const Kernel&, const std::vector<int>& tasks);
 
 }  // namespace zellige::plan

@@ -8,7 +8,7 @@ namespace {
 /// Returns by how many elements, less one, coordinates of node `n` may lie beyond its tile at most: threads round the
 /// tile's extents up to a multiple of the result. It is the larger of the elements per access of the node's copy and
 /// the largest extent of the kernel's matmul instructions.
-std::int64_t step(const KernelPlan& plan, const Node& n) {
+std::int64_t step(const Kernel& plan, const Node& n) {
   const auto copy = plan.copies.find(static_cast<int>(&n - plan.program.nodes.data()));
   std::int64_t maximum = copy == plan.copies.end() ? 1 : copy->second.vector;
   for (const auto& [node, m] : plan.matmuls)
@@ -24,7 +24,7 @@ bool Reach::far() const {
   return std::any_of(coordinate.begin(), coordinate.end(), [](std::int64_t c) { return c > max_int32; });
 }
 
-Reach reach(const KernelPlan& plan, const Node& n, const graph::KernelTensor& tensor) {
+Reach reach(const Kernel& plan, const Node& n, const graph::KernelTensor& tensor) {
   const BlockProgram& p = plan.program;
   const std::int64_t step = plan::step(plan, n);
   Reach r;
@@ -42,7 +42,7 @@ Reach reach(const KernelPlan& plan, const Node& n, const graph::KernelTensor& te
   return r;
 }
 
-void index_width(KernelPlan& plan, const Program& program) {
+void index_width(Kernel& plan, const Program& program) {
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
     const Node& n = plan.program.nodes[i];
     if (n.kind == NodeKind::map && !n.splits.empty())  // a mask's coordinates

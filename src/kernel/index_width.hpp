@@ -3,7 +3,7 @@
 #pragma once
 #include <limits>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -19,11 +19,11 @@ struct Reach {
 };
 /// Returns the largest coordinates and the largest offset that a load, store or mask node computes in its tensor.
 /// Requires that the Node is an element of the plan's list of nodes, not a copy.
-Reach reach(const KernelPlan&, const Node&, const graph::KernelTensor&);
+Reach reach(const Kernel&, const Node&, const graph::KernelTensor&);
 
-/// Sets KernelPlan::wide to the tensors whose element offsets need 64 bits, and KernelPlan::far to the loads, stores
+/// Sets Kernel::wide to the tensors whose element offsets need 64 bits, and Kernel::far to the loads, stores
 /// and masks whose coordinates need 64 bits. Requires that all tensors have strides. verify_bounds() checks the
 /// result.
-void index_width(KernelPlan&, const Program&);
+void index_width(Kernel&, const Program&);
 
 }  // namespace zellige::plan

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 namespace zellige::plan {
-Invariance::Invariance(const KernelPlan& plan, const std::vector<int>& tasks) : program_(plan.program) {
+Invariance::Invariance(const Kernel& plan, const std::vector<int>& tasks) : program_(plan.program) {
   const Context& c = plan.contexts[plan.tasks[tasks.front()].context];
   loop_ = !c.row && !c.replicated() && c.steps(0) > 1;
   moves_.assign(static_cast<std::size_t>(c.rank()), false);

@@ -19,7 +19,7 @@ namespace zellige::plan {
 /// Decides for each instruction (Item) of one loop nest whether its value is constant along the nest's loop.
 class Invariance {
  public:
-  Invariance(const KernelPlan&, const std::vector<int>& tasks);
+  Invariance(const Kernel&, const std::vector<int>& tasks);
   /// Returns whether the value of an item (an instruction of the loop nest) is constant along the nest's loop. `before`
   /// has all items of the nest that precede the item.
   bool operator()(const Item&, const std::vector<Item>& before) const;

@@ -9,10 +9,10 @@ namespace zellige::plan {
 namespace {
 
 const BlockProgram& program_of(const BlockProgram& p) { return p; }
-const BlockProgram& program_of(const KernelPlan& k) { return k.program; }
+const BlockProgram& program_of(const Kernel& k) { return k.program; }
 
-template <class Kernel>
-std::vector<Launch> launches_of(const std::vector<Kernel>& kernels) {
+template <class K>
+std::vector<Launch> launches_of(const std::vector<K>& kernels) {
   std::vector<Launch> result;
   for (std::size_t k = 0; k < kernels.size(); ++k)
     if (k > 0 && program_of(kernels[k]).same_launch)
@@ -51,15 +51,15 @@ void verify_disjoint(const BlockProgram& a, const BlockProgram& b, const Program
 
 /// Throws Rejected if kernel `k` cannot share a launch with kernel `first`: it uses clusters, warp specialisation,
 /// persistent blocks or TMA, or has another number of threads per block.
-void verify_one(const KernelPlan& k, const KernelPlan& first) {
+void verify_one(const Kernel& k, const Kernel& first) {
   const BlockProgram& p = k.program;
   if (p.threads() != first.program.threads())
     reject("{} has {} threads a block, expected {} as {} in the same launch", p.name, p.threads(),
            first.program.threads(), first.program.name);
-  const char* what = k.schedule.ranks > 1            ? "clusters"
-                     : k.schedule.warp_specialized() ? "agents of several roles"
-                     : k.blocks > 0                  ? "blocks that take several tiles"
-                                                     : nullptr;
+  const char* what = k.ranks > 1            ? "clusters"
+                     : k.warp_specialized() ? "agents of several roles"
+                     : k.blocks > 0         ? "blocks that take several tiles"
+                                            : nullptr;
   for (int i = 0; i < static_cast<int>(p.nodes.size()) && !what; ++i)
     if (k.uses_tma(i)) what = "tensor maps";
   if (what) reject("{} has {}: it must have a launch of its own", p.name, what);
@@ -67,7 +67,7 @@ void verify_one(const KernelPlan& k, const KernelPlan& first) {
 
 }  // namespace
 
-std::vector<Launch> launches(const std::vector<KernelPlan>& kernels) { return launches_of(kernels); }
+std::vector<Launch> launches(const std::vector<Kernel>& kernels) { return launches_of(kernels); }
 std::vector<Launch> launches(const std::vector<BlockProgram>& kernels) { return launches_of(kernels); }
 
 void launch_together(std::vector<BlockProgram>& programs) {
@@ -86,7 +86,7 @@ void set_part_begin(BlockProgram& p, NodeKind kind, int dim, std::int64_t begin)
     if (n.kind == kind) n.splits[static_cast<std::size_t>(dim)].of_part = true;
 }
 
-void verify_launches(const std::vector<KernelPlan>& kernels, const Program& program) {
+void verify_launches(const std::vector<Kernel>& kernels, const Program& program) {
   for (const Launch& l : launches(kernels)) {
     if (l.count() == 1) continue;
     for (std::size_t i = l.first; i < l.last; ++i) {

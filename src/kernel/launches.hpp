@@ -10,7 +10,7 @@
 #pragma once
 #include <vector>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -25,7 +25,7 @@ struct Launch {
 
 /// Returns the launches of a list of planned programs, in order. A program with BlockProgram::same_launch belongs to
 /// the same launch as the program before it in the list.
-std::vector<Launch> launches(const std::vector<KernelPlan>&);
+std::vector<Launch> launches(const std::vector<Kernel>&);
 /// Returns the launches of a list of programs that are not yet planned, in order. A program with same_launch belongs
 /// to the same launch as the program before it in the list.
 std::vector<Launch> launches(const std::vector<BlockProgram>&);
@@ -45,6 +45,6 @@ void set_part_begin(BlockProgram&, NodeKind, int dim, std::int64_t begin);
 /// - differ in their number of threads per block;
 /// - use clusters, warp specialisation, TMA or persistent blocks;
 /// - access memory that another kernel of the launch writes.
-void verify_launches(const std::vector<KernelPlan>&, const Program&);
+void verify_launches(const std::vector<Kernel>&, const Program&);
 
 }  // namespace zellige::plan

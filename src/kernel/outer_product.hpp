@@ -9,7 +9,7 @@
 #pragma once
 #include <vector>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 

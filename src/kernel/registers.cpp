@@ -9,7 +9,7 @@ namespace {
 
 /// Returns the greatest number of registers in which a thread holds rows (to_registers) at a time. A value that takes
 /// the place of one that no later task reads needs no further registers.
-std::int64_t held_registers(const KernelPlan& plan) {
+std::int64_t held_registers(const Kernel& plan) {
   const int tasks = static_cast<int>(plan.tasks.size());
   std::vector<std::int64_t> held(plan.tasks.size());  // after each task
   for (int t = 0; t < tasks; ++t) {
@@ -25,13 +25,13 @@ std::int64_t held_registers(const KernelPlan& plan) {
 
 }  // namespace
 
-bool holds_rows(const KernelPlan& plan) {
+bool holds_rows(const Kernel& plan) {
   return std::ranges::any_of(plan.tasks, [&](const Task& t) {
     return t.kind == TaskKind::finish && t.buffer < 0 && !plan.contexts[t.context].row;
   });
 }
 
-std::int64_t registers_of_thread(const KernelPlan& plan, const target::Target& target) {
+std::int64_t registers_of_thread(const Kernel& plan, const target::Target& target) {
   // Registers for everything except accumulators and operands. With 8 x 8 accumulators per thread a limit
   // of 128 registers is enough: ptxas (CUDA 13.0) then spills only addresses of copies, which are read once
   // per 2048 FMAs.
@@ -58,7 +58,7 @@ std::int64_t registers_of_thread(const KernelPlan& plan, const target::Target& t
   return std::clamp<std::int64_t>(registers, 32, target.registers_per_thread);
 }
 
-int blocks_together(const KernelPlan& plan, const target::Target& target, std::int64_t threads) {
+int blocks_together(const Kernel& plan, const target::Target& target, std::int64_t threads) {
   const std::int64_t by_registers =
                          target.registers_per_multiprocessor / (registers_of_thread(plan, target) * threads),
                      by_threads = target.threads_per_multiprocessor / threads,
@@ -68,10 +68,10 @@ int blocks_together(const KernelPlan& plan, const target::Target& target, std::i
                                                    target.blocks_per_multiprocessor));
 }
 
-void bound_registers(KernelPlan& plan, const target::Target& target) {
+void bound_registers(Kernel& plan, const target::Target& target) {
   const bool outer = std::ranges::any_of(plan.matmuls, [](const auto& m) { return m.second.by_threads(); });
   const int blocks = blocks_together(plan, target, plan.program.threads());
-  if (outer && !plan.schedule.warp_specialized() && blocks > 1) plan.together = blocks;
+  if (outer && !plan.warp_specialized() && blocks > 1) plan.together = blocks;
 }
 
 }  // namespace zellige::plan

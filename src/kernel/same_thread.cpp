@@ -11,8 +11,8 @@ bool SameThread::operator()(int w, int r, int b) {
   if (reader.kind == TaskKind::mma || reader.kind == TaskKind::finish || writer.kind == TaskKind::finish)
     return false;
   const Context &cw = plan_.contexts[writer.context], &cr = plan_.contexts[reader.context];
-  const Shape& shape = plan_.buffers[b].shape;
-  if (cw.row || cr.row || (cr.domain != shape && cr.domain != plan_.buffers[b].padded)) return false;
+  const Shape& shape = plan_.tensors[b].shape;
+  if (cw.row || cr.row || (cr.domain != shape && cr.domain != plan_.tensors[b].padded)) return false;
   for (int operand : operands_of(reader))
     for (const Leaf& leaf : leaves(plan_.program, operand, shape))
       if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity())

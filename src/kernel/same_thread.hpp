@@ -7,14 +7,14 @@
 #include <map>
 #include <tuple>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
 /// A function object that remembers its results by pair of thread-value layouts and buffer.
 class SameThread {
  public:
-  explicit SameThread(const KernelPlan& plan) : plan_(plan) {}
+  explicit SameThread(const Kernel& plan) : plan_(plan) {}
   /// Returns true if each thread of task r reads only elements of buffer b that the same thread wrote in task
   /// w. Returns false without evaluating the layouts if r is a matmul, or if one of the two tasks reduces
   /// over lanes or works on accumulators.
@@ -23,7 +23,7 @@ class SameThread {
  private:
   std::vector<int> operands_of(const Task&) const;
 
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   std::map<std::tuple<int, int, int>, bool> agreement_;  // by both contexts and the buffer
 };
 

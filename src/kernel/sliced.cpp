@@ -33,7 +33,7 @@ std::vector<Slice> slices(const BlockProgram& p, const Node& store) {
   return found;
 }
 
-std::vector<Slice> slices(const KernelPlan& plan, const Task& task) {
+std::vector<Slice> slices(const Kernel& plan, const Task& task) {
   const BlockProgram& p = plan.program;
   if (p.nodes[task.node].kind != NodeKind::store || task.buffer < 0) return {};
   if (task.kind == TaskKind::to_global) return slices(p, p.nodes[task.node]);
@@ -57,14 +57,14 @@ std::vector<Slice> slices(const KernelPlan& plan, const Task& task) {
   return parts;
 }
 
-std::pair<int, int> shared_way_out(const KernelPlan& plan, const std::vector<std::pair<int, int>>& stores,
+std::pair<int, int> shared_way_out(const Kernel& plan, const std::vector<std::pair<int, int>>& stores,
                                    int another, int inner) {
   const std::vector<Node>& nodes = plan.program.nodes;
   const Node& n = nodes[another];
   const auto store = [&](const std::pair<int, int>& way) { return plan.tasks[way.first].node; };
   for (const bool same : {true, false})
     for (const std::pair<int, int>& way : stores) {
-      const SmemTensor& b = plan.buffers[way.second];
+      const SmemTensor& b = plan.tensors[way.second];
       const bool equivalent = b.dtype == n.dtype && b.shape == n.shape && b.inner == inner &&
                               plan.copies.at(store(way)).row == plan.copies.at(another).row;
       const bool fits = std::ranges::all_of(stores, [&](const std::pair<int, int>& other) {

@@ -6,7 +6,7 @@
 //   slices(plan, store task of K)                     // tiles [32, 40)
 //   slices(plan, task that copies to shared memory)   // tiles [0, 40), if only Q and K are stored from that copy
 #pragma once
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -27,7 +27,7 @@ std::vector<Slice> slices(const BlockProgram&, const Node& store);
 /// tile from shared to global memory, returns the slices of the store. For a task that copies a tile to
 /// shared memory for stores, returns one slice: the tiles of all these stores, if they form one range.
 /// Returns an empty list if all tiles are needed, and for other tasks.
-std::vector<Slice> slices(const KernelPlan&, const Task&);
+std::vector<Slice> slices(const Kernel&, const Task&);
 
 /// Looks for a buffer in shared memory through which the store node `another` can store its tile as well.
 /// `stores` lists the stores that already have a buffer, as (task, buffer). Returns (store node, buffer) of the
@@ -36,8 +36,8 @@ std::vector<Slice> slices(const KernelPlan&, const Task&);
 /// - its tile and the tile of `another` have the same shape, type, contiguous dimension (`inner`) and store
 ///   instruction;
 /// - every store that uses the buffer stores the same value as `another`, or no block executes both stores.
-std::pair<int, int> shared_way_out(const KernelPlan&, const std::vector<std::pair<int, int>>& stores,
-                                   int another, int inner);
+std::pair<int, int> shared_way_out(const Kernel&, const std::vector<std::pair<int, int>>& stores, int another,
+                                   int inner);
 
 /// Returns two numbers of tiles, counted along the dimensions of the slices: the tiles that every slice contains, and
 /// all tiles. Each block computes one tile, so the quotient is the share of the blocks whose tile is in every slice.

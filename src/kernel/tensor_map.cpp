@@ -49,18 +49,18 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
   return "";
 }
 
-std::int64_t boxes_of_rank(const KernelPlan& plan, int node, const SmemTensor& b) {
+std::int64_t boxes_of_rank(const Kernel& plan, int node, const SmemTensor& b) {
   const auto part = plan.parts.find(node);
-  return part != plan.parts.end() && part->second == b.inner ? b.boxes() / plan.schedule.ranks : b.boxes();
+  return part != plan.parts.end() && part->second == b.inner ? b.boxes() / plan.ranks : b.boxes();
 }
 
-TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
+TensorMap tensor_map(const Kernel& plan, const Program& program, int id) {
   const Node& n = plan.program.nodes[id];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
   int buffer = -1;
   for (const Task& t : plan.tasks)
     if (t.node == id && t.buffer >= 0) buffer = t.buffer;
-  const SmemTensor& b = plan.buffers[buffer];
+  const SmemTensor& b = plan.tensors[buffer];
   const int size = graph::whole_bytes(tensor.dtype);
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};
   for (const int d : map_order(n, b.inner)) {
@@ -69,7 +69,7 @@ TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
     const auto part = plan.parts.find(id);
     const bool split = part != plan.parts.end() && part->second == d && d != b.inner;
-    map.box.push_back(d == b.inner ? b.box() : n.shape[d] / (split ? plan.schedule.ranks : 1));
+    map.box.push_back(d == b.inner ? b.box() : n.shape[d] / (split ? plan.ranks : 1));
   }
   map.stride[0] = size;
   map.swizzle_bytes = b.swizzled() ? span_bytes : 0;

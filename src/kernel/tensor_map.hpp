@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -39,10 +39,10 @@ std::vector<int> map_order(const Node&, int inner);
 std::string no_tensor_map(const Node&, const graph::KernelTensor&, int inner);
 
 /// Returns the tensor map for the load or store `node`. Requires that the plan copies its tile by TMA.
-TensorMap tensor_map(const KernelPlan&, const Program&, int node);
+TensorMap tensor_map(const Kernel&, const Program&, int node);
 
 /// Returns the number of boxes that one rank of a cluster copies: fewer than the tensor's if the ranks share the
 /// load or store.
-std::int64_t boxes_of_rank(const KernelPlan&, int node, const SmemTensor&);
+std::int64_t boxes_of_rank(const Kernel&, int node, const SmemTensor&);
 
 }  // namespace zellige::plan

@@ -9,22 +9,20 @@
 namespace zellige::plan {
 namespace {
 
-/// Builds the schedule of one kernel; see build_schedule(). `agent_` is the agent whose steps are being added.
+/// Builds the warp roles of one kernel; see build_agents(). `agent_` is the agent whose steps are being added.
 class Builder {
  public:
-  Builder(const KernelPlan& plan, const Order& order) : plan_(plan), order_(order) {}
+  Builder(Kernel& plan, const Order& order) : plan_(plan), order_(order) {}
 
-  Schedule run() {
-    schedule_.threads = plan_.program.threads();
-    schedule_.programmatic = plan_.programmatic;
-    for (const SmemTensor& b : plan_.buffers)
-      schedule_.tensors.push_back({b.name, b.offset, b.bytes(), b.stages});
+  void run() {
+    plan_.threads = plan_.program.threads();
+    plan_.agents.clear(), plan_.channels.clear(), plan_.setup.clear(), plan_.teardown.clear();
     agent_.warps = (plan_.program.threads() + 31) / 32;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.by_warpgroup()) return consumer_and_producer(m);
     agent_.name = "block";
     for (int t : order_.loop_copies)
-      channel(plan_.buffers[plan_.tasks[t].buffer].name, plan_.tasks[t].buffer, order_.stages, 0,
+      channel(plan_.tensors[plan_.tasks[t].buffer].name, plan_.tasks[t].buffer, order_.stages, 0,
               Synchronisation::cp_async_group);
     if (plan_.program.loop > 1) {
       start_states();
@@ -32,8 +30,7 @@ class Builder {
       if (order_.after_barrier) barrier();
     }
     straight();
-    schedule_.agents.push_back(std::move(agent_));
-    return std::move(schedule_);
+    plan_.agents.push_back(std::move(agent_));
   }
 
  private:
@@ -75,7 +72,7 @@ class Builder {
 
   std::string describe(const Task& task) const {
     const std::string& of =
-        task.buffer >= 0 ? plan_.buffers[task.buffer].name : plan_.program.nodes[task.node].name;
+        task.buffer >= 0 ? plan_.tensors[task.buffer].name : plan_.program.nodes[task.node].name;
     return fmt::format("{} {}", name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
   }
 
@@ -203,16 +200,16 @@ class Builder {
   static constexpr int consumer_barrier = 1;
 
   int channel(std::string name, int tensor, int stages, int from, Synchronisation by) {
-    schedule_.channels.push_back({std::move(name), tensor, stages, from, {consumer}, by});
-    return static_cast<int>(schedule_.channels.size()) - 1;
+    plan_.channels.push_back({std::move(name), tensor, stages, from, {consumer}, by});
+    return static_cast<int>(plan_.channels.size()) - 1;
   }
 
   // Registers per thread. With over `many` accumulators setmaxnreg moves some from producer to consumer.
   static constexpr int many = 96, max_registers = 232, spared = 40, registers_per_multiprocessor = 65536;
 
-  /// Returns the schedule of a kernel with a TMA producer and wgmma consumer warps. `product` is any of the kernel's
+  /// Builds a TMA producer and wgmma consumer warps. `product` is any of the kernel's
   /// matmuls on wgmma.
-  Schedule consumer_and_producer(const MatmulChoice& product) {
+  void consumer_and_producer(const MatmulChoice& product) {
     Agent loads{.name = "producer", .warps = 1, .steps = {}};
     agent_.name = "consumer";
     int sums = 0;
@@ -221,13 +218,12 @@ class Builder {
     // True if 232 registers (max_registers) for every thread would exceed the multiprocessor's registers. This is not
     // so with four consumer and four producer warps.
     const bool scarce =
-        (schedule_.threads + 32 * warps_of(*product.row)) * max_registers > registers_per_multiprocessor;
+        (plan_.threads + 32 * warps_of(*product.row)) * max_registers > registers_per_multiprocessor;
     if (sums > many && scarce) {
       loads.warps = warps_of(*product.row), loads.registers = spared;
       agent_.registers = max_registers;
     }
-    schedule_.threads += 32 * loads.warps;
-    schedule_.ranks = order_.ranks;
+    plan_.threads += 32 * loads.warps;
     channel("ring", plan_.tasks[order_.loop_copies.front()].buffer, order_.stages, producer,
             Synchronisation::mbarrier_bytes);
     channel("accumulators", -1, 1, consumer, Synchronisation::commit_group);
@@ -261,7 +257,7 @@ class Builder {
     const bool loads_wait = !std::all_of(all.begin(), all.end(), [&](int t) { return constant(t); });
     waited_ = loads_wait && !alone;
     consume(order_.inside.front());
-    schedule_.agents.push_back(std::move(agent_));
+    plan_.agents.push_back(std::move(agent_));
     agent_ = std::move(loads);
     waited_ = !loads_wait;
     depend();
@@ -276,9 +272,8 @@ class Builder {
       run(t).is = Copy{.channel = into, .multicast = plan_.parts.count(plan_.tasks[t].node) > 0};
     }
     close();
-    if (order_.blocks > 0) close();
-    schedule_.agents.push_back(std::move(agent_));
-    return std::move(schedule_);
+    if (plan_.blocks > 0) close();
+    plan_.agents.push_back(std::move(agent_));
   }
 
   /// Returns the channel (shared-memory ring) that the load task `copy` of the loop fills. The loads for the second
@@ -293,7 +288,7 @@ class Builder {
 
   /// Opens the loop over a persistent block's output tiles. Does nothing if blocks are not persistent.
   void tiles() {
-    if (order_.blocks == 0) return;
+    if (plan_.blocks == 0) return;
     open({.kind = Loop::tiles, .trip_count = tiles_each(), .each = plan_.iterations_per_rank()});
   }
 
@@ -321,19 +316,19 @@ class Builder {
     if (stores_ >= 0 && several_tiles()) arrive(0, stores_);  // the previous TMA store has read its buffer
     if (order_.after_barrier) barrier();
     straight();
-    if (order_.blocks > 0) close();
+    if (plan_.blocks > 0) close();
     if (stores_ >= 0) arrive(0, stores_);
   }
 
   /// Maximum number of output tiles that one block computes.
   std::int64_t tiles_each() const {
-    return order_.blocks == 0 ? 1 : ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks);
+    return plan_.blocks == 0 ? 1 : ceil_div(plan_.program.grid.count() * plan_.parts_of_loop(), plan_.blocks);
   }
   bool several_tiles() const { return tiles_each() > 1; }
   /// Returns whether the consumer also releases the ring stages of an output tile's last iterations. It does if the
   /// producer fills them for the block's next output tile. It also does if blocks of a cluster share loads: the
   /// producer must not exit while other blocks have yet to arrive at this block's mbarriers.
-  bool emptied() const { return several_tiles() || order_.ranks > plan_.split_k; }
+  bool emptied() const { return several_tiles() || plan_.ranks > plan_.parts_of_loop(); }
   /// Returns whether the consumer must release ring stages, because the producer waits until they are empty: the ring
   /// has fewer stages than the loop has iterations, or emptied() is true.
   bool goes_round() const { return emptied() || plan_.iterations_per_rank() > order_.stages; }
@@ -427,7 +422,7 @@ class Builder {
       done(0, sums, second_), work(after, sums);
       close();
     }
-    if (order_.blocks > 0) release(resident_);
+    if (plan_.blocks > 0) release(resident_);
     open({.trip_count = n + 1, .from = n});
     multiply(last, sums), done(0, sums, second_);
     close();
@@ -501,9 +496,8 @@ class Builder {
     }
   }
 
-  const KernelPlan& plan_;
+  Kernel& plan_;
   const Order& order_;
-  Schedule schedule_;
   Agent agent_;
   bool waited_ = false;  // the current agent has the wait for earlier kernels, or needs none
   int barrier_ = 0;      // id of the barrier among the current agent's threads; 0: __syncthreads
@@ -514,10 +508,9 @@ class Builder {
 
 }  // namespace
 
-Schedule build_schedule(const KernelPlan& plan, const Order& order) {
-  Schedule schedule = Builder(plan, order).run();
-  set_up(schedule);
-  return schedule;
+void build_agents(Kernel& plan, const Order& order) {
+  Builder(plan, order).run();
+  set_up(plan);
 }
 
 }  // namespace zellige::plan

@@ -1,5 +1,5 @@
-// Builds a kernel's schedule: its agents (warp roles with their steps in order) and channels (synchronised
-// shared-memory rings, such as CUTLASS's pipelines). A schedule has one of two forms:
+// Builds a kernel's agents (warp roles with their steps in order) and channels (synchronised shared-memory rings, such
+// as CUTLASS's pipelines), its setup and its teardown. They have one of two forms:
 //
 // - One agent that has all warps of the block. It copies tiles by cp.async. Each tile that the loop copies has a
 //   channel, which cp.async groups synchronise.
@@ -7,14 +7,15 @@
 //   mbarriers. The consumer's warps are the first of the block, so that a consumer thread's threadIdx is its thread
 //   number in the plan's layouts.
 //
-// Later passes and the emitter take the order of execution from the schedule alone.
+// Later passes and the emitter take the order of execution from the agents alone.
 #pragma once
 #include "plan/pipeline.hpp"
 
 namespace zellige::plan {
 
-/// Returns the schedule that runs the plan's tasks in the phases of `Order` (groups of tasks between barriers). The
-/// shared-memory offsets of its tensors and mbarriers are not yet set: place_buffers() sets them.
-Schedule build_schedule(const KernelPlan&, const Order&);
+/// Gives the kernel the agents that run its tasks in the phases of `Order` (groups of tasks between barriers), in place
+/// of those that it has. Sets Kernel::threads, agents, channels, setup and teardown. The shared-memory offsets of tensors
+/// and mbarriers are not yet set: place_buffers() sets them.
+void build_agents(Kernel&, const Order&);
 
 }  // namespace zellige::plan

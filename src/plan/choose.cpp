@@ -37,8 +37,8 @@ class Choice {
 
   /// Tries all forms of the kernel (ways of using shared memory and warps), starting from the plan `selected`.
   /// Returns true as soon as a form fits the shared memory; `plan` is then that form. Returns false if none fits.
-  bool fits(const KernelPlan& selected) {
-    KernelPlan grouped = selected;
+  bool fits(const Kernel& selected) {
+    Kernel grouped = selected;
     std::string why_not = warpgroups(grouped, program_, target_);
     if (!why_not.empty())
       if (const auto no_chain = warpgroup_chain(grouped, program_, target_)) why_not = *no_chain;
@@ -51,7 +51,7 @@ class Choice {
       for (Blocks blocks : ways_) {
         const bool tiles_for_all = grouped.program.grid.count() > target_.multiprocessors;
         if (!tiles_for_all && !pays(blocks, grouped)) continue;
-        KernelPlan ordered = grouped;
+        Kernel ordered = grouped;
         if (blocks == Blocks::pairs && !share_by_pairs(ordered, target_)) continue;
         if (blocks == Blocks::split_k && !split_k(ordered, target_)) continue;
         const Order order = pipeline(ordered, target_, Copies::first, blocks);
@@ -78,14 +78,14 @@ class Choice {
     return in_one_agent(selected);
   }
 
-  KernelPlan plan;                   // the form that was tried last
+  Kernel plan;                       // the form that was tried last
   std::vector<std::string> reasons;  // why the previous forms were not taken
   // The least number of bytes of shared memory that any form tried so far needs.
   std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
 
  private:
   /// Returns whether the target has TMA and at least one matmul of the kernel uses a tensor-core or FMA instruction.
-  bool could_have_warpgroups(const KernelPlan& selected) const {
+  bool could_have_warpgroups(const Kernel& selected) const {
     return target::find_tensor_load(target_, 2) &&
            std::any_of(selected.matmuls.begin(), selected.matmuls.end(),
                        [](const auto& m) { return m.second.row != nullptr; });
@@ -95,17 +95,17 @@ class Choice {
   /// for the ring. A persistent block needs memory for the ring and for the tile that it stores; a block of a single
   /// tile reuses the ring's memory to store it. Persistent blocks are slower if the ring has fewer than three stages
   /// and there are at most two tiles per multiprocessor.
-  bool store_starves_ring(const KernelPlan& ordered, const Order& order) const {
+  bool store_starves_ring(const Kernel& ordered, const Order& order) const {
     return ways_.size() > 1 && order.stages < 3 &&
            ordered.program.grid.count() <= 2 * target_.multiprocessors;
   }
 
   /// Tries one block per output tile, with two blocks resident on a multiprocessor. Returns true and sets `plan` if
   /// there are more than one and at most two tiles per multiprocessor, and two blocks fit on one.
-  bool two_at_a_time(const KernelPlan& grouped) {
+  bool two_at_a_time(const Kernel& grouped) {
     const std::int64_t tiles = grouped.program.grid.count(), all = target_.multiprocessors;
     if (ways_.size() == 1 || tiles <= all || tiles > 2 * all) return false;
-    KernelPlan ordered = grouped;
+    Kernel ordered = grouped;
     const Order order = pipeline(ordered, target_, Copies::first, Blocks::a_tile);
     if (order.inside.size() > 1) return false;
     const std::vector<std::string> before = reasons;
@@ -124,7 +124,7 @@ class Choice {
   ///   holds: pairs_pay() is true for the tile shape, or the rows of an operand are not multiples of 128 bytes.
   ///
   /// Any way is tried if it is the only one in `ways_`, since the caller has then requested it.
-  bool pays(Blocks blocks, const KernelPlan& plan) const {
+  bool pays(Blocks blocks, const Kernel& plan) const {
     if (ways_.size() == 1 || blocks == Blocks::a_tile || blocks == Blocks::split_k) return true;
     if (blocks != Blocks::pairs || plan.program.loop < min_iterations_of_pairs) return false;
     for (const auto& [node, m] : plan.matmuls) {
@@ -143,13 +143,13 @@ class Choice {
 
   /// Tries the forms of the kernel (ways of using shared memory and warps) without wgmma, in which all warps run the
   /// same code. Returns true and sets `plan` to the first that fits the shared memory; returns false if none does.
-  bool in_one_agent(const KernelPlan& selected) {
+  bool in_one_agent(const Kernel& selected) {
     for (Loads loads : {Loads::as_fits, Loads::in_place}) {
-      KernelPlan grouped = selected;
+      Kernel grouped = selected;
       group(grouped, program_, target_, loads);
       arrange_buffers(grouped, target_);
       for (Copies copies : {Copies::first, Copies::last}) {
-        KernelPlan ordered = grouped;
+        Kernel ordered = grouped;
         const Order order = pipeline(ordered, target_, copies);
         if (fits(ordered, order, describe(loads, copies, false))) return true;
         // With one more barrier the phases after the loop may reuse the loop's buffers.
@@ -165,10 +165,10 @@ class Choice {
   /// Completes one form of the kernel (way of using shared memory and warps) in the member `plan`, starting from the
   /// plan `ordered` whose tasks have the order `order`. Returns whether it fits the shared memory. If it does not,
   /// or if earlier forms did not, adds a note about it to `reasons`. `what` describes the form in this note.
-  bool fits(const KernelPlan& ordered, Order order, const std::string& what) {
+  bool fits(const Kernel& ordered, Order order, const std::string& what) {
     plan = ordered;
     slice_fragments(plan, order);
-    plan.schedule = build_schedule(plan, order);
+    build_agents(plan, order);
     if (place_buffers(plan, target_)) {
       if (!reasons.empty()) reasons.push_back(what + ": selected");
       return true;
@@ -186,7 +186,7 @@ class Choice {
 
 }  // namespace
 
-void choose(KernelPlan& plan, const Program& program, const target::Target& target,
+void choose(Kernel& plan, const Program& program, const target::Target& target,
             const std::vector<Blocks>& ways) {
   Choice choice(program, target, ways);
   while (!choice.fits(plan)) {

@@ -28,6 +28,6 @@ inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::persist
 /// that fits the target's shared memory. The last argument lists the ways of assigning output tiles to blocks to try.
 /// Requires that the instructions of the matmuls and all contiguous dimensions are chosen. Throws DoesNotFit if no
 /// form fits; the message has the least number of bytes that any form needs.
-void choose(KernelPlan&, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks);
+void choose(Kernel&, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks);
 
 }  // namespace zellige::plan

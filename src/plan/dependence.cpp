@@ -10,7 +10,7 @@ namespace {
 /// Returns whether `step` acquires a full ring stage for agent (warp role) number `agent`, from a producer that
 /// waits for earlier kernels before it fills the first stage. After such a step the agent, too, can rely on earlier
 /// kernels having ended.
-bool full_after_wait(const Schedule& s, int agent, const Step& step) {
+bool full_after_wait(const Kernel& s, int agent, const Step& step) {
   const Acquire* full = as<Acquire>(step);
   if (!full || full->channel < 0) return false;
   const Channel& c = s.channels[full->channel];
@@ -24,7 +24,7 @@ bool full_after_wait(const Schedule& s, int agent, const Step& step) {
 /// Throws Rejected if agent (warp role) number `a` accesses global memory other than constant inputs, or lets the
 /// next kernel start, before a wait ensures that earlier kernels have ended. Returns whether the agent itself has
 /// such a wait (griddepcontrol.wait).
-bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
+bool verify_agent(const Kernel& s, std::size_t a, const std::string& kernel) {
   const Agent& agent = s.agents[a];
   bool waits = false, waited = false;  // whether it waited itself; whether it or a ring's producer did
   walk(agent.steps, [&](const Step& step, const Position& at) {
@@ -57,7 +57,7 @@ bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
 
 }  // namespace
 
-void dependence(KernelPlan& plan, const Program& program, const target::Target& target) {
+void dependence(Kernel& plan, const Program& program, const target::Target& target) {
   plan.programmatic = target::has_programmatic_launch(target);
   if (!plan.programmatic) return;
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
@@ -68,14 +68,14 @@ void dependence(KernelPlan& plan, const Program& program, const target::Target& 
   }
 }
 
-void let_next_start(KernelPlan& plan, const Program& program, const target::Target& target) {
+void let_next_start(Kernel& plan, const Program& program, const target::Target& target) {
   if (!plan.programmatic || program.kernels.size() > 1 || plan.constants.empty()) return;
   const std::int64_t blocks = plan.blocks > 0 ? plan.blocks : plan.program.grid.count();
   const std::int64_t room = std::min<std::int64_t>(
       {target.shared_per_multiprocessor / (plan.shared_bytes + target.shared_reserved_per_block),
-       target.threads_per_multiprocessor / plan.schedule.threads, target.blocks_per_multiprocessor});
+       target.threads_per_multiprocessor / plan.threads, target.blocks_per_multiprocessor});
   if (2 * blocks > room * target.multiprocessors) return;
-  for (Agent& agent : plan.schedule.agents) {
+  for (Agent& agent : plan.agents) {
     const auto wait = std::ranges::find_if(agent.steps, [](const Step& s) { return as<GriddepWait>(s); });
     if (wait == agent.steps.end()) continue;
     agent.steps.insert(wait + 1, {.is = GriddepLaunchDependents{}});
@@ -83,7 +83,7 @@ void let_next_start(KernelPlan& plan, const Program& program, const target::Targ
   }
 }
 
-void verify_dependence(const Schedule& s, const std::string& kernel) {
+void verify_dependence(const Kernel& s, const std::string& kernel) {
   bool waits = false;
   for (std::size_t a = 0; a < s.agents.size(); ++a) waits = verify_agent(s, a, kernel) || waits;
   if (s.programmatic && !waits)

@@ -11,19 +11,19 @@
 #pragma once
 #include <string>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
-/// Sets KernelPlan::programmatic (the kernel may start before the previous one ends) if the target has PDL. Then also
-/// sets KernelPlan::constants to the loads of constant inputs, which may precede griddepcontrol.wait.
-void dependence(KernelPlan&, const Program&, const target::Target&);
+/// Sets Kernel::programmatic (the kernel may start before the previous one ends) if the target has PDL. Then also
+/// sets Kernel::constants to the loads of constant inputs, which may precede griddepcontrol.wait.
+void dependence(Kernel&, const Program&, const target::Target&);
 
 /// Adds griddepcontrol.launch_dependents after griddepcontrol.wait in the plan's schedule, if that pays: the program
 /// is a single kernel that loads constant inputs, and the GPU can hold two of its grids at a time. Without the
 /// instruction the next kernel starts as this one's blocks end. (If two grids do not fit, the next kernel's blocks
 /// crowd the multiprocessors that are free first: up to 30% slower, docs/log.md.)
-void let_next_start(KernelPlan&, const Program&, const target::Target&);
+void let_next_start(Kernel&, const Program&, const target::Target&);
 
 /// Proves that a schedule accesses global memory only when programmatic dependent launch allows it. Throws Rejected,
 /// with the step and the reason, if
@@ -31,6 +31,6 @@ void let_next_start(KernelPlan&, const Program&, const target::Target&);
 /// - an agent (warp role) accesses global memory other than constant inputs before it has waited
 ///   (griddepcontrol.wait) or acquired a ring stage from a producer that has waited;
 /// - a kernel that may start early has no wait, or launches dependents before the wait.
-void verify_dependence(const Schedule&, const std::string& kernel);
+void verify_dependence(const Kernel&, const std::string& kernel);
 
 }  // namespace zellige::plan

@@ -23,7 +23,7 @@ constexpr std::int64_t max_state_registers = 64;  // per thread; larger loop sta
 /// Creates the tasks, layouts and buffers of one kernel; see group().
 class Grouping {
  public:
-  Grouping(KernelPlan& plan, const Program& whole, const target::Target& target, Loads loads)
+  Grouping(Kernel& plan, const Program& whole, const target::Target& target, Loads loads)
       : plan_(plan),
         program_(plan.program),
         whole_(whole),
@@ -69,14 +69,14 @@ class Grouping {
              std::string suffix = "") {
     SmemTensor b;
     b.name = (node(id).name.empty() ? fmt::format("t{}", id) : node(id).name) + suffix;
-    for (const SmemTensor& other : plan_.buffers)
+    for (const SmemTensor& other : plan_.tensors)
       if (other.name == b.name) {
         b.name += fmt::format("_{}", id);
         break;
       }
     b.node = id, b.dtype = dtype, b.shape = shape, b.padded = padded, b.partials = partials, b.inner = inner;
-    plan_.buffers.push_back(std::move(b));
-    return static_cast<int>(plan_.buffers.size()) - 1;
+    plan_.tensors.push_back(std::move(b));
+    return static_cast<int>(plan_.tensors.size()) - 1;
   }
 
   int task(TaskKind kind, Section section, int id, int context, int buffer = -1) {
@@ -342,7 +342,7 @@ class Grouping {
     if (c < 0 || !plan_.contexts[c].row || !covers(plan_.contexts[c], padded))
       c = blocked_layout(padded, plan_.inner.at(i), max_elements_per_step);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
-    plan_.buffers[b].matmul_operand = is_operand(i);
+    plan_.tensors[b].matmul_operand = is_operand(i);
     plan_.buffer_of[i] = b;
     const int t = task(TaskKind::to_shared, n.section, i, c, b);
     evaluate(t, n.in[0]);
@@ -477,7 +477,7 @@ class Grouping {
         if (tensor_core(reader) && plan_.matmuls.at(reader).by_warpgroup())
           copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));
       const int b = buffer(load, n.dtype, n.shape, padded, 1, inner);
-      plan_.buffers[b].matmul_operand = is_operand(load);
+      plan_.tensors[b].matmul_operand = is_operand(load);
       plan_.copies[load] = copy;
       const int t = task(TaskKind::copy_in, n.section, load,
                          context(copy_context(tensor(n), padded, inner, copy, program_.threads())), b);
@@ -519,7 +519,7 @@ class Grouping {
     bool in_registers;
   };
 
-  KernelPlan& plan_;
+  Kernel& plan_;
   const BlockProgram& program_;
   const Program& whole_;
   const target::Target& target_;
@@ -537,7 +537,7 @@ class Grouping {
 
 }  // namespace
 
-void group(KernelPlan& plan, const Program& whole, const target::Target& target, Loads loads) {
+void group(Kernel& plan, const Program& whole, const target::Target& target, Loads loads) {
   Grouping(plan, whole, target, loads).run();
 }
 

@@ -8,19 +8,18 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns, per tensor of the schedule, its size, its alignment (1024 bytes if TMA uses the tensor, else
+/// Returns, per tensor of the kernel, its size, its alignment (1024 bytes if TMA uses the tensor, else
 /// 128) and the interval of time in which it is accessed.
 ///
 /// Time counts the barriers at which the complete block synchronises. Producers (warp roles that only fill
 /// shared-memory rings) are ignored: they need not take part in these barriers, because the consumers wait
 /// for each of their writes. A loop, its back edge included, is one interval. Orderings by mbarriers and
 /// named barriers are ignored.
-std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
-  const Schedule& s = plan.schedule;
+std::vector<Lifetime> lifetimes(const Kernel& s) {
   std::vector<Lifetime> lives;
-  for (std::size_t t = 0; t < s.tensors.size(); ++t) {
-    const bool uses_tma = plan.uses_tma(plan.buffers[t].node);
-    lives.push_back({s.tensors[t].bytes, std::numeric_limits<int>::max(), 0, uses_tma ? 1024 : 128});
+  for (const SmemTensor& t : s.tensors) {
+    const bool uses_tma = s.uses_tma(t.node);
+    lives.push_back({t.bytes(), std::numeric_limits<int>::max(), 0, uses_tma ? 1024 : 128});
   }
   const auto others =
       std::count_if(s.agents.begin(), s.agents.end(), [](const Agent& a) { return !fills_only(a); });
@@ -50,12 +49,11 @@ std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
 
 }  // namespace
 
-bool place_buffers(KernelPlan& plan, const target::Target& target) {
+bool place_buffers(Kernel& plan, const target::Target& target) {
   const Packing packing = pack(lifetimes(plan));
-  for (std::size_t b = 0; b < plan.buffers.size(); ++b)
-    plan.buffers[b].offset = plan.schedule.tensors[b].offset = packing.offset[b];
+  for (std::size_t b = 0; b < plan.tensors.size(); ++b) plan.tensors[b].offset = packing.offset[b];
   plan.shared_bytes = packing.peak;
-  for (Channel& c : plan.schedule.channels)
+  for (Channel& c : plan.channels)
     if (const std::int64_t bytes = barrier_bytes(c); bytes > 0) {
       c.offset = (plan.shared_bytes + 15) / 16 * 16;
       plan.shared_bytes = c.offset + bytes;

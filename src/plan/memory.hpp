@@ -5,15 +5,15 @@
 // between the same two barriers never overlap, whichever warps access them. A loop is one interval, its
 // back edge included. In device memory, time is counted in kernel launches.
 #pragma once
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
-/// Sets the offset in shared memory of every buffer, of the schedule's tensor of the same index, and of the
-/// mbarriers of every channel (a synchronised ring of buffers). Sets KernelPlan::shared_bytes to the total
-/// size. Requires that the plan has a schedule. Returns false if the size exceeds the shared memory that the
+/// Sets the offset in shared memory of every tensor and of the
+/// mbarriers of every channel (a synchronised ring of buffers). Sets Kernel::shared_bytes to the total
+/// size. Requires that the kernel has its agents. Returns false if the size exceeds the shared memory that the
 /// target allows per block.
-bool place_buffers(KernelPlan&, const target::Target&);
+bool place_buffers(Kernel&, const target::Target&);
 
 /// The workspace of a program. `offset` and `bytes` are indexed like Program::tensors; -1 is the offset of
 /// a tensor that is not in the workspace: an argument of the caller, a view or an unused tensor. `total` is

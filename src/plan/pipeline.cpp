@@ -12,7 +12,7 @@ namespace {
 /// that can share a loop nest become adjacent, so that common values are evaluated once. Reductions over
 /// lanes become adjacent as well, so that the loads of one reduction do not wait for the store of another
 /// reduction.
-std::vector<int> side_by_side(const KernelPlan& plan, std::vector<int> tasks) {
+std::vector<int> side_by_side(const Kernel& plan, std::vector<int> tasks) {
   std::vector<int> result;
   while (!tasks.empty()) {
     const auto joins = [&](int t) {
@@ -35,7 +35,7 @@ std::vector<int> side_by_side(const KernelPlan& plan, std::vector<int> tasks) {
 /// Splits the tasks of one section (before, inside or after the loop) into phases that are separated by
 /// barriers, and returns the tasks of each phase in order. Uses the least possible number of phases; among
 /// these orders, prefers one that needs the least shared memory at a time.
-std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<int>& tasks) {
+std::vector<std::vector<int>> phases(const Kernel& plan, const std::vector<int>& tasks) {
   std::vector<int> local(plan.tasks.size(), -1);
   for (std::size_t i = 0; i < tasks.size(); ++i) local[tasks[i]] = static_cast<int>(i);
   std::vector<Work> problem;
@@ -46,7 +46,7 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
     for (int a : plan.tasks[t].after_same)
       if (local[a] >= 0) work.after_same.push_back(local[a]);
     const int b = plan.tasks[t].kind == TaskKind::to_global ? -1 : plan.tasks[t].buffer;
-    work.produces = b >= 0 ? plan.buffers[b].bytes() : 0;
+    work.produces = b >= 0 ? plan.tensors[b].bytes() : 0;
     problem.push_back(std::move(work));
   }
   std::vector<std::vector<int>> result;
@@ -63,7 +63,7 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
 }
 
 /// Moves the loads of all phases after the loop to the start of the first of these phases.
-void start_copies(const KernelPlan& plan, Order& order) {
+void start_copies(const Kernel& plan, Order& order) {
   std::vector<int> first;
   for (auto& phase : order.after) {
     const auto rest = std::stable_partition(phase.begin(), phase.end(),
@@ -84,13 +84,13 @@ constexpr int max_stages = 8, max_ring_stages = 10;
 /// `stage_bytes` is the size of one stage, `other_bytes` that of all other buffers. The other buffers reuse
 /// the ring's memory after the loop, unless the next tile is being loaded there (persistent blocks) or
 /// other blocks of the cluster write to them.
-int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
+int ring_depth(const Kernel& plan, const target::Target& target, std::int64_t stage_bytes,
                std::int64_t other_bytes) {
   constexpr std::int64_t barriers = 1024;
-  const bool one_tile = plan.blocks == 0 || plan.blocks == plan.program.grid.count() * plan.split_k;
+  const bool one_tile = plan.blocks == 0 || plan.blocks == plan.program.grid.count() * plan.parts_of_loop();
   std::int64_t reserved = one_tile ? 0 : other_bytes;
   for (const Task& t : plan.tasks)  // other ranks write to these buffers while the loop is running
-    if (one_tile && t.kind == TaskKind::to_cluster) reserved += plan.buffers[t.buffer].bytes();
+    if (one_tile && t.kind == TaskKind::to_cluster) reserved += plan.tensors[t.buffer].bytes();
   const std::int64_t room = target.shared_per_block - barriers - reserved;
   const std::int64_t limit =
       one_tile ? std::min<std::int64_t>(max_ring_stages, plan.iterations_per_rank()) : max_ring_stages;
@@ -122,13 +122,13 @@ int copy_stages(const CopiedLoop& l, const target::Target& target) {
   return best;
 }
 
-Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Blocks blocks) {
+Order pipeline(Kernel& plan, const target::Target& target, Copies starts, Blocks blocks) {
   Order order;
-  if (blocks != Blocks::a_tile)
-    order.blocks = std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
-  if (blocks == Blocks::pairs) order.ranks = 2, order.blocks -= order.blocks % 2;
-  if (plan.split_k > 1) order.ranks = plan.split_k, order.blocks = plan.program.grid.count() * plan.split_k;
-  plan.blocks = order.blocks;
+  plan.blocks = blocks == Blocks::a_tile
+                    ? 0
+                    : std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
+  if (blocks == Blocks::pairs) plan.ranks = 2, plan.blocks -= plan.blocks % 2;
+  if (plan.split_k) plan.blocks = plan.program.grid.count() * plan.ranks;
   std::vector<int> prologue, inside, after;
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];
@@ -148,8 +148,8 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
 
   const std::vector<int>& copies = order.loop_copies;
   std::int64_t stage_bytes = 0, other_bytes = 0;
-  for (int t : copies) stage_bytes += plan.buffers[plan.tasks[t].buffer].stage_step;
-  for (const SmemTensor& b : plan.buffers) other_bytes += b.bytes();
+  for (int t : copies) stage_bytes += plan.tensors[plan.tasks[t].buffer].stage_step;
+  for (const SmemTensor& b : plan.tensors) other_bytes += b.bytes();
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
   const bool uses_tma = !copies.empty() && plan.uses_tma(plan.tasks[copies.front()].node);
   order.stages = copies.empty() ? 1
@@ -157,7 +157,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
                                 : copy_stages({plan.program.grid.count(), plan.program.loop,
                                                plan.program.threads(), stage_bytes, other_bytes},
                                               target);
-  for (int t : copies) plan.buffers[plan.tasks[t].buffer].stages = order.stages;
+  for (int t : copies) plan.tensors[plan.tasks[t].buffer].stages = order.stages;
 
   const auto depends_on = [&](const std::vector<int>& tasks, auto from) {
     for (int t : tasks)

@@ -6,14 +6,14 @@
 // overwritten has been read by all of them.
 //
 // Runs after group and arrange_buffers, which decide the tasks and the layouts of buffers. Sets
-// SmemTensor::stages and KernelPlan::blocks, and returns an Order, from which build_schedule()
-// (agents.hpp) makes the schedule.
+// SmemTensor::stages, Kernel::blocks and ranks, and returns an Order, from which build_agents()
+// (agents.hpp) makes the warp roles.
 #pragma once
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
-/// The order of a kernel's tasks (copies, matmuls, loop nests, ...), as indices into KernelPlan::tasks. The
+/// The order of a kernel's tasks (copies, matmuls, loop nests, ...), as indices into Kernel::tasks. The
 /// tasks of one phase need no barrier between them; a barrier separates consecutive phases.
 struct Order {
   // Tasks that copy a tile once, before the loop, for all iterations.
@@ -25,9 +25,6 @@ struct Order {
   bool before_barrier = false;                  // a barrier between the loads before the loop and the loop
   bool top_barrier = false;                     // a barrier at the start of each iteration
   bool after_barrier = false;                   // a barrier between the loop and the phases after it
-  std::int64_t blocks = 0;                      // number of persistent blocks; 0: one block per output tile
-  // Blocks per cluster. They share the load of an operand, or each accumulates a part of K (split-K).
-  int ranks = 1;
 };
 
 /// When a kernel starts the loads that it needs after the loop. `first`: all at the beginning, so that they
@@ -45,9 +42,9 @@ enum class Copies : std::uint8_t { first, last };
 enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 
 /// Returns the order of the plan's tasks. Sets SmemTensor::stages of the buffers that the loop fills,
-/// and KernelPlan::blocks. `Copies` says when the copies for the work after the loop start, and
+/// Kernel::blocks and ranks. `Copies` says when the copies for the work after the loop start, and
 /// `Blocks` how output tiles are assigned to blocks.
-Order pipeline(KernelPlan&, const target::Target&, Copies, Blocks = Blocks::a_tile);
+Order pipeline(Kernel&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 
 /// A loop that loads a tile per iteration to shared memory by cp.async; the input of copy_stages().
 struct CopiedLoop {

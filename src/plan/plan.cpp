@@ -4,6 +4,7 @@
 
 #include "kernel/index_width.hpp"
 #include "kernel/launches.hpp"
+#include "kernel/print.hpp"
 #include "kernel/registers.hpp"
 #include "lower/lower.hpp"
 #include "plan/dependence.hpp"
@@ -34,11 +35,11 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
                    limit[axis]);
 }
 
-/// Returns the schedule that a block executes if a mask keeps only `trip_count` of the loop's `loop`
-/// iterations. The first `whole` of these iterations do not need the mask. make_plan() verifies this
-/// schedule in addition to the schedule of all iterations.
-Schedule with_trip_count(Schedule s, std::int64_t loop, std::int64_t trip_count, std::int64_t whole) {
-  for (Agent& agent : s.agents)
+/// Returns what the warp roles of a block execute if a mask keeps only `trip_count` of the loop's `loop` iterations. The
+/// first `whole` of these iterations do not need the mask. make_plan() verifies this in addition to all iterations.
+std::vector<Agent> with_trip_count(std::vector<Agent> agents, std::int64_t loop, std::int64_t trip_count,
+                                   std::int64_t whole) {
+  for (Agent& agent : agents)
     walk(agent.steps, [&](Step& step, const Position&) {
       Loop* of = as<Loop>(step);
       if (!of) return;
@@ -49,7 +50,7 @@ Schedule with_trip_count(Schedule s, std::int64_t loop, std::int64_t trip_count,
       if (of->from == loop) of->from = of->bounded ? whole : trip_count;
       of->trip_count = of->whole ? whole : trip_count + last;
     });
-  return s;
+  return agents;
 }
 
 }  // namespace
@@ -69,19 +70,23 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     select(plan.kernels.back(), target);
   }
   resolve_layouts(plan.program, plan.kernels, target);
-  for (KernelPlan& kernel : plan.kernels) {
+  for (Kernel& kernel : plan.kernels) {
     dependence(kernel, plan.program, target);
     choose(kernel, plan.program, target, options.blocks);
     let_next_start(kernel, plan.program, target);
     bound_registers(kernel, target);
     index_width(kernel, plan.program);
-    verify(kernel.schedule, kernel.program.name, target);
-    if (kernel.loop_bounds)
-      for (const auto& [trip_count, whole] :
-           {std::pair<std::int64_t, std::int64_t>{1, 1}, {kernel.program.loop, 1}})
-        verify(with_trip_count(kernel.schedule, kernel.program.loop, trip_count, whole), kernel.program.name,
-               target);
-    verify_dependence(kernel.schedule, kernel.program.name);
+    verify(kernel, kernel.program.name, target);
+    if (kernel.loop_bounds) {
+      const std::vector<Agent> agents = kernel.agents;
+      const std::int64_t loop = kernel.program.loop;
+      for (const auto& [trip_count, whole] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {loop, 1}}) {
+        kernel.agents = with_trip_count(agents, loop, trip_count, whole);
+        verify(kernel, kernel.program.name, target);
+      }
+      kernel.agents = agents;
+    }
+    verify_dependence(kernel, kernel.program.name);
     verify_bounds(kernel, plan.program);
     if (options.registers_proved) verify_registers(kernel);
   }
@@ -93,12 +98,12 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
 namespace {
 
 /// Returns the line of --explain for a step: the task that the step executes, and the task's thread-value
-/// layout. Returns print(Schedule, Step) if the step executes no task, only initialises a task's
+/// layout. Returns print(kernel, step) if the step executes no task, only initialises a task's
 /// loop-carried state, or goes through a channel (shared-memory ring) of a warp-specialized kernel.
-std::string print(const KernelPlan& plan, const Step& step, bool in_loop) {
-  if (step.task < 0 || as<Start>(step)) return print(plan.schedule, step, in_loop);
+std::string explain(const Kernel& plan, const Step& step, bool in_loop) {
+  if (step.task < 0 || as<Start>(step)) return print(plan, step, in_loop);
   const Task& task = plan.tasks[step.task];
-  if (channel_of(step) >= 0 && plan.schedule.warp_specialized()) return print(plan.schedule, step, in_loop);
+  if (channel_of(step) >= 0 && plan.warp_specialized()) return print(plan, step, in_loop);
   const int lag = guard_lag_of(step);
   return fmt::format("{} %{} in {}{}", name(task.kind), task.node, print(plan.contexts[task.context]),
                      lag > 0 ? fmt::format(", {} iterations in advance", lag) : "");
@@ -106,7 +111,7 @@ std::string print(const KernelPlan& plan, const Step& step, bool in_loop) {
 
 }  // namespace
 
-std::string print(const KernelPlan& plan, const Program& program) {
+std::string print(const Kernel& plan, const Program& program) {
   std::string out = print(plan.program, program);
   for (const auto& [node, m] : plan.matmuls) {
     out += fmt::format("  matmul %{}: ", node);
@@ -121,7 +126,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
                        m.warps.b, m.warps.m, m.warps.n, m.warps.k,
                        m.a_from >= 0 ? fmt::format(", A from the accumulators of %{}", m.a_from) : "");
   }
-  for (const SmemTensor& b : plan.buffers) {
+  for (const SmemTensor& b : plan.tensors) {
     out += fmt::format("  shared {}: {}{} at {}, {} bytes, {}", b.name, graph::name(b.dtype),
                        to_string(b.padded), b.offset, b.bytes(), to_text(b.layout));
     if (b.partials > 1) out += fmt::format(", {} partial results", b.partials);
@@ -134,12 +139,12 @@ std::string print(const KernelPlan& plan, const Program& program) {
       out += fmt::format("  %{} {}: read from global memory where it is used\n", load,
                          plan.program.nodes[load].name);
   for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
-  const bool several = plan.schedule.warp_specialized();
-  for (const Channel& c : plan.schedule.channels)
-    if (several) out += "  " + print(plan.schedule, c) + "\n";
-  for (const Agent& agent : plan.schedule.agents) {
+  const bool several = plan.warp_specialized();
+  for (const Channel& c : plan.channels)
+    if (several) out += "  " + print(plan, c) + "\n";
+  for (const Agent& agent : plan.agents) {
     if (several) out += "  " + heading(agent) + "\n";
-    out += print(agent, [&](const Step& step, bool in_loop) { return print(plan, step, in_loop); });
+    out += print(agent, [&](const Step& step, bool in_loop) { return explain(plan, step, in_loop); });
   }
   for (const std::string& note : plan.notes) out += "  note: " + note + "\n";
   out += fmt::format("  {} bytes of shared memory\n", plan.shared_bytes);
@@ -149,7 +154,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
 
 std::string print(const Plan& plan) {
   std::string out;
-  for (const KernelPlan& kernel : plan.kernels) out += print(kernel, plan.program);
+  for (const Kernel& kernel : plan.kernels) out += print(kernel, plan.program);
   for (const std::string& note : plan.program.notes) out += fmt::format("note: {}\n", note);
   out += fmt::format("workspace {} bytes\n", plan.device.total);
   return out;

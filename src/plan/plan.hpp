@@ -4,7 +4,7 @@
 //   Plan plan = make_plan(graph, target);
 //   std::cout << print(plan);
 #pragma once
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 #include "kernel/rejections.hpp"
 #include "plan/choose.hpp"
 #include "plan/memory.hpp"
@@ -14,11 +14,11 @@ namespace zellige::plan {
 
 /// A compiled graph: what the emitter and the runtime need to know.
 struct Plan {
-  Program program;                  // with the strides of all tensors
-  std::vector<KernelPlan> kernels;  // in launch order
-  DevicePlacement device;           // offsets of intermediate tensors in the workspace
-  std::string target;               // name of the GPU architecture
-  Rejections rejected;              // plans with other tilings that the verifier rejected (tiling/tile.hpp)
+  Program program;              // with the strides of all tensors
+  std::vector<Kernel> kernels;  // in launch order
+  DevicePlacement device;       // offsets of intermediate tensors in the workspace
+  std::string target;           // name of the GPU architecture
+  Rejections rejected;          // plans with other tilings that the verifier rejected (tiling/tile.hpp)
 };
 
 /// Which tilings (grids, loops and threads) custom operators get; a custom operator is a kernel with an
@@ -45,7 +45,7 @@ struct PlanOptions {
 Plan make_plan(const graph::KernelGraph&, const target::Target&, const PlanOptions& = {});
 
 /// Returns the string that `zellige transpile --explain` prints for one kernel, or for all kernels of a plan.
-std::string print(const KernelPlan&, const Program&);
+std::string print(const Kernel&, const Program&);
 std::string print(const Plan&);
 
 }  // namespace zellige::plan

@@ -33,7 +33,7 @@ bool leaves_at_once(const Task& t) {
 
 /// Slices the matmul task `mma` of a phase (the tasks between two barriers), and makes the tasks that read
 /// its accumulators adjacent to it. Changes nothing if one of these tasks cannot run slice by slice.
-void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
+void slice_phase(Kernel& plan, std::vector<int>& phase, int mma) {
   const Task& product = plan.tasks[mma];
   const int context = product.context;
   std::vector<int> together{mma};
@@ -71,7 +71,7 @@ void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
 
 }  // namespace
 
-void slice_fragments(KernelPlan& plan, Order& order) {
+void slice_fragments(Kernel& plan, Order& order) {
   for (auto* section : {&order.inside, &order.after})
     for (auto& phase : *section)
       for (int t : std::vector<int>(phase)) {

@@ -20,8 +20,8 @@ std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b *
 /// Chooses strides, swizzle and sizes of one buffer.
 class Arrangement {
  public:
-  Arrangement(KernelPlan& plan, const target::Target& target, int b)
-      : plan_(plan), target_(target), index_(b), buffer_(plan.buffers[b]) {}
+  Arrangement(Kernel& plan, const target::Target& target, int b)
+      : plan_(plan), target_(target), index_(b), buffer_(plan.tensors[b]) {}
 
   /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a
   /// conflict remains.
@@ -214,7 +214,7 @@ class Arrangement {
     return p;
   }
 
-  KernelPlan& plan_;
+  Kernel& plan_;
   const target::Target& target_;
   int index_;
   SmemTensor& buffer_;
@@ -222,8 +222,8 @@ class Arrangement {
 
 }  // namespace
 
-void arrange_buffers(KernelPlan& plan, const target::Target& target) {
-  for (int b = 0; b < static_cast<int>(plan.buffers.size()); ++b) Arrangement(plan, target, b).run();
+void arrange_buffers(Kernel& plan, const target::Target& target) {
+  for (int b = 0; b < static_cast<int>(plan.tensors.size()); ++b) Arrangement(plan, target, b).run();
 }
 
 }  // namespace zellige::plan

@@ -3,11 +3,11 @@
 //
 // Runs after the pass `group`, which decides the tasks and their thread-value layouts.
 #pragma once
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
 /// Sets the layout and sizes of every buffer. Adds a note to the plan if a bank conflict remains.
-void arrange_buffers(KernelPlan&, const target::Target&);
+void arrange_buffers(Kernel&, const target::Target&);
 
 }  // namespace zellige::plan

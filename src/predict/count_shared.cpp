@@ -143,7 +143,7 @@ Known::Key key_of(const Context& c, bool sums) {
 /// Adds up the counters of a loop nest's accesses in `result`. `sums`: the nest stores a reduction's results.
 class Count {
  public:
-  Count(const KernelPlan& plan, const Context& c, bool sums = false)
+  Count(const Kernel& plan, const Context& c, bool sums = false)
       : plan_(plan), context_(c), sums_(sums), key_(key_of(c, sums)) {}
 
   void add(const SharedAccess& a) {
@@ -161,7 +161,7 @@ class Count {
  private:
   Known::Key with(const SharedAccess& a) const {
     constexpr std::int64_t row = 128;  // bytes across all banks
-    const SmemTensor& b = plan_.buffers[a.buffer];
+    const SmemTensor& b = plan_.tensors[a.buffer];
     Known::Key key = key_;
     key.insert(key.end(),
                {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.part_step, b.offset % row});
@@ -226,10 +226,10 @@ class Count {
   std::int64_t address(const SharedAccess& a, const Shape& at, std::int64_t part) {
     element_.clear();
     for (const Place& p : a.at) element_.push_back(p.of(at));
-    return plan_.buffers[a.buffer].address(element_, part);
+    return plan_.tensors[a.buffer].address(element_, part);
   }
 
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   const Context& context_;
   bool sums_;
   Known::Key key_;
@@ -248,8 +248,8 @@ bool too_many(const Context& c) {
 /// Returns a thread's access to its own elements of a buffer: a load (or, if `load` is false, a store) of `elements`
 /// adjacent elements. The coordinate of the first one is that of the loop nest's current iteration. `part` is the index
 /// of the partial result that is accessed, if the buffer has several.
-SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, int part = 0) {
-  const SmemTensor& b = plan.buffers[buffer];
+SharedAccess own(const Kernel& plan, int buffer, bool load, int elements, int part = 0) {
+  const SmemTensor& b = plan.tensors[buffer];
   SharedAccess a{buffer, load, elements * graph::whole_bytes(b.dtype), part, {}, {}};
   for (int d = 0; d < static_cast<int>(b.padded.size()); ++d) a.at.push_back({d});
   return a;
@@ -268,7 +268,7 @@ SharedCounts exchanged(const SmemTensor& b, bool load) {
 
 }  // namespace
 
-SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks) {
+SharedCounts count_shared(const Kernel& plan, const std::vector<int>& tasks) {
   const Task& t = plan.tasks[tasks.front()];
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
@@ -276,14 +276,14 @@ SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks)
   if (t.kind == TaskKind::mma || t.kind == TaskKind::fetch) return {};
   if (t.kind == TaskKind::to_cluster || t.kind == TaskKind::from_cluster) {
     const int buffer = t.kind == TaskKind::to_cluster ? t.buffer : t.reads.front();
-    return exchanged(plan.buffers[buffer], t.kind == TaskKind::from_cluster);
+    return exchanged(plan.tensors[buffer], t.kind == TaskKind::from_cluster);
   }
   if ((t.kind == TaskKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // bypasses registers
   if (t.kind == TaskKind::finish && t.buffer < 0) return {};                             // into registers
   if (too_many(c)) return {.counts = {}, .exact = false};
   if (t.kind == TaskKind::finish) {
     Count count(plan, c, true);
-    SharedAccess store = own(plan, t.buffer, false, 1, plan.buffers[t.buffer].partials > 1 ? own_part : 0);
+    SharedAccess store = own(plan, t.buffer, false, 1, plan.tensors[t.buffer].partials > 1 ? own_part : 0);
     for (std::size_t d = 0; c.row && d < store.at.size(); ++d)
       store.where.push_back({{static_cast<int>(d)}, n.shape[d]});  // accumulators may exceed the tile
     count.add(store);
@@ -301,7 +301,7 @@ SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks)
   return std::move(count.result);
 }
 
-SharedCounts count_start(const KernelPlan& plan, int task) {
+SharedCounts count_start(const Kernel& plan, int task) {
   const Task& t = plan.tasks[task];
   if (t.kind != TaskKind::accumulate || t.buffer < 0) return {};
   const Context& c = plan.contexts[t.context];

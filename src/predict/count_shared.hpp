@@ -21,9 +21,9 @@ struct SharedCounts {
 
 /// Returns the counters of the shared-memory accesses (executions by width, wavefronts) of one block that executes
 /// `tasks` once. The tasks are evaluated together in one loop nest.
-SharedCounts count_shared(const KernelPlan&, const std::vector<int>& tasks);
+SharedCounts count_shared(const Kernel&, const std::vector<int>& tasks);
 /// Returns the counters of the shared-memory stores that initialise the loop state of `task`. Returns no counters if
 /// the task has no loop state in shared memory.
-SharedCounts count_start(const KernelPlan&, int task);
+SharedCounts count_start(const Kernel&, int task);
 
 }  // namespace zellige::plan

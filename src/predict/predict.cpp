@@ -119,7 +119,7 @@ std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t l
 /// Walks a kernel's schedule and adds up the emulator's counters.
 class Prediction {
  public:
-  explicit Prediction(const KernelPlan& plan) : plan_(plan), of_task_(plan.tasks.size()) {}
+  explicit Prediction(const Kernel& plan) : plan_(plan), of_task_(plan.tasks.size()) {}
 
   /// Returns the counters of one launch (how often it executes each kind of operation), without those that the plan
   /// does not determine exactly.
@@ -151,8 +151,8 @@ class Prediction {
     for (Counter c : shared_wavefronts) counts_[c] = 0;
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // by id; agents that share a barrier arrive together
-    barriers[0] = outside_agents(plan_.schedule.setup) + outside_agents(plan_.schedule.teardown);
-    for (const Agent& agent : plan_.schedule.agents) {
+    barriers[0] = outside_agents(plan_.setup) + outside_agents(plan_.teardown);
+    for (const Agent& agent : plan_.agents) {
       met_.clear(), unsynced_.clear(), ragged_.clear();
       steps(agent, agent.steps, 0, 1);
       for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
@@ -176,23 +176,20 @@ class Prediction {
              std::int64_t trip_count) {
     std::size_t counted_until = 0;
     const auto threads = [&] {
-      return fills_only(agent)                   ? 1
-             : plan_.schedule.warp_specialized() ? 32 * agent.warps
-                                                 : plan_.schedule.threads;
+      return fills_only(agent) ? 1 : plan_.warp_specialized() ? 32 * agent.warps : plan_.threads;
     };
     for (std::size_t at = 0; at < list.size(); ++at) {
       const Step& step = list[at];
       match(
           step, [&](const Loop& of) { loop(agent, of, iteration, trip_count); },
-          [&](const Acquire& of) { acquire(agent, plan_.schedule.channels[of.channel]); },
+          [&](const Acquire& of) { acquire(agent, plan_.channels[of.channel]); },
           [&](const Release& of) {
-            const bool exchange = is_exchange(plan_.schedule.channels[of.channel]);
+            const bool exchange = is_exchange(plan_.channels[of.channel]);
             counts_[Counter::mbarrier_arrive] +=  // one lane of each warp arrives
-                blocks_ * agent.warps *
-                (exchange ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, of.channel));
+                blocks_ * agent.warps * (exchange ? plan_.ranks - 1 : ranks_of(plan_, of.channel));
           },
           [&](const Drain& of) {
-            counts_[Counter::mbarrier_wait] += blocks_ * plan_.schedule.channels[of.channel].stages;
+            counts_[Counter::mbarrier_wait] += blocks_ * plan_.channels[of.channel].stages;
           },
           [&](const GriddepWait&) { counts_[Counter::griddep_wait] += blocks_ * threads(); },
           [&](const GriddepLaunchDependents&) {
@@ -224,7 +221,7 @@ class Prediction {
 
   void loop(const Agent& agent, const Loop& of, std::int64_t iteration, std::int64_t trip_count) {
     if (of.kind == Loop::tiles) {  // the blocks share the tiles
-      const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count() * plan_.split_k);
+      const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count() * plan_.parts_of_loop());
       steps(agent, of.body, 0, 1);
       blocks_ = each;
     } else if (of.kind == Loop::slices) {  // a sliced matmul's task counts all its slices at once
@@ -259,11 +256,11 @@ class Prediction {
         for (Counter counter : {Counter::shared_store_8, Counter::shared_store_wavefronts,
                                 Counter::shared_store_wavefronts_ideal})
           counts_[counter] +=
-              blocks_ * static_cast<std::uint64_t>(barrier_bytes(plan_.schedule.channels[init->channel]) / 8);
+              blocks_ * static_cast<std::uint64_t>(barrier_bytes(plan_.channels[init->channel]) / 8);
       else if (as<Barrier>(step))
         barriers += blocks_;
       else if (as<ClusterBarrier>(step))
-        counts_[Counter::cluster_barrier] += blocks_ / plan_.schedule.ranks;
+        counts_[Counter::cluster_barrier] += blocks_ / plan_.ranks;
     return barriers;
   }
 
@@ -271,7 +268,7 @@ class Prediction {
   /// shared-memory stages between warp roles). If the role is a consumer, all its threads wait. If it is the
   /// producer, one thread waits, and then arrives with the expected bytes of the stage.
   void acquire(const Agent& agent, const Channel& c) {
-    const bool fills = &plan_.schedule.agents[c.producer] == &agent && !is_exchange(c);
+    const bool fills = &plan_.agents[c.producer] == &agent && !is_exchange(c);
     counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);
     counts_[Counter::mbarrier_arrive] += blocks_ * fills;
   }
@@ -326,13 +323,13 @@ class Prediction {
 
   /// Counts a TMA load or store and its bytes. Boxes are copied completely: elements beyond the tensor count as well.
   void tma_copy(const Task& t) {
-    const SmemTensor& b = plan_.buffers[t.buffer];
+    const SmemTensor& b = plan_.tensors[t.buffer];
     const bool load = t.kind == TaskKind::copy_in;
     const auto [in, all] = tiles_in(slices(plan_, t));
     const std::uint64_t blocks = blocks_ * in / all;
     counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * boxes_of_rank(plan_, t.node, b);
     counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
-        blocks * b.stage_bytes() / (load || !plan_.parts.count(t.node) ? 1 : plan_.schedule.ranks);
+        blocks * b.stage_bytes() / (load || !plan_.parts.count(t.node) ? 1 : plan_.ranks);
   }
 
   /// Returns whether a copy takes several rounds of one chunk per thread, and a warp has fewer than 32 active
@@ -347,7 +344,7 @@ class Prediction {
   /// Returns the counts of one execution of a cp.async copy by one block: the copies by width and their
   /// wavefronts. Stages are multiples of 128 bytes apart, so all of them use the same banks.
   Counts copied(const Task& t) const {
-    const SmemTensor& b = plan_.buffers[t.buffer];
+    const SmemTensor& b = plan_.tensors[t.buffer];
     const CopyChoice& copy = plan_.copies.at(t.node);
     Counts counts;
     BankAccess access{.bytes = copy.bytes, .address = {}};
@@ -371,7 +368,7 @@ class Prediction {
   Counts outer(const Task& t, int side, Shape at) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
-    const SmemTensor& buffer = plan_.buffers[plan_.buffer_of.at(n.in[side])];
+    const SmemTensor& buffer = plan_.tensors[plan_.buffer_of.at(n.in[side])];
     const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
                       x_dim = side == 0 ? rank - 2 : rank - 1;
     const int repeats = plan_.contexts[t.context].repeats(), slices = side == 0 ? 1 : repeats;
@@ -415,7 +412,7 @@ class Prediction {
                        m_tiles = ceil_div(m.m, m_step);
     const int width = n_tiles > 1 ? tiles_in_unit(*m.row) : 1;
     const auto buffer = [&](int side) -> const SmemTensor& {
-      return plan_.buffers[plan_.buffer_of.at(n.in[side])];
+      return plan_.tensors[plan_.buffer_of.at(n.in[side])];
     };
     const Shape batches(n.shape.begin(), n.shape.end() - 2);
     Counts counts;
@@ -452,7 +449,7 @@ class Prediction {
     return counts;
   }
 
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   std::vector<std::optional<Counts>> of_task_;  // by task: counts of one execution by one block
   Counts counts_;
   std::map<int, std::uint64_t> met_;      // barriers of the current agent, by barrier id
@@ -472,7 +469,7 @@ class Prediction {
 
 }  // namespace
 
-Counts predict(const KernelPlan& plan) { return Prediction(plan).run(); }
+Counts predict(const Kernel& plan) { return Prediction(plan).run(); }
 
 std::string print(const Counts& counts) {
   std::string text;

@@ -14,7 +14,7 @@
 #include <map>
 #include <string>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 #include "zellige/emulate/counters.hpp"
 
 namespace zellige::plan {
@@ -26,7 +26,7 @@ using Counts = std::map<emulate::Counter, std::uint64_t>;
 /// Predicts how often one launch of the kernel executes each kind of operation (barriers, matrix instructions,
 /// shared-memory wavefronts, ...). Returns the numbers by counter; a counter that the plan does not determine exactly
 /// is absent. Requires a complete plan: a schedule with all buffers placed.
-Counts predict(const KernelPlan&);
+Counts predict(const Kernel&);
 
 /// Returns the nonzero counters as a string: "barrier 5, mma 64".
 std::string print(const Counts&);

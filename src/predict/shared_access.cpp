@@ -9,7 +9,7 @@ using Kind = Item::Kind;
 /// that evaluate() lists).
 class Collection {
  public:
-  Collection(const KernelPlan& plan, const Context& c) : plan_(plan), c_(c) {}
+  Collection(const Kernel& plan, const Context& c) : plan_(plan), c_(c) {}
 
   std::vector<SharedAccess> accesses;
   bool crosses_edge = false;  // an access depends on whether the block's tile is partial
@@ -21,7 +21,7 @@ class Collection {
       case Kind::read_shared:
         crosses_edge = crosses_edge || (edges_ > 0 && !item.invariant);
         for (const std::vector<Place>& at : item.pieces)
-          for (int part = 0; part < plan_.buffers[item.buffer].partials; ++part) add(item, true, part, at);
+          for (int part = 0; part < plan_.tensors[item.buffer].partials; ++part) add(item, true, part, at);
         return;
       case Kind::leave:
         return leave(item);
@@ -64,7 +64,7 @@ class Collection {
       for (int d = 0; d < c_.rank(); ++d) at.push_back({d});
       at[c_.inner()].offset = v;
       const Place last = at[c_.inner()];
-      add(item, false, plan_.buffers[t.buffer].partials > 1 ? own_part : 0, std::move(at));
+      add(item, false, plan_.tensors[t.buffer].partials > 1 ? own_part : 0, std::move(at));
       if (item.edge > 0) accesses.back().where.push_back({last, item.edge});
     }
   }
@@ -73,12 +73,12 @@ class Collection {
   /// checks and branches) that are open at this item.
   /// `part` is the index of the partial result that is accessed, if the buffer has several.
   void add(const Item& item, bool load, int part, std::vector<Place> at) {
-    const SmemTensor& b = plan_.buffers[item.buffer];
+    const SmemTensor& b = plan_.tensors[item.buffer];
     accesses.push_back({item.buffer, load, item.width * graph::whole_bytes(b.dtype), part, std::move(at),
                         item.invariant ? std::vector<Branch>{} : where_, item.invariant});
   }
 
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   const Context& c_;
   std::vector<Branch> where_;       // conditions at the current item
   std::vector<std::size_t> outer_;  // for each open guard and concatenation: number of conditions before it
@@ -88,8 +88,7 @@ class Collection {
 
 }  // namespace
 
-std::optional<std::vector<SharedAccess>> nest_accesses(const KernelPlan& plan,
-                                                       const std::vector<int>& tasks) {
+std::optional<std::vector<SharedAccess>> nest_accesses(const Kernel& plan, const std::vector<int>& tasks) {
   Collection all(plan, plan.contexts[plan.tasks[tasks.front()].context]);
   for (const Item& item : evaluate(plan, tasks)) all.add(item);
   if (all.crosses_edge) return {};

@@ -38,6 +38,6 @@ struct SharedAccess {
 /// Returns the accesses of tasks that share a loop nest. Returns nullopt if the nest has elements beyond a
 /// tensor's edge: these are neither evaluated nor stored, so the accesses differ between blocks or
 /// iterations.
-std::optional<std::vector<SharedAccess>> nest_accesses(const KernelPlan&, const std::vector<int>& tasks);
+std::optional<std::vector<SharedAccess>> nest_accesses(const Kernel&, const std::vector<int>& tasks);
 
 }  // namespace zellige::plan

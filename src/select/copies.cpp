@@ -75,13 +75,13 @@ Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int
   return blocked_layout(padded, order, copy.vector, threads);
 }
 
-bool leaves_at_once(const KernelPlan& plan, const Node& store, const Context& accumulators, int gmem_inner) {
+bool leaves_at_once(const Kernel& plan, const Node& store, const Context& accumulators, int gmem_inner) {
   const bool sectors =
       by_threads(accumulators.row) || (graph::bits(store.dtype) == 32 && has_warpgroup_chain(plan));
   return sectors && accumulators.inner() == gmem_inner;
 }
 
-Shape operand_padding(const KernelPlan& plan, int i) {
+Shape operand_padding(const Kernel& plan, int i) {
   const BlockProgram& p = plan.program;
   const Node& n = p.nodes[i];
   const int last = static_cast<int>(n.shape.size()) - 1;

@@ -16,7 +16,7 @@ namespace {
 ///
 /// Adjacent lanes read adjacent pairs of columns, which share 32-byte sectors. A copy would take shared memory from
 /// the ring.
-bool combined_with_accumulators(const KernelPlan& plan, const Node& load, int gmem_inner,
+bool combined_with_accumulators(const Kernel& plan, const Node& load, int gmem_inner,
                                 const LoadReads& reads) {
   if (plan.program.loop == 1 || !on_warpgroups(plan)) return false;
   if (load.section != Section::after && has_warpgroup_chain(plan)) return true;
@@ -30,7 +30,7 @@ bool combined_with_accumulators(const KernelPlan& plan, const Node& load, int gm
 
 /// Returns whether task `t` is a reduction of the tile that needs no copy in shared memory: each element is read once
 /// and adjacent threads read adjacent elements, or each thread has at most one element.
-bool summed_once(const KernelPlan& plan, const Node& load, const Task& t, int gmem_inner) {
+bool summed_once(const Kernel& plan, const Node& load, const Task& t, int gmem_inner) {
   const Context& c = plan.contexts[t.context];
   const Node& sum = plan.program.nodes[t.node];
   if (t.kind != TaskKind::reduce || sum.kind != NodeKind::reduce || c.row || c.domain != load.shape)
@@ -42,11 +42,11 @@ bool summed_once(const KernelPlan& plan, const Node& load, const Task& t, int gm
 
 }  // namespace
 
-bool on_warpgroups(const KernelPlan& plan) {
+bool on_warpgroups(const Kernel& plan) {
   return std::ranges::any_of(plan.matmuls, [](const auto& m) { return m.second.by_warpgroup(); });
 }
 
-bool read_in_place(const KernelPlan& plan, const Program& program, const target::Target& target, int load,
+bool read_in_place(const Kernel& plan, const Program& program, const target::Target& target, int load,
                    const LoadReads& reads, Loads loads, bool too_big) {
   const Node& n = plan.program.nodes[load];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
@@ -66,8 +66,8 @@ bool read_in_place(const KernelPlan& plan, const Program& program, const target:
          });
 }
 
-std::optional<CopyChoice> fetched(const KernelPlan& plan, const Program& program,
-                                  const target::Target& target, int store) {
+std::optional<CopyChoice> fetched(const Kernel& plan, const Program& program, const target::Target& target,
+                                  int store) {
   const BlockProgram& p = plan.program;
   const Node &s = p.nodes[store], &n = p.nodes[s.in[0]];
   if (n.kind != NodeKind::load || number_of(n) >= 0 || p.loop > 1 || n.shape != s.shape ||

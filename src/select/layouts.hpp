@@ -6,13 +6,13 @@
 // dimensions differ costs one access per element. A layout that an instruction cannot read is excluded: ldmatrix
 // needs rows along one of the last two dimensions.
 #pragma once
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
-/// Sets KernelPlan::inner, the contiguous dimension of the tile, for every load, store and rounded matmul operand.
+/// Sets Kernel::inner, the contiguous dimension of the tile, for every load, store and rounded matmul operand.
 /// Also sets the strides of every tensor that has none. Requires that the instructions of the matmuls are chosen.
-void resolve_layouts(Program&, std::vector<KernelPlan>&, const target::Target&);
+void resolve_layouts(Program&, std::vector<Kernel>&, const target::Target&);
 
 /// Returns the contiguous dimension of a tensor: the last one that has stride 1 and an extent above 1. Returns the
 /// last dimension if there is none.

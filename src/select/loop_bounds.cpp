@@ -129,7 +129,7 @@ std::int64_t MaskedLoopBounds::whole(std::int64_t block, std::int64_t loop) cons
                                   of(block, loop));
 }
 
-std::optional<MaskedLoopBounds> masked_loop_bounds(const KernelPlan& plan) {
+std::optional<MaskedLoopBounds> masked_loop_bounds(const Kernel& plan) {
   const BlockProgram& p = plan.program;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const Node& n = p.nodes[i];

@@ -11,7 +11,7 @@ namespace {
 /// Finds the values of a kernel that several of its tasks read; see rows_in_registers().
 class Rows {
  public:
-  Rows(const KernelPlan& plan, const Program& program, const target::Target& target)
+  Rows(const Kernel& plan, const Program& program, const target::Target& target)
       : p_(plan.program), program_(program), target_(target), live_(p_.nodes.size(), false) {}
 
   std::optional<RowRegisters> run() {
@@ -154,7 +154,7 @@ std::optional<Summation> row_summation(const Shape& domain, int vector, int byte
   return least > 0 ? std::optional(std::move(s)) : std::nullopt;
 }
 
-std::optional<RowRegisters> rows_in_registers(const KernelPlan& plan, const Program& program,
+std::optional<RowRegisters> rows_in_registers(const Kernel& plan, const Program& program,
                                               const target::Target& target) {
   return Rows(plan, program, target).run();
 }

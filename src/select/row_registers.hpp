@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -28,7 +28,7 @@ struct RowRegisters {
 ///   one value per row;
 /// - rows are contiguous in global memory and not partial, and no tensor is both read and written;
 /// - row_summation() finds a layout.
-std::optional<RowRegisters> rows_in_registers(const KernelPlan&, const Program&, const target::Target&);
+std::optional<RowRegisters> rows_in_registers(const Kernel&, const Program&, const target::Target&);
 
 /// Returns the distribution of rows of a tile `domain` over `threads` threads that takes the fewest instructions, or
 /// nullopt if each distribution has a disadvantage:

@@ -91,10 +91,10 @@ namespace {
 /// Chooses instruction, warp layout and chaining of all matmuls of a kernel.
 class Selection {
  public:
-  Selection(KernelPlan& plan, const target::Target& target)
+  Selection(Kernel& plan, const target::Target& target)
       : plan_(plan), program_(plan.program), target_(target) {}
 
-  /// Sets KernelPlan::matmuls: the instruction, the warp layout and the source of A of every matmul.
+  /// Sets Kernel::matmuls: the instruction, the warp layout and the source of A of every matmul.
   void run() {
     std::vector<int> matmuls;
     for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i)
@@ -377,13 +377,13 @@ class Selection {
 
   std::map<int, int> from_, next_;  // linked matmuls: consumer -> producer, and producer -> consumer
   std::map<int, double> alone_;     // least cost of a matmul outside of chains
-  KernelPlan& plan_;
+  Kernel& plan_;
   const BlockProgram& program_;
   const target::Target& target_;
 };
 
 }  // namespace
 
-void select(KernelPlan& plan, const target::Target& target) { Selection(plan, target).run(); }
+void select(Kernel& plan, const target::Target& target) { Selection(plan, target).run(); }
 
 }  // namespace zellige::plan

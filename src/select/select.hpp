@@ -4,13 +4,13 @@
 //
 // WGMMA is chosen later, by warpgroups.hpp and warpgroup_chain.hpp.
 #pragma once
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
-/// Sets KernelPlan::matmuls for every matmul of the kernel: its instruction, its warp layout (how the
+/// Sets Kernel::matmuls for every matmul of the kernel: its instruction, its warp layout (how the
 /// block's warps divide it), and whether its A operand stays in registers.
-void select(KernelPlan&, const target::Target&);
+void select(Kernel&, const target::Target&);
 
 /// Returns the number of accumulator registers per thread if the block's warps divide the matmul as the
 /// warp layout says: over batch, M, N and K. Requires that the matmul has an instruction.

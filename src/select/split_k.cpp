@@ -53,7 +53,7 @@ int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target& 
              : 1;
 }
 
-bool split_k(KernelPlan& plan, const target::Target& target) {
+bool split_k(Kernel& plan, const target::Target& target) {
   const BlockProgram& p = plan.program;
   if (split_of(p.grid.count(), p.loop, target) != ranks) return false;
   int product = -1;
@@ -69,13 +69,13 @@ bool split_k(KernelPlan& plan, const target::Target& target) {
     const Node& n = p.nodes[t.node];
     const int last = static_cast<int>(n.shape.size()) - 1;
     if (t.buffer < 0 || !plan.uses_tma(t.node) || n.shape != p.nodes[sum.node].shape) return false;
-    const SmemTensor& b = plan.buffers[t.buffer];
+    const SmemTensor& b = plan.tensors[t.buffer];
     if (b.inner != last || b.boxes() % ranks != 0) return false;
     plan.parts[t.node] = last;
   }
-  plan.split_k = ranks;
-  plan.buffers.push_back(partial_sums(p.nodes[sum.node], sum.node, sums));
-  const int buffer = static_cast<int>(plan.buffers.size()) - 1;
+  plan.split_k = true, plan.ranks = ranks;
+  plan.tensors.push_back(partial_sums(p.nodes[sum.node], sum.node, sums));
+  const int buffer = static_cast<int>(plan.tensors.size()) - 1;
   for (TaskKind kind : {TaskKind::to_cluster, TaskKind::from_cluster}) {
     Task t{.kind = kind, .section = Section::after, .node = sum.node, .context = sum.context};
     if (kind == TaskKind::to_cluster)

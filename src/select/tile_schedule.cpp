@@ -10,7 +10,7 @@ namespace {
 /// Returns true if persistent blocks should alternate between tiles with many and tiles with few iterations.
 /// This is so if the number of iterations rises along the masked grid axis, the axis has an even extent, and
 /// blocks that take tiles in pairs have the same maximum number of tiles per block as without pairs.
-bool longer_along_the_rows(const KernelPlan& plan) {
+bool longer_along_the_rows(const Kernel& plan) {
   const BlockProgram& p = plan.program;
   const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis], tiles = p.grid.count();
   const auto trip_count = [&](std::int64_t block) { return plan.loop_bounds->of(block, p.loop); };
@@ -35,7 +35,7 @@ Split cut_alone(const Node& load) {
 
 }  // namespace
 
-TileSchedule tile_schedule(const KernelPlan& plan) {
+TileSchedule tile_schedule(const Kernel& plan) {
   const BlockProgram& p = plan.program;
   if (plan.loop_bounds)
     return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis} : TileSchedule{};
@@ -56,19 +56,19 @@ TileSchedule tile_schedule(const KernelPlan& plan) {
     const double square =
         std::sqrt(static_cast<double>(plan.blocks * m.columns()) / static_cast<double>(m.m));
     const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);
-    walk.group = plan.split_k > 1 ? 1 : std::clamp<std::int64_t>(rows, 1, walk.rows);
+    walk.group = plan.split_k ? 1 : std::clamp<std::int64_t>(rows, 1, walk.rows);
     return walk;
   }
   return {};
 }
 
-bool passes_once(const KernelPlan& plan, int load) {
+bool passes_once(const Kernel& plan, int load) {
   if (plan.constants.count(load) == 0) return false;
   const graph::Dim3& grid = plan.program.grid;
   std::int64_t tiles = 1;
   for (const Split& s : plan.program.nodes[load].splits)
     if (s.axis >= 0) tiles *= s.mod > 0 ? s.mod : ceil_div(grid[s.axis], s.div);
-  return grid.count() / tiles <= (plan.parts.count(load) > 0 ? plan.schedule.ranks : 1);
+  return grid.count() / tiles <= (plan.parts.count(load) > 0 ? plan.ranks : 1);
 }
 
 }  // namespace zellige::plan

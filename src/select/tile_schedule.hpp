@@ -4,7 +4,7 @@
 //   // 32 x 16 tiles, visited in groups of 16 rows of tiles; tile (row, column) has grid index row * 16 + column:
 //   TileSchedule w = tile_schedule(plan);    // {.rows = 32, .columns = 16, .group = 16}
 #pragma once
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -21,10 +21,10 @@ struct TileSchedule {
 
 /// Returns the tile order of a kernel whose tasks are planned. The order follows from the kernel's matmul on
 /// warpgroups or, if a mask bounds its loop, from the loop bounds.
-TileSchedule tile_schedule(const KernelPlan&);
+TileSchedule tile_schedule(const Kernel&);
 
 /// Returns whether each tile of a load is read by only one block or cluster, as weights are for a small M.
 /// The load may then use a cache hint that evicts its data from L2 first.
-bool passes_once(const KernelPlan&, int load);
+bool passes_once(const Kernel&, int load);
 
 }  // namespace zellige::plan

@@ -13,7 +13,7 @@ namespace {
 /// (`sums`), and the checks that they can run on warpgroups.
 class Chain {
  public:
-  Chain(const KernelPlan& plan, const Program& program, const target::Target& target)
+  Chain(const Kernel& plan, const Program& program, const target::Target& target)
       : plan_(plan), p_(plan.program), program_(program), target_(target) {}
 
   MatmulChoice first, second;
@@ -118,7 +118,7 @@ class Chain {
     return no_tensor_map(load, program_.tensors[load.tensor], plan_.inner.at(id));
   }
 
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   const BlockProgram& p_;
   const Program& program_;
   const target::Target& target_;
@@ -126,7 +126,7 @@ class Chain {
 
 }  // namespace
 
-std::optional<std::string> warpgroup_chain(KernelPlan& plan, const Program& program,
+std::optional<std::string> warpgroup_chain(Kernel& plan, const Program& program,
                                            const target::Target& target) {
   Chain chain(plan, program, target);
   if (!chain.found()) return {};
@@ -158,7 +158,7 @@ bool takes_long(const BlockProgram& p, int node, int scores) {
 
 }  // namespace
 
-int accumulators_to_keep_in(const KernelPlan& plan, int node) {
+int accumulators_to_keep_in(const Kernel& plan, int node) {
   const BlockProgram& p = plan.program;
   for (const auto& [sums, m] : plan.matmuls) {
     if (!m.by_warpgroup() || m.a_from < 0) continue;
@@ -173,7 +173,7 @@ int accumulators_to_keep_in(const KernelPlan& plan, int node) {
   return -1;
 }
 
-bool has_warpgroup_chain(const KernelPlan& plan) {
+bool has_warpgroup_chain(const Kernel& plan) {
   return std::ranges::any_of(plan.matmuls,
                              [](const auto& m) { return m.second.by_warpgroup() && m.second.a_from >= 0; });
 }

@@ -28,7 +28,7 @@ std::vector<int> inside(const BlockProgram& p) {
 
 /// Sets the instruction and warp layout of matmul `product` in `choice` to wgmma and returns an empty string.
 /// If the matmul cannot use wgmma, returns the reason. `products` are all matmuls of the loop.
-std::string by_warpgroup(const KernelPlan& plan, const Program& program, const target::Target& target,
+std::string by_warpgroup(const Kernel& plan, const Program& program, const target::Target& target,
                          const std::vector<int>& products, int product, MatmulChoice& choice) {
   const BlockProgram& p = plan.program;
   const Node& n = p.nodes[product];
@@ -115,7 +115,7 @@ bool leaves_as(const Instruction& row, const Instruction& separate, const Shape&
   return true;
 }
 
-std::string warpgroups(KernelPlan& plan, const Program& program, const target::Target& target) {
+std::string warpgroups(Kernel& plan, const Program& program, const target::Target& target) {
   const BlockProgram& p = plan.program;
   std::vector<int> products, used;  // matmuls of the loop, and the nodes that the loop evaluates for them
   for (const auto& [node, m] : plan.matmuls)
@@ -143,7 +143,7 @@ std::string warpgroups(KernelPlan& plan, const Program& program, const target::T
   return "";
 }
 
-bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
+bool share_by_pairs(Kernel& plan, const target::Target& target) {
   constexpr int ranks = 2;
   const TileSchedule walk = tile_schedule(plan);
   if (walk.rows < ranks || walk.rows % ranks != 0) return false;
@@ -153,7 +153,7 @@ bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
     if (m.batch > 1) return false;
     any = true;
     const int operand = plan.program.nodes[node].in[1];
-    const SmemTensor& b = plan.buffers[plan.buffer_of.at(operand)];
+    const SmemTensor& b = plan.tensors[plan.buffer_of.at(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
     // True if each rank (block of the cluster) gets whole spans of the tile (128 bytes of every row). If
     // there is only one span, each rank gets half of its rows. Both divisions give contiguous parts.

@@ -11,14 +11,14 @@
 #include <string>
 #include <string_view>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
 /// Sets wgmma instructions and warp layouts for the loop's matmuls and returns an empty string. If there is
 /// no such matmul, if one of them cannot use wgmma, or if the loop does other work as well, changes nothing
 /// and returns the reason, for a note.
-std::string warpgroups(KernelPlan&, const Program&, const target::Target&);
+std::string warpgroups(Kernel&, const Program&, const target::Target&);
 
 /// Returns how many wgmma instructions, of 64 rows each, one warpgroup executes along M. Consecutive
 /// instructions of a warpgroup are 64 x (number of warpgroups) rows apart.
@@ -39,6 +39,6 @@ bool leaves_as(const Instruction& row, const Instruction& separate, const Shape&
 /// Lets the two blocks of a cluster, whose output tiles are adjacent along M, each load half of their common
 /// B operand by multicast. Returns false if the grid has no such pairs of tiles, or if the tile of B cannot
 /// be halved. Requires that buffers have layouts.
-bool share_by_pairs(KernelPlan&, const target::Target&);
+bool share_by_pairs(Kernel&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -212,7 +212,7 @@ namespace {
 /// plan.
 double busy(const Plan& plan) {
   double cheapest = 1;
-  for (const KernelPlan& k : plan.kernels)
+  for (const Kernel& k : plan.kernels)
     for (const auto& [node, m] : k.matmuls)
       if (m.row) cheapest = std::min(cheapest, double(m.warps.count()) / k.program.warps());
   return cheapest;
@@ -222,7 +222,7 @@ double busy(const Plan& plan) {
 bool has_longer_loop(const Plan& a, const Plan& b) {
   const auto longest = [](const Plan& plan) {
     std::int64_t maximum = 0;
-    for (const KernelPlan& k : plan.kernels) maximum = std::max(maximum, k.program.loop);
+    for (const Kernel& k : plan.kernels) maximum = std::max(maximum, k.program.loop);
     return maximum;
   };
   return longest(a) > longest(b);

@@ -9,7 +9,7 @@ namespace zellige::plan {
 namespace {
 
 /// Throws Rejected if tiles of the load or store `n` reach outside its tensor without a bounds check.
-void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTensor& tensor) {
+void check_splits(const Kernel& plan, const Node& n, const graph::KernelTensor& tensor) {
   const BlockProgram& p = plan.program;
   for (std::size_t d = 0; d < n.splits.size(); ++d) {
     const Split& s = n.splits[d];
@@ -30,7 +30,7 @@ void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTens
 
 /// Throws Rejected if an offset or coordinate in global memory is computed in 32 bits and may overflow, or in 64 bits
 /// although 32 suffice.
-void check_widths(const KernelPlan& plan, const Program& program) {
+void check_widths(const Kernel& plan, const Program& program) {
   std::set<int> needed;
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
     const Node& n = plan.program.nodes[i];
@@ -72,8 +72,8 @@ std::int64_t elements_in_line(const SmemTensor& b) {
 }
 
 /// Throws Rejected if an element of a buffer lies outside the buffer's memory, if two elements have the same address,
-/// or if a vector is not aligned. `bytes` is what the schedule reserves for the buffer.
-void check_buffer(const KernelPlan& plan, const SmemTensor& b, std::int64_t bytes) {
+/// or if a vector is not aligned.
+void check_buffer(const Kernel& plan, const SmemTensor& b) {
   const std::int64_t size = graph::whole_bytes(b.dtype), elements = b.stage_bytes() / size, chunk = b.chunk();
   const std::int64_t step =
       b.padded[b.inner] > 1 ? elements_in_line(b) : 1;  // elements that are checked at once
@@ -109,15 +109,15 @@ void check_buffer(const KernelPlan& plan, const SmemTensor& b, std::int64_t byte
       before = byte;
     }
   const std::int64_t need = (b.stages - 1) * b.stage_step + b.stage_bytes();
-  if (need > bytes || b.offset < 0 || b.offset + need > plan.shared_bytes)
+  if (need > b.bytes() || b.offset < 0 || b.offset + need > plan.shared_bytes)
     reject("{}: {} needs {} bytes from {}; {} of {} were given", plan.program.name, b.name, need, b.offset,
-           bytes, plan.shared_bytes);
+           b.bytes(), plan.shared_bytes);
 }
 
 /// Throws Rejected if an access to shared memory by the copy task `t` does not start at a multiple of the access
 /// width.
-void check_alignment(const KernelPlan& plan, const Task& t) {
-  const SmemTensor& b = plan.buffers[t.buffer];
+void check_alignment(const Kernel& plan, const Task& t) {
+  const SmemTensor& b = plan.tensors[t.buffer];
   const CopyChoice& copy = plan.copies.at(t.node);
   if (copy.vector == 1) return;
   const auto check = [&](int, int, const Shape& at) {
@@ -132,8 +132,8 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
 
 /// Throws Rejected if task `t`, which writes a matmul operand to its buffer, does not also write the zeros in the
 /// buffer's padding.
-void check_padding(const KernelPlan& plan, const Task& t) {
-  const SmemTensor& b = plan.buffers[t.buffer];
+void check_padding(const Kernel& plan, const Task& t) {
+  const SmemTensor& b = plan.tensors[t.buffer];
   const Context& c = plan.contexts[t.context];
   if (c.row ? covers(c, b.padded) : c.domain == b.padded) return;
   reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name,
@@ -142,16 +142,15 @@ void check_padding(const KernelPlan& plan, const Task& t) {
 
 }  // namespace
 
-void verify_bounds(const KernelPlan& plan, const Program& program) {
+void verify_bounds(const Kernel& plan, const Program& program) {
   for (const Node& n : plan.program.nodes)
     if (n.kind == NodeKind::load || n.kind == NodeKind::store)
       check_splits(plan, n, program.tensors[n.tensor]);
   check_widths(plan, program);
-  for (std::size_t b = 0; b < plan.buffers.size(); ++b)
-    check_buffer(plan, plan.buffers[b], plan.schedule.tensors[b].bytes);
+  for (const SmemTensor& b : plan.tensors) check_buffer(plan, b);
   for (const Task& t : plan.tasks) {
     if (t.kind == TaskKind::copy_in) check_alignment(plan, t);
-    if (t.kind == TaskKind::to_shared && plan.buffers[t.buffer].matmul_operand) check_padding(plan, t);
+    if (t.kind == TaskKind::to_shared && plan.tensors[t.buffer].matmul_operand) check_padding(plan, t);
   }
 }
 

@@ -7,13 +7,13 @@
 // - every copy is aligned to its access width;
 // - the zeros that a matmul reads in the padding of an operand's tile are written.
 #pragma once
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
 /// Throws Rejected if an access of the planned kernel may be out of bounds or misaligned, if an index may overflow, or
 /// if elements of a buffer overlap. The message names the kernel, the tensor and the numbers. Requires that
 /// place_buffers() has assigned the buffers' addresses.
-void verify_bounds(const KernelPlan&, const Program&);
+void verify_bounds(const Kernel&, const Program&);
 
 }  // namespace zellige::plan

@@ -12,11 +12,11 @@ namespace {
 // Between the offsets of different ranks, so that their shared memories are disjoint.
 constexpr std::int64_t rank_distance = std::int64_t{1} << 40;
 
-/// Builds the flat schedule: tensors and channels (pipelines) of all blocks of the cluster first, then
+/// Builds the flat kernel: tensors and channels (pipelines) of all blocks of the cluster first, then
 /// their warp roles and setup steps.
 class Ranks {
  public:
-  explicit Ranks(const Schedule& s) : s_(s), n_(s.ranks) {
+  explicit Ranks(const Kernel& s) : s_(s), n_(s.ranks) {
     for (const Agent& agent : s.agents)
       walk(agent.steps, [&](const Step& step, const Position&) {
         const Copy* copy = as<Copy>(step);
@@ -28,7 +28,7 @@ class Ranks {
       if (plan::is_exchange(c)) sent_.insert(c.tensor);
   }
 
-  Schedule run() {
+  Kernel run() {
     all_.threads = s_.threads;
     for (int r = 0; r < n_; ++r) {
       for (int t = 0; t < static_cast<int>(s_.tensors.size()); ++t) tensor(t, r);
@@ -76,15 +76,16 @@ class Ranks {
   void tensor(int t, int rank) {
     first_[{t, rank}] = static_cast<int>(all_.tensors.size());
     const int parts = parts_of(t);
-    const std::int64_t stage = s_.tensors[t].bytes / s_.tensors[t].stages;
-    for (int part = 0; part < parts; ++part) {
-      SharedTensor x = s_.tensors[t];
-      x.name = describe(parts > 1 ? fmt::format("part {} of {}", part, x.name) : x.name, rank);
-      x.bytes = stage / parts * x.stages;
-      // Parts of a stage are separate tensors here, since no step accesses the same part of several stages.
-      x.offset += rank * rank_distance + part * x.bytes;
-      all_.tensors.push_back(std::move(x));
-    }
+    const SmemTensor& whole = s_.tensors[t];
+    const std::int64_t stage = whole.bytes() / whole.stages / parts;
+    // Parts of a stage are separate tensors here, since no step accesses the same part of several stages.
+    for (int part = 0; part < parts; ++part)
+      all_.tensors.push_back(
+          {.name = describe(parts > 1 ? fmt::format("part {} of {}", part, whole.name) : whole.name, rank),
+           .stages = whole.stages,
+           .part_step = stage,
+           .stage_step = stage,
+           .offset = whole.offset + rank * rank_distance + part * stage * whole.stages});
   }
 
   /// Adds channel `index` (a ring of shared-memory stages between warp roles) of block `rank` of the cluster to the
@@ -222,18 +223,18 @@ class Ranks {
     return result;
   }
 
-  const Schedule& s_;
+  const Kernel& s_;
   int n_;
   std::set<int> shared_, split_;  // channels filled by multicast, and their tensors
   std::set<int> sent_;            // tensors filled by other ranks
   // By channel, writing rank and reading rank: index of the channel.
   std::map<std::array<int, 3>, int> exchange_;
   std::map<std::pair<int, int>, int> first_;  // by tensor and rank: index of its first part
-  Schedule all_;
+  Kernel all_;
 };
 
 }  // namespace
 
-Schedule all_ranks(const Schedule& s) { return s.ranks == 1 ? s : Ranks(s).run(); }
+Kernel all_ranks(const Kernel& s) { return Ranks(s).run(); }
 
 }  // namespace zellige::plan

@@ -1,22 +1,22 @@
-// Expands the schedule that the blocks of a cluster run together into one flat schedule of the warp roles
-// of all blocks (ranks), for the verifier.
+// Expands the kernel that the blocks of a cluster run together into one flat schedule of the warp roles of all blocks
+// (ranks), for the verifier.
 //
-//   Schedule flat = all_ranks(schedule);   // agents "producer of rank 0", "consumer of rank 0", ...
+//   Kernel flat = all_ranks(kernel);   // agents "producer of rank 0", "consumer of rank 0", ...
 //
 // Each rank has its own tensors, channels (rings of shared-memory stages between warp roles) and agents (warp
 // roles). A multicast copy by one rank fills a part of the tile in every rank. The consumers of a rank
 // therefore release a stage to the producers of all ranks. A channel through which ranks exchange partial
 // results becomes one channel for each ordered pair of ranks.
 #pragma once
-#include "kernel/schedule.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
 /// A named barrier's id in the flat schedule is this times the rank, plus its own id.
 constexpr int barriers_per_rank = 1000;
 
-/// Returns one schedule with the warp roles of all blocks of the cluster; the schedule itself if the
-/// cluster has one block.
-Schedule all_ranks(const Schedule&);
+/// Returns a kernel with the warp roles, tensors, channels and mbarriers of all blocks of the cluster, and nothing else.
+/// Requires a cluster of at least two blocks.
+Kernel all_ranks(const Kernel&);
 
 }  // namespace zellige::plan

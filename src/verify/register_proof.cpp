@@ -48,7 +48,7 @@ std::string RegisterProof::describe(int t) const {
   return fmt::format("'{} %{}'", name(task.kind), task.node);
 }
 
-/// Returns the index of the thread-value layout (KernelPlan::contexts) in which task t leaves its values in
+/// Returns the index of the thread-value layout (Kernel::contexts) in which task t leaves its values in
 /// registers. A `finish` task, which completes a row reduction, leaves one value per row.
 int RegisterProof::left_in(int t) const {
   const Task& task = plan_.tasks[t];
@@ -110,14 +110,14 @@ void RegisterProof::clash(int writer, int reader, int x, int thread, int value, 
 }
 
 void RegisterProof::same_thread(int t, int w, int b, bool own) const {
-  const Shape& shape = plan_.buffers[b].shape;
+  const Shape& shape = plan_.tensors[b].shape;
   const Context &from = context(w), &to = context(t);
   if (!own)
     reject("{}: {} reads {} without a barrier after {}, at coordinates that are not its threads' own",
-           p_.name, describe(t), plan_.buffers[b].name, describe(w));
-  if (plan_.tasks[w].kind == TaskKind::finish || plan_.buffers[b].partials > 1)
+           p_.name, describe(t), plan_.tensors[b].name, describe(w));
+  if (plan_.tasks[w].kind == TaskKind::finish || plan_.tensors[b].partials > 1)
     reject("{}: {} reads {} without a barrier after {}, whose elements come from several threads: {}",
-           p_.name, describe(t), plan_.buffers[b].name, describe(w), print(from));
+           p_.name, describe(t), plan_.tensors[b].name, describe(w), print(from));
   const std::vector<int> owner = owners(from, shape);
   for_each(EvaluatedLayout(to), [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
@@ -128,7 +128,7 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
       reject(
           "{}: value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier after {}, "
           "where thread {} wrote it",
-          p_.name, value, thread, describe(t), to_string(at), to_string(element), plan_.buffers[b].name,
+          p_.name, value, thread, describe(t), to_string(at), to_string(element), plan_.tensors[b].name,
           describe(w), found);
   });
 }
@@ -191,9 +191,9 @@ void RegisterProof::sums(int t, int writer) {
   const Task& task = plan_.tasks[t];
   if (plan_.tasks[writer].context != task.context) agree(writer, t, task.node, true);
   const Context& c = context(t);
-  if (task.buffer >= 0 && plan_.buffers[task.buffer].partials != c.parts())
+  if (task.buffer >= 0 && plan_.tensors[task.buffer].partials != c.parts())
     reject("{}: {} stores {} partial results into {}, which has room for {}", p_.name, describe(t), c.parts(),
-           plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
+           plan_.tensors[task.buffer].name, plan_.tensors[task.buffer].partials);
   if (c.axes() == 1) reject("{}: {} adds up partial results in {}", p_.name, describe(t), print(c));
   if (c.lanes() > 32 || 32 % c.lanes() != 0 || c.threads() > p_.threads() / 32 * 32)
     reject("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, describe(t), c.lanes(),

@@ -6,15 +6,15 @@
 #pragma once
 #include <set>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
-/// The proofs for one kernel's plan. Tasks (the work of steps) are indices into KernelPlan::tasks; nodes
+/// The proofs for one kernel's plan. Tasks (the work of steps) are indices into Kernel::tasks; nodes
 /// (operators) are indices into BlockProgram::nodes. A pair of thread-value layouts is evaluated once.
 class RegisterProof {
  public:
-  explicit RegisterProof(const KernelPlan& plan) : plan_(plan), p_(plan.program) {}
+  explicit RegisterProof(const Kernel& plan) : plan_(plan), p_(plan.program) {}
 
   /// Proves that task `writer` left each value of node x (an operator of the kernel) in the thread and
   /// register in which task `reader` reads it. Throws Rejected if the values are sums over a part of K,
@@ -60,7 +60,7 @@ class RegisterProof {
   void in_every_lane(int t) const;
   void added_once(int t) const;
 
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   const BlockProgram& p_;
   std::set<std::pair<int, int>> agreed_;  // pairs of contexts that are proved equal
   // Contexts, and in multiplied_ matmuls, that are proved already.

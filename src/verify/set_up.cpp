@@ -9,7 +9,7 @@ constexpr int warp = 32;
 /// shared-memory stages), by which consumers say that a stage may be filled again: one per warp of the
 /// consumers. If the blocks of a cluster exchange partial results through the channel, it is one per producer
 /// warp of all other blocks.
-int arrivals(const Schedule& s, const Channel& c) {
+int arrivals(const Kernel& s, const Channel& c) {
   if (is_exchange(c)) return (s.ranks - 1) * s.agents[c.producer].warps;
   int warps = 0;
   for (int consumer : c.consumers) warps += s.agents[consumer].warps;
@@ -18,7 +18,7 @@ int arrivals(const Schedule& s, const Channel& c) {
 
 /// Sets Barrier::threads of all named barriers: the number of threads of the warp roles that use the
 /// barrier.
-void count_threads(Schedule& s) {
+void count_threads(Kernel& s) {
   const auto names = [](const Agent& agent, int id) {
     return find_step(agent.steps, [id](const Step& x) {
              const Barrier* barrier = as<Barrier>(x);
@@ -38,7 +38,7 @@ void count_threads(Schedule& s) {
 
 }  // namespace
 
-void set_up(Schedule& s) {
+void set_up(Kernel& s) {
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const Channel& channel = s.channels[c];
     if (barrier_bytes(channel) == 0) continue;

@@ -8,13 +8,13 @@
 // (drain), and the cluster synchronises before a block exits. verify() proves that these steps and counts
 // are right.
 #pragma once
-#include "kernel/schedule.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
 /// Adds the setup, teardown and drain steps to the schedule, and sets the arrival counts of mbarriers and the
 /// thread counts of named barriers. Requires that the schedule has all its warp roles and channels (rings of
 /// shared-memory stages between them). Call it once per schedule.
-void set_up(Schedule&);
+void set_up(Kernel&);
 
 }  // namespace zellige::plan

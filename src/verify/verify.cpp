@@ -21,7 +21,7 @@ constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;
 class Simulation {
  public:
   /// Requires the flat schedule of all ranks (ranks.hpp).
-  Simulation(const Schedule& of_all_ranks, const std::string& kernel)
+  Simulation(const Kernel& of_all_ranks, const std::string& kernel)
       : schedule_(of_all_ranks), s{schedule_, kernel, unroll(schedule_, kernel), {}, {}, {}, {}, {}} {
     s.agents.resize(schedule_.agents.size());
     s.channels.resize(schedule_.channels.size());
@@ -52,7 +52,7 @@ class Simulation {
   }
 
  private:
-  Schedule schedule_;
+  const Kernel& schedule_;
   State s;
   std::vector<std::set<int>> barriers_of;  // by agent: the ids of barriers that it uses
 
@@ -60,8 +60,8 @@ class Simulation {
   /// lists all cells that share bytes with it.
   void lay_out_cells() {
     for (std::size_t t = 0; t < s.schedule.tensors.size(); ++t) {
-      const SharedTensor& tensor = s.schedule.tensors[t];
-      const std::int64_t stage = tensor.bytes / tensor.stages;
+      const SmemTensor& tensor = s.schedule.tensors[t];
+      const std::int64_t stage = tensor.bytes() / tensor.stages;
       s.first_cell.push_back(static_cast<int>(s.cells.size()));
       for (int k = 0; k < tensor.stages; ++k) {
         Cell cell;
@@ -121,7 +121,7 @@ class Simulation {
         }
         ++phase.copies;
         for (const Access& w : step.writes)
-          phase.bytes += s.schedule.tensors[w.tensor].bytes / s.schedule.tensors[w.tensor].stages;
+          phase.bytes += s.schedule.tensors[w.tensor].bytes() / s.schedule.tensors[w.tensor].stages;
         if (phase.bytes > max_transaction_bytes)
           does_not_fit("{}: {} loads {} bytes into one stage of channel {} in {}; an mbarrier counts to {}",
                        s.kernel, s.schedule.agents[a].name, phase.bytes, c.name, describe(e),
@@ -479,10 +479,13 @@ class Simulation {
 
 }  // namespace
 
-void verify(const Schedule& schedule, const std::string& kernel, const target::Target& target) {
+void verify(const Kernel& schedule, const std::string& kernel, const target::Target& target) {
   check_structure(schedule, kernel);
   check_limits(schedule, kernel, target);
-  Simulation(all_ranks(schedule), kernel).run();
+  if (schedule.ranks == 1)
+    Simulation(schedule, kernel).run();
+  else
+    Simulation(all_ranks(schedule), kernel).run();
   check_other_arrivals(schedule, kernel);
 }
 

@@ -6,7 +6,7 @@
 // roles). Long loops are shortened to enough iterations to use every stage twice.
 // docs/explanation/verifier.md has the rules and the proof.
 #pragma once
-#include "kernel/schedule.hpp"
+#include "kernel/kernel.hpp"
 #include "target/target.hpp"
 
 namespace zellige::plan {
@@ -14,6 +14,6 @@ namespace zellige::plan {
 /// Throws Rejected if the schedule is wrong, and DoesNotFit if the target lacks what the schedule needs.
 /// The message names the warp roles, steps and tensor, and what is missing: "kernel: consumer reads sA[0]
 /// in step 'wgmma' of iteration 3, but ...".
-void verify(const Schedule&, const std::string& kernel, const target::Target&);
+void verify(const Kernel&, const std::string& kernel, const target::Target&);
 
 }  // namespace zellige::plan

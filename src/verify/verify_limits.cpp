@@ -30,19 +30,19 @@ struct Rejection {
 };
 
 /// Rejects tensors with invalid sizes or offsets.
-void check_tensors(const Schedule& s, const std::string& kernel) {
-  for (const SharedTensor& t : s.tensors) {
+void check_tensors(const Kernel& s, const std::string& kernel) {
+  for (const SmemTensor& t : s.tensors) {
     if (t.stages < 1) reject("{}: tensor {} has {} stages; it needs at least 1", kernel, t.name, t.stages);
-    if (t.bytes < 1 || t.bytes % t.stages != 0)
-      reject("{}: tensor {} has {} bytes in {} stages; they must be a positive multiple of its stages",
-             kernel, t.name, t.bytes, t.stages);
+    if (t.bytes() < 1)
+      reject("{}: tensor {} has {} bytes in {} stages; each needs at least 1", kernel, t.name, t.bytes(),
+             t.stages);
     if (t.offset < 0)
       reject("{}: tensor {} lies at byte {}; shared memory starts at byte 0", kernel, t.name, t.offset);
   }
 }
 
 /// Rejects channels (pipelines between warp roles) with invalid agents, tensors or stages.
-void check_channels(const Schedule& s, const std::string& kernel) {
+void check_channels(const Kernel& s, const std::string& kernel) {
   const int agents = static_cast<int>(s.agents.size());
   const int tensors = static_cast<int>(s.tensors.size());
   for (const Channel& c : s.channels) {
@@ -79,7 +79,7 @@ void check_channels(const Schedule& s, const std::string& kernel) {
 /// Rejects a step whose channel (ring of shared-memory stages between warp roles) does not exist or does not
 /// allow the step, such as a load by another warp role than the channel's producer. `k` is the step's number
 /// in the warp role `agent`.
-void check_channel_of(const Schedule& s, const std::string& kernel, int agent, const Step& step, int k) {
+void check_channel_of(const Kernel& s, const std::string& kernel, int agent, const Step& step, int k) {
   const Agent& a = s.agents[agent];
   const Rejection wrong{kernel, a, step, k};
   const auto* copy = as<Copy>(step);
@@ -116,7 +116,7 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, c
 }
 
 /// Rejects a step of warp role `agent` that has an invalid tensor, channel, guard, barrier or loop.
-void check_steps(const Schedule& s, const std::string& kernel, int agent) {
+void check_steps(const Kernel& s, const std::string& kernel, int agent) {
   const Agent& a = s.agents[agent];
   int last_loop = -1;
   walk(a.steps, [&](const Step& step, const Position& p) {
@@ -181,19 +181,19 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
 
 /// Rejects mbarriers that overlap tensors. Throws DoesNotFit if the block needs more shared memory than the
 /// target has.
-void check_memory(const Schedule& s, const std::string& kernel, const target::Target& t) {
+void check_memory(const Kernel& s, const std::string& kernel, const target::Target& t) {
   std::int64_t end = 0, mbarriers = 0;
   std::string last = "none";
-  for (const SharedTensor& x : s.tensors)
-    if (x.offset + x.bytes > end) end = x.offset + x.bytes, last = x.name;
+  for (const SmemTensor& x : s.tensors)
+    if (x.offset + x.bytes() > end) end = x.offset + x.bytes(), last = x.name;
   for (const Channel& c : s.channels) mbarriers += barrier_bytes(c);
   for (const Channel& c : s.channels)
-    for (const SharedTensor& x : s.tensors)
-      if (c.offset >= 0 && c.offset < x.offset + x.bytes && x.offset < c.offset + barrier_bytes(c))
+    for (const SmemTensor& x : s.tensors)
+      if (c.offset >= 0 && c.offset < x.offset + x.bytes() && x.offset < c.offset + barrier_bytes(c))
         reject(
             "{}: the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not "
             "overlap",
-            kernel, c.name, c.offset, c.offset + barrier_bytes(c), x.name, x.offset, x.offset + x.bytes);
+            kernel, c.name, c.offset, c.offset + barrier_bytes(c), x.name, x.offset, x.offset + x.bytes());
   if (end + mbarriers > t.shared_per_block)
     does_not_fit(
         "{}: needs {} bytes of shared memory ({} to the end of tensor {}, {} for mbarriers); a block on {} "
@@ -204,7 +204,7 @@ void check_memory(const Schedule& s, const std::string& kernel, const target::Ta
 
 /// Throws DoesNotFit if the target does not support the schedule's number of blocks per cluster or of threads
 /// per block. Throws Rejected unless the warp roles together have all warps of the block.
-void check_threads(const Schedule& s, const std::string& kernel, const target::Target& t) {
+void check_threads(const Kernel& s, const std::string& kernel, const target::Target& t) {
   if (s.ranks > 1 && t.compute_capability < 90)
     does_not_fit("{}: has {} ranks; {} has no clusters, they need sm_90a", kernel, s.ranks, t.name);
   if (s.threads < warp || s.threads > t.threads_per_block)
@@ -222,7 +222,7 @@ void check_threads(const Schedule& s, const std::string& kernel, const target::T
 
 /// Throws DoesNotFit or Rejected if the register limits of the warp roles exceed the target's, or are not
 /// possible with setmaxnreg.
-void check_registers(const Schedule& s, const std::string& kernel, const target::Target& t) {
+void check_registers(const Kernel& s, const std::string& kernel, const target::Target& t) {
   const Agent *given = nullptr, *left = nullptr;
   std::int64_t sum = 0;
   bool differ = false;
@@ -265,7 +265,7 @@ void check_registers(const Schedule& s, const std::string& kernel, const target:
 /// Throws DoesNotFit if the target lacks an instruction (TMA, wgmma). Throws Rejected if an address of a TMA
 /// copy is not aligned, if a wgmma is not executed by whole warpgroups, or if some but not all warp roles use
 /// __syncthreads.
-void check_instructions(const Schedule& s, const std::string& kernel, const target::Target& t) {
+void check_instructions(const Kernel& s, const std::string& kernel, const target::Target& t) {
   std::set<int> with_block_barrier;
   for (std::size_t i = 0; i < s.agents.size(); ++i) {
     const Agent& a = s.agents[i];
@@ -285,8 +285,8 @@ void check_instructions(const Schedule& s, const std::string& kernel, const targ
                at(a, step, k), a.warps, warpgroup);
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& x : *list) {
-          const SharedTensor& tensor = s.tensors[x.tensor];
-          const std::int64_t stage = tensor.bytes / tensor.stages;
+          const SmemTensor& tensor = s.tensors[x.tensor];
+          const std::int64_t stage = tensor.bytes() / tensor.stages;
           if (tma &&
               (tensor.offset % tma_alignment != 0 || (tensor.stages > 1 && stage % tma_alignment != 0)))
             reject(
@@ -308,13 +308,13 @@ void check_instructions(const Schedule& s, const std::string& kernel, const targ
 
 }  // namespace
 
-bool is_tma_load(const Schedule& s, const Step& step) {
+bool is_tma_load(const Kernel& s, const Step& step) {
   const Copy* copy = as<Copy>(step);
   return copy && copy->channel >= 0 && step.reads.empty() &&
          s.channels[copy->channel].by == Synchronisation::mbarrier_bytes;
 }
 
-Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agent, const Step& step) {
+Groups groups_of(const Kernel& s, const std::string& kernel, const Agent& agent, const Step& step) {
   if (as<Mma>(step)) return Groups::wgmma;
   if (as<Copy>(step)) return step.reads.empty() ? Groups::cp_async : Groups::bulk;
   if (const int channel = channel_of(step); channel >= 0) {
@@ -343,14 +343,14 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
 
 /// Returns whether each block of a cluster writes partial results into the other blocks' copies of the tensor
 /// (split-K).
-static bool filled_by_ranks(const Schedule& s, int tensor) {
+static bool filled_by_ranks(const Kernel& s, int tensor) {
   return std::ranges::any_of(s.channels,
                              [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });
 }
 
 /// Rejects an invalid number of ranks (blocks per cluster), and multicast loads and exchanges whose tensors
 /// cannot be divided among the ranks.
-static void check_ranks(const Schedule& s, const std::string& kernel) {
+static void check_ranks(const Kernel& s, const std::string& kernel) {
   if (s.ranks < 1 || s.ranks > max_ranks || (s.ranks & (s.ranks - 1)) != 0)
     reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, max_ranks);
   for (const Agent& a : s.agents)
@@ -367,10 +367,10 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
       if (s.ranks == 1) wrong("is multicast to one rank; a schedule of at least 2 has such");
       if (!is_tma_load(s, step)) wrong("is multicast and a copy that no mbarrier counts; only TMA loads are");
       for (const Access& w : step.writes) {
-        const SharedTensor& t = s.tensors[w.tensor];
-        if (t.bytes / t.stages % (s.ranks * tma_alignment) != 0)
+        const SmemTensor& t = s.tensors[w.tensor];
+        if (t.bytes() / t.stages % (s.ranks * tma_alignment) != 0)
           wrong("loads a stage of {} in {} parts; its {} bytes do not split into that many multiples of {}",
-                t.name, s.ranks, t.bytes / t.stages, tma_alignment);
+                t.name, s.ranks, t.bytes() / t.stages, tma_alignment);
       }
     });
 }
@@ -384,7 +384,7 @@ static std::string kinds(const std::vector<Step>& steps) {
 
 /// Rejects the schedule unless its setup and teardown steps ensure two things: each mbarrier is initialised once,
 /// before its first use, and no block of a cluster ends while other blocks may arrive at its mbarriers.
-static void check_setup(const Schedule& s, const std::string& kernel) {
+static void check_setup(const Kernel& s, const std::string& kernel) {
   std::vector<Step> setup, teardown;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const Channel& channel = s.channels[c];
@@ -420,7 +420,7 @@ static void check_setup(const Schedule& s, const std::string& kernel) {
   expect("teardown", s.teardown, teardown);
 }
 
-void check_other_arrivals(const Schedule& s, const std::string& kernel) {
+void check_other_arrivals(const Kernel& s, const std::string& kernel) {
   for (std::size_t c = 0; c < s.channels.size(); ++c) {
     const Channel& channel = s.channels[c];
     int releasing = 0, consuming = 0;  // number of warps
@@ -445,7 +445,7 @@ void check_other_arrivals(const Schedule& s, const std::string& kernel) {
   }
 }
 
-void check_structure(const Schedule& s, const std::string& kernel) {
+void check_structure(const Kernel& s, const std::string& kernel) {
   if (s.agents.empty()) reject("{}: has no agents; a schedule needs at least 1", kernel);
   check_tensors(s, kernel);
   check_channels(s, kernel);
@@ -454,7 +454,7 @@ void check_structure(const Schedule& s, const std::string& kernel) {
   check_setup(s, kernel);
 }
 
-void check_limits(const Schedule& s, const std::string& kernel, const target::Target& t) {
+void check_limits(const Kernel& s, const std::string& kernel, const target::Target& t) {
   check_threads(s, kernel, t);
   check_memory(s, kernel, t);
   check_registers(s, kernel, t);

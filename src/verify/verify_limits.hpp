@@ -3,24 +3,24 @@
 #pragma once
 #include <string>
 
-#include "kernel/schedule.hpp"
+#include "kernel/kernel.hpp"
 #include "target/target.hpp"
 
 namespace zellige::plan {
 
 /// Throws Rejected if an index in the schedule is invalid, if a step may not occur where it is (such as an
 /// MbarrierInit outside of setup), or if a step has impossible numbers.
-void check_structure(const Schedule&, const std::string& kernel);
+void check_structure(const Kernel&, const std::string& kernel);
 
 /// Checks shared memory, threads, registers, barriers and instructions against the target. Throws DoesNotFit
 /// if the target lacks what the schedule needs, and Rejected if the schedule is invalid. Call
 /// check_structure() first.
-void check_limits(const Schedule&, const std::string& kernel, const target::Target&);
+void check_limits(const Kernel&, const std::string& kernel, const target::Target&);
 
 /// Throws Rejected if certain mbarriers are initialised for a wrong number of arrivals: those of exchanges
 /// between ranks (blocks of a cluster), at which each rank arrives once, and those of channels (rings of
 /// shared-memory stages) that are never released. verify() itself counts the arrivals at all other mbarriers.
-void check_other_arrivals(const Schedule&, const std::string& kernel);
+void check_other_arrivals(const Kernel&, const std::string& kernel);
 
 /// The kinds of asynchronous groups that commit and wait_group count. Each warp role has its own groups of
 /// each kind.
@@ -30,9 +30,9 @@ constexpr int group_kinds = 3;
 /// Returns the kind of asynchronous group that a step starts, commits or waits for. Throws Rejected if the
 /// step names a channel that has no asynchronous groups, or if it names none and its warp role starts groups
 /// of several kinds.
-Groups groups_of(const Schedule&, const std::string& kernel, const Agent&, const Step&);
+Groups groups_of(const Kernel&, const std::string& kernel, const Agent&, const Step&);
 
 /// Returns whether a step is a TMA load: a copy that completes on an mbarrier.
-bool is_tma_load(const Schedule&, const Step&);
+bool is_tma_load(const Kernel&, const Step&);
 
 }  // namespace zellige::plan

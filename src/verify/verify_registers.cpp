@@ -23,7 +23,7 @@ struct RegisterValue {
 /// which task left what in registers.
 class Registers {
  public:
-  explicit Registers(const KernelPlan& plan) : plan_(plan), p_(plan.program), proof_(plan) {}
+  explicit Registers(const Kernel& plan) : plan_(plan), p_(plan.program), proof_(plan) {}
 
   /// Executes the schedule. Throws Rejected if a task reads registers that do not contain the values that it
   /// expects.
@@ -31,7 +31,7 @@ class Registers {
     for (std::size_t t = 0; t < plan_.tasks.size(); ++t)
       if (const Task& task = plan_.tasks[t]; task.buffer >= 0 && task.kind != TaskKind::to_global)
         writer_[task.buffer] = static_cast<int>(t);
-    for (const Agent& agent : plan_.schedule.agents) {
+    for (const Agent& agent : plan_.agents) {
       const bool loops = find_step(agent.steps, [](const Step& s) {
         const Loop* loop = as<Loop>(s);
         return loop && loop->kind == Loop::iterations;
@@ -154,7 +154,7 @@ class Registers {
           check_stored(t);
         return;
       case TaskKind::to_global:
-        if (plan_.split_k > 1 && plan_.parts.count(task.node) == 0)
+        if (plan_.split_k && plan_.parts.count(task.node) == 0)
           reject("{}: {} stores all columns of a tile of which this rank has partial results of its own part",
                  p_.name, describe(t));
         if (task.buffer < 0)
@@ -241,9 +241,9 @@ class Registers {
   void leaf(int t, int x, At at) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
-    if (plan_.split_k > 1 && n.carried && section_ == Section::after && !whole_)
+    if (plan_.split_k && n.carried && section_ == Section::after && !whole_)
       reject("{}: {} reads accumulators %{} of a slice of K, before those of the other {} came", p_.name,
-             describe(t), x, plan_.split_k == 2 ? "rank" : "ranks");
+             describe(t), x, plan_.ranks == 2 ? "rank" : "ranks");
     // A load that another task holds in registers is read from there.
     const bool held = plan_.context_of.count(x) > 0 && task.node != x;
     if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second && !held)
@@ -280,7 +280,7 @@ class Registers {
     const Task& task = plan_.tasks[t];
     const auto w = writer_.find(b);
     if (w == writer_.end())
-      reject("{}: {} reads {}, which no task writes", p_.name, describe(t), plan_.buffers[b].name);
+      reject("{}: {} reads {}, which no task writes", p_.name, describe(t), plan_.tensors[b].name);
     const auto names = [&](const std::vector<int>& list) {
       return std::find(list.begin(), list.end(), w->second) != list.end();
     };
@@ -303,7 +303,7 @@ class Registers {
   /// Returns whether a pipelined matmul reads `operand`. Such a matmul runs one iteration after the operand
   /// was computed.
   bool takes_pipelined(int operand) const {
-    for (const Agent& agent : plan_.schedule.agents)
+    for (const Agent& agent : plan_.agents)
       if (find_step(agent.steps, [&](const Step& step) {
             const Mma* mma = as<Mma>(step);
             return mma && mma->pipelined && step.task >= 0 &&
@@ -321,9 +321,9 @@ class Registers {
     const Task& task = plan_.tasks[t];
     proof_.agree(left(t, task.node), t, task.node, true);
     const int parts = context(task).replicated() ? 1 : context(task).holders();
-    if (plan_.buffers[task.buffer].partials != parts)
+    if (plan_.tensors[task.buffer].partials != parts)
       reject("{}: {} stores {} partial results into {}, which has room for {}", p_.name, describe(t), parts,
-             plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
+             plan_.tensors[task.buffer].name, plan_.tensors[task.buffer].partials);
   }
 
   /// Rejects matmul task t unless its warps, accumulators, operands and rescaling are those that the plan
@@ -385,7 +385,7 @@ class Registers {
     if (plan_.tasks[t].buffer < 0) accumulators_[plan_.tasks[t].node] = {t, false};
   }
 
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   const BlockProgram& p_;
   RegisterProof proof_;
   Section section_ = Section::inside;
@@ -404,6 +404,6 @@ class Registers {
 
 }  // namespace
 
-void verify_registers(const KernelPlan& plan) { Registers(plan).run(); }
+void verify_registers(const Kernel& plan) { Registers(plan).run(); }
 
 }  // namespace zellige::plan

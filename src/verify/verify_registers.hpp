@@ -9,13 +9,13 @@
 // The thread-value layouts are evaluated from the instruction descriptors (fragments.hpp), independently of
 // the planner's decisions.
 #pragma once
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
 /// Throws Rejected if a task reads a register that does not contain the value it expects. The message has the
 /// kernel, the two tasks that write and read the register, its thread and value index, and the coordinates of
 /// the found and the expected element. Requires a complete plan.
-void verify_registers(const KernelPlan&);
+void verify_registers(const Kernel&);
 
 }  // namespace zellige::plan

@@ -55,7 +55,7 @@ Groups groups_of(Via via) {
 
 std::string cell_name(const State& s, int cell) {
   const Cell& c = s.cells[cell];
-  const SharedTensor& t = s.schedule.tensors[c.tensor];
+  const SmemTensor& t = s.schedule.tensors[c.tensor];
   return fmt::format("{}[{}]", t.name, c.stage);
 }
 

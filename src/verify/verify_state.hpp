@@ -103,7 +103,7 @@ struct Round {
 
 /// The complete state.
 struct State {
-  const Schedule& schedule;
+  const Kernel& schedule;
   const std::string& kernel;
   std::vector<std::vector<Event>> lines;  // by agent: its events in order
   std::vector<AgentState> agents;

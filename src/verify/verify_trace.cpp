@@ -34,11 +34,11 @@ struct Shortening {
 };
 
 /// Returns the modulus and the minimum trip count with which the loops of a schedule are shortened.
-Shortening shortening(const Schedule& s) {
+Shortening shortening(const Kernel& s) {
   Shortening result;
   std::int64_t reach = 0;
   std::set<std::int64_t> trip_count;
-  for (const SharedTensor& t : s.tensors) result.modulus = std::lcm(result.modulus, std::int64_t{t.stages});
+  for (const SmemTensor& t : s.tensors) result.modulus = std::lcm(result.modulus, std::int64_t{t.stages});
   for (const Channel& c : s.channels) result.modulus = std::lcm(result.modulus, std::int64_t{c.stages});
   for (const Agent& agent : s.agents)
     walk(agent.steps, [&](const Step& step, const Position&) {
@@ -145,7 +145,7 @@ struct Unroller {
 
 }  // namespace
 
-std::vector<std::vector<Event>> unroll(const Schedule& s, const std::string& kernel) {
+std::vector<std::vector<Event>> unroll(const Kernel& s, const std::string& kernel) {
   const Shortening shorten = shortening(s);
   std::vector<std::vector<Event>> lines;
   for (const Agent& agent : s.agents) {

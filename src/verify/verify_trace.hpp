@@ -5,7 +5,7 @@
 // count that is congruent to the real one modulo every number of stages. The shortened loop uses each stage
 // twice and contains the first iterations and the last, guarded ones.
 #pragma once
-#include "kernel/schedule.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -20,7 +20,7 @@ struct Event {
 
 /// Returns the executed steps (events) of each warp role, in order. Call check_structure() first. Throws
 /// DoesNotFit if a warp role executes more than two million steps.
-std::vector<std::vector<Event>> unroll(const Schedule&, const std::string& kernel);
+std::vector<std::vector<Event>> unroll(const Kernel&, const std::string& kernel);
 
 /// Returns the name of an executed step in messages: "step 'mma' of iteration 3".
 std::string describe(const Event&);

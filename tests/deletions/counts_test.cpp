@@ -99,10 +99,10 @@ bool named(const std::string& found, const Site& s, int by) {
 }
 
 /// The proof rejects every count of the plan that is one too many or too few.
-void expect_proved(const plan::KernelPlan& kernel, const std::string& where) {
+void expect_proved(const plan::Kernel& kernel, const std::string& where) {
   const target::Target& target = target::find("sm_90a");
   int rejected = 0;
-  const auto expect_rejected = [&](const plan::Schedule& s, int states) {
+  const auto expect_rejected = [&](const plan::Kernel& s, int states) {
     try {
       plan::verify(s, "k", target);
       ADD_FAILURE() << where << ": " << states << " is accepted";
@@ -112,7 +112,7 @@ void expect_proved(const plan::KernelPlan& kernel, const std::string& where) {
       ++rejected;
     }
   };
-  plan::Schedule s = kernel.schedule;
+  plan::Kernel s = kernel;
   for (plan::Step& step : s.setup)
     for (const int by : {-1, 1}) {
       auto* init = plan::as<plan::MbarrierInit>(step);
@@ -207,7 +207,7 @@ TEST_P(BarrierCounts, OneMoreAndOneLessAreNamed) {
   const Family& family = families()[GetParam()];
   const run::Cache cache = run::Cache::standard();
   emit::Program program = emit::transpile(family.graph, target::find("sm_90a"), {.blocks = family.blocks});
-  for (const plan::KernelPlan& k : program.plan.kernels) expect_proved(k, family.name);
+  for (const plan::Kernel& k : program.plan.kernels) expect_proved(k, family.name);
   const std::string source = program.source, notes = plan::print(program.plan);
   Counts c = counts_of(std::move(program));
   const graph::RandomInputs inputs = graph::random_inputs(family.graph, 1);
@@ -247,10 +247,10 @@ TEST(BarrierCounts, OfTheTextAreThePlans) {
         emit::transpile(fuse::optimize_with_options(g, target, true, options).graph, target, options);
     std::vector<int> planned;
     std::set<int> threads;
-    for (const plan::KernelPlan& k : p.plan.kernels) {
-      for (const plan::Step& step : k.schedule.setup)
+    for (const plan::Kernel& k : p.plan.kernels) {
+      for (const plan::Step& step : k.setup)
         if (const auto* init = plan::as<plan::MbarrierInit>(step)) planned.push_back(init->arrivals);
-      for (const plan::Agent& a : k.schedule.agents)
+      for (const plan::Agent& a : k.agents)
         plan::walk(a.steps, [&](const plan::Step& step, const plan::Position&) {
           if (const auto* barrier = plan::as<plan::Barrier>(step); barrier && barrier->threads > 0)
             threads.insert(barrier->threads);

@@ -195,7 +195,7 @@ TEST(IndexWidth, WideTextCompiles) {
 TEST(IndexWidth, IsProved) {
   const plan::Plan plan = plan::make_plan(whole({32768, 131072}), target::find("sm_80"));
   const auto refusal = [&](auto change) -> std::string {
-    plan::KernelPlan k = plan.kernels[0];
+    plan::Kernel k = plan.kernels[0];
     change(k);
     try {
       plan::verify_bounds(k, plan.program);
@@ -204,12 +204,12 @@ TEST(IndexWidth, IsProved) {
     }
     return "";
   };
-  EXPECT_EQ(refusal([](plan::KernelPlan&) {}), "");
-  EXPECT_EQ(refusal([](plan::KernelPlan& k) { k.wide.clear(); }),
+  EXPECT_EQ(refusal([](plan::Kernel&) {}), "");
+  EXPECT_EQ(refusal([](plan::Kernel& k) { k.wide.clear(); }),
             "whole_k0: load W reaches element 4294967295; its offsets are computed in 32 bits, which hold "
             "2147483647");
   const plan::Plan small = plan::make_plan(whole({128, 128}), target::find("sm_80"));
-  plan::KernelPlan k = small.kernels[0];
+  plan::Kernel k = small.kernels[0];
   k.wide.insert(0);
   EXPECT_THROW(plan::verify_bounds(k, small.program), Error);
   k = small.kernels[0];

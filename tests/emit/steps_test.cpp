@@ -13,6 +13,7 @@
 #include "graph/error.hpp"
 #include "json/load.hpp"
 #include "kernel/launches.hpp"
+#include "kernel/print.hpp"
 #include "plan/graphs.hpp"
 #include "target/instructions.hpp"
 #include "verify/verify_limits.hpp"
@@ -35,7 +36,7 @@ std::string calls_of(const std::string& text) {
 /// The name in the code of each synchronising step.
 class Calls {
  public:
-  explicit Calls(const plan::Schedule& s) : s_(s) {}
+  explicit Calls(const plan::Kernel& s) : s_(s) {}
 
   std::string str() {
     for (const plan::Step& step : s_.setup) add(s_.agents[0], step);
@@ -96,7 +97,7 @@ class Calls {
     if (const std::string call = call_of(agent, step); !call.empty()) calls_ += call + "\n";
   }
 
-  const plan::Schedule& s_;
+  const plan::Kernel& s_;
   std::string calls_;
 };
 
@@ -127,7 +128,7 @@ int compare(const graph::KernelGraph& g, const target::Target& target, std::set<
   const std::vector<plan::Launch> launches = plan::launches(p.plan.kernels);
   for (std::size_t k = 0; k < launches.size(); ++k) {
     if (launches[k].count() > 1) continue;
-    const plan::Schedule& s = p.plan.kernels[launches[k].first].schedule;
+    const plan::Kernel& s = p.plan.kernels[launches[k].first];
     const std::string name = p.manifest.kernels[k].name, text = body_of(p.source, name);
     EXPECT_NE(text, "") << name;
     EXPECT_EQ(calls_of(text), Calls(s).str()) << name << " for " << target.name << "\n" << plan::print(s);

@@ -195,7 +195,7 @@ TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
       const std::int64_t length = bytes / graph::whole_bytes(dtype);
       const plan::Plan plan = norm_of_many(length, dtype);
       ASSERT_EQ(plan.kernels.size(), 1u) << print(plan);
-      const plan::KernelPlan& k = plan.kernels[0];
+      const plan::Kernel& k = plan.kernels[0];
       EXPECT_EQ(k.direct.size(), 2u) << print(plan);  // the weights are read in place
       EXPECT_EQ(std::ranges::count_if(k.tasks,
                                       [](const plan::Task& t) { return t.kind == plan::TaskKind::copy_in; }),

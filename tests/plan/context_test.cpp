@@ -139,7 +139,7 @@ TEST(Contexts, SummandsAreTakenOnce) {
 TEST(Contexts, AreLayoutsOfTheLibrary) {
   int contexts = 0;
   std::mt19937 random(3);
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
     for (const Context& c : k.contexts) {
       ++contexts;
       const EvaluatedLayout layout(c);
@@ -170,7 +170,7 @@ TEST(Contexts, AreLayoutsOfTheLibrary) {
 
 // Every element of the domain is owned, by the same number of threads; each warp's access has all lanes.
 TEST(Contexts, CoverTheirDomain) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     for (const Context& c : k.contexts) {
       std::map<Shape, int> holder_counts;
       std::size_t at_all = 0;

@@ -38,7 +38,7 @@ void for_each_chunk(const BlockProgram& p, const Node& n, const graph::KernelTen
 
 TEST(Copies, StartWhereTheirWidthDemands) {
   int wide = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan& plan) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan& plan) {
     for (const auto& [node, copy] : k.copies) {
       const Node& n = k.program.nodes[node];
       const auto& tensor = plan.program.tensors[n.tensor];
@@ -72,7 +72,7 @@ bool by_number(const BlockProgram& p, int node) {
 
 // Twice as wide would start elsewhere, or there is a reason: no power of two is given away.
 TEST(Copies, AreAsWideAsTheyMayBe) {
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan& plan) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan& plan) {
     for (const auto& [node, copy] : k.copies) {
       const Node& n = k.program.nodes[node];
       const auto& tensor = plan.program.tensors[n.tensor];
@@ -97,7 +97,7 @@ TEST(Copies, OfThreeBytesGoOneByOne) {
   b.output(matmul(x, y), "Z");
   const Plan plan = make_plan(b.build(), target::find("sm_90a"));
   int loads = 0;
-  for (const KernelPlan& k : plan.kernels)
+  for (const Kernel& k : plan.kernels)
     for (const auto& [node, copy] : k.copies) {
       const Node& n = k.program.nodes[node];
       if (n.kind != NodeKind::load || n.shape.back() != 3) continue;

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernel/schedule.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -51,7 +51,7 @@ inline std::vector<Step> nested(const std::vector<Step>& all) {
   return open[0];
 }
 
-inline Schedule nested(Schedule s) {
+inline Kernel nested(Kernel s) {
   for (Agent& agent : s.agents) agent.steps = nested(agent.steps);
   return s;
 }

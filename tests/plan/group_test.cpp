@@ -24,7 +24,7 @@ std::vector<bool> live(const BlockProgram& p) {
 }
 
 TEST(Group, DoesEveryLiveRootOnce) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     const std::vector<bool> alive = live(k.program);
     std::map<int, std::map<TaskKind, int>> tasks;
     for (const Task& t : k.tasks) ++tasks[t.node][t.kind];
@@ -87,11 +87,11 @@ TEST(Group, DoesEveryLiveRootOnce) {
 }
 
 /// The task that writes each buffer.
-std::vector<int> writers(const KernelPlan& k) {
-  std::vector<int> result(k.buffers.size(), -1);
+std::vector<int> writers(const Kernel& k) {
+  std::vector<int> result(k.tensors.size(), -1);
   for (std::size_t t = 0; t < k.tasks.size(); ++t)
     if (k.tasks[t].buffer >= 0 && k.tasks[t].kind != TaskKind::to_global) {
-      EXPECT_EQ(result[k.tasks[t].buffer], -1) << "two tasks write " << k.buffers[k.tasks[t].buffer].name;
+      EXPECT_EQ(result[k.tasks[t].buffer], -1) << "two tasks write " << k.tensors[k.tasks[t].buffer].name;
       result[k.tasks[t].buffer] = static_cast<int>(t);
     }
   return result;
@@ -102,7 +102,7 @@ bool contains(const std::vector<int>& list, int x) {
 }
 
 TEST(Group, TasksReadWhatTheySay) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     const std::vector<int> writer = writers(k);
     for (std::size_t t = 0; t < k.tasks.size(); ++t) {
       std::set<int> read;
@@ -110,11 +110,11 @@ TEST(Group, TasksReadWhatTheySay) {
       const Task& task = k.tasks[t];
       for (int b : read) {
         EXPECT_TRUE(contains(task.reads, b) || task.buffer == b)
-            << name << ": task " << t << " reads " << k.buffers[b].name;
-        ASSERT_GE(writer[b], 0) << name << ": nobody writes " << k.buffers[b].name;
+            << name << ": task " << t << " reads " << k.tensors[b].name;
+        ASSERT_GE(writer[b], 0) << name << ": nobody writes " << k.tensors[b].name;
         EXPECT_TRUE(writer[b] == static_cast<int>(t) || contains(task.after, writer[b]) ||
                     contains(task.after_same, writer[b]))
-            << name << ": task " << t << " does not wait for " << k.buffers[b].name;
+            << name << ": task " << t << " does not wait for " << k.tensors[b].name;
       }
       for (int w : task.after)
         EXPECT_FALSE(contains(task.after_same, w)) << name << ": task " << t << " after " << w << " twice";
@@ -122,14 +122,14 @@ TEST(Group, TasksReadWhatTheySay) {
       const auto sliced = [](const Node& n) { return n.kind == NodeKind::slice; };
       if (std::any_of(k.program.nodes.begin(), k.program.nodes.end(), sliced)) continue;
       for (int b : task.reads)
-        EXPECT_TRUE(read.count(b)) << name << ": task " << t << " reads nothing of " << k.buffers[b].name;
+        EXPECT_TRUE(read.count(b)) << name << ": task " << t << " reads nothing of " << k.tensors[b].name;
     }
   });
 }
 
 TEST(Group, SameThreadsAreTheSame) {
   int edges = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
     const std::vector<int> writer = writers(k);
     for (std::size_t t = 0; t < k.tasks.size(); ++t)
       for (int b : k.tasks[t].reads) {
@@ -141,7 +141,7 @@ TEST(Group, SameThreadsAreTheSame) {
         for_each_read(k, static_cast<int>(t), [&](const Touch& r) {
           if (r.buffer == b && wrote.at({r.at, r.partial}) != r.thread && strangers++ == 0)
             ADD_FAILURE() << name << ": thread " << r.thread << " of task " << t << " reads "
-                          << to_string(r.at) << " of " << k.buffers[b].name << ", which thread "
+                          << to_string(r.at) << " of " << k.tensors[b].name << ", which thread "
                           << wrote.at({r.at, r.partial}) << " writes";
         });
       }
@@ -152,7 +152,7 @@ TEST(Group, SameThreadsAreTheSame) {
 // The verifier does not take grouping's word: where another thread reads what was written, "same thread" is refused.
 TEST(Group, FalseClaimsOfSameThreadsAreRefused) {
   int claims = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& good, const Plan& plan) {
+  for_each_kernel([&](const std::string& name, const Kernel& good, const Plan& plan) {
     const std::vector<int> writer = writers(good);
     for (std::size_t t = 0; t < good.tasks.size(); ++t)
       for (int b : good.tasks[t].reads) {
@@ -164,11 +164,11 @@ TEST(Group, FalseClaimsOfSameThreadsAreRefused) {
           strangers = strangers || (r.buffer == b && wrote.at({r.at, r.partial}) != r.thread);
         });
         if (!strangers) continue;
-        KernelPlan bad = good;
+        Kernel bad = good;
         std::erase(bad.tasks[t].after, writer[b]);
         bad.tasks[t].after_same.push_back(writer[b]);
         EXPECT_THROW(verify_registers(bad), Error)
-            << name << ": task " << t << " reads " << good.buffers[b].name;
+            << name << ": task " << t << " reads " << good.tensors[b].name;
         ++claims;
       }
   });
@@ -188,12 +188,12 @@ TEST(Group, BlockedLayoutsOfOneLayoutShareTheirThreads) {
 // is stored, as zeros.
 TEST(Group, OperandsAreWholeStepsOfTheProduct) {
   int ragged = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
     for (const auto& [node, m] : k.matmuls)
       for (int side = 0; m.row && side < 2; ++side) {
         const auto stored = k.buffer_of.find(k.program.nodes[node].in[side]);
         if (stored == k.buffer_of.end()) continue;  // a dead matmul's, or in registers
-        const SmemTensor& b = k.buffers[stored->second];
+        const SmemTensor& b = k.tensors[stored->second];
         const std::size_t along_k = b.shape.size() - 1 - side;
         EXPECT_TRUE(b.matmul_operand) << name << " " << b.name;
         const std::int64_t unit = m.by_threads() ? 4 : 8;
@@ -207,10 +207,10 @@ TEST(Group, OperandsAreWholeStepsOfTheProduct) {
 }
 
 TEST(Group, EveryElementOfABufferHasOneWriter) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     const std::vector<int> writer = writers(k);
-    for (std::size_t b = 0; b < k.buffers.size(); ++b) {
-      const SmemTensor& buffer = k.buffers[b];
+    for (std::size_t b = 0; b < k.tensors.size(); ++b) {
+      const SmemTensor& buffer = k.tensors[b];
       ASSERT_GE(writer[b], 0) << name << ": nobody writes " << buffer.name;
       std::map<std::pair<Shape, int>, int> count;
       for_each_write(k, writer[b], [&](const Touch& w) {

@@ -64,9 +64,9 @@ TEST(Hoist, NormsQueriesInFrontOfTheLoop) {
                .at(0),
            "O");
   const Plan plan = make_plan(b.build(), target::find("sm_90a"));
-  const KernelPlan& kernel = plan.kernels.at(0);
+  const Kernel& kernel = plan.kernels.at(0);
   std::vector<TaskKind> hoisted;
-  for (const Step& s : flat(kernel.schedule.agents.at(0).steps)) {
+  for (const Step& s : flat(kernel.agents.at(0).steps)) {
     if (const Loop* loop = begins_loop(s); loop && loop->kind == Loop::iterations) break;
     if (as<Compute>(s)) hoisted.push_back(kernel.tasks[static_cast<std::size_t>(s.task)].kind);
   }

@@ -33,7 +33,7 @@ bool same_at_all_steps(const EvaluatedLayout& layout, const Context& c, const It
 
 TEST(Invariance, OfANestIsWhatEnumerationFinds) {
   int invariant = 0, varying = 0, lines = 0, in_parts = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
     for (std::size_t t = 0; t < k.tasks.size(); ++t) {
       const Task& task = k.tasks[t];
       if (!in_nest(k, task) && task.kind != TaskKind::reduce) continue;

@@ -30,7 +30,7 @@ std::string message(const Plan& plan) {
   return "";
 }
 
-Node& store_of(KernelPlan& k) { return *std::ranges::find(k.program.nodes, NodeKind::store, &Node::kind); }
+Node& store_of(Kernel& k) { return *std::ranges::find(k.program.nodes, NodeKind::store, &Node::kind); }
 
 TEST(Launches, OfAConcatenationAreOne) {
   const Plan plan = joined();

@@ -83,7 +83,7 @@ TEST(Layouts, PaddedStridesOfEveryShape) {
 }
 
 TEST(Layouts, OperandsRunAlongOneOfTheLastTwoDimensions) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     for (const auto& [node, m] : k.matmuls)
       if (m.row)
         for (int side = 0; side < 2; ++side) {
@@ -96,7 +96,7 @@ TEST(Layouts, OperandsRunAlongOneOfTheLastTwoDimensions) {
 
 // The planner pays for every element that must move alone: with all layouts given, tiles follow their tensors.
 TEST(Layouts, TilesRunAsTheirTensorsDo) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan& plan) {
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan& plan) {
     for (const auto& [node, inner] : k.inner) {
       const Node& n = k.program.nodes[node];
       if (n.kind != NodeKind::load || n.shape.size() != 2) continue;

@@ -57,7 +57,7 @@ TEST(Lower, WritesEveryOutputOnce) {
 }
 
 TEST(Lower, ReadsInsideTheTensors) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan& plan) {
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan& plan) {
     const BlockProgram& p = k.program;
     for (const Node& n : p.nodes) {
       if (n.kind != NodeKind::load) continue;
@@ -80,7 +80,7 @@ TEST(Lower, ReadsInsideTheTensors) {
 }
 
 TEST(Lower, OrdersItsNodesAndRoundsWhatMatmulsRead) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     const BlockProgram& p = k.program;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       for (int in : p.nodes[i].in) EXPECT_LT(in, static_cast<int>(i)) << name;

@@ -9,8 +9,8 @@ namespace zellige::plan {
 namespace {
 
 /// The stretches in which each buffer holds something: from its first touch to its last.
-std::vector<std::pair<int, int>> lifetimes(const KernelPlan& k) {
-  std::vector<std::pair<int, int>> alive(k.buffers.size(), {1 << 30, -1});
+std::vector<std::pair<int, int>> lifetimes(const Kernel& k) {
+  std::vector<std::pair<int, int>> alive(k.tensors.size(), {1 << 30, -1});
   for (const Moment& m : timeline(k).moments) {
     const auto touch = [&](int b, int stretch) {
       alive[b].first = std::min(alive[b].first, stretch);
@@ -27,14 +27,14 @@ std::vector<std::pair<int, int>> lifetimes(const KernelPlan& k) {
 
 TEST(Memory, SeparatesWhatIsAliveTogether) {
   int shared = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
     const auto alive = lifetimes(k);
-    for (std::size_t a = 0; a < k.buffers.size(); ++a) {
-      const SmemTensor& x = k.buffers[a];
+    for (std::size_t a = 0; a < k.tensors.size(); ++a) {
+      const SmemTensor& x = k.tensors[a];
       EXPECT_EQ(x.offset % 128, 0) << name << " " << x.name;
       EXPECT_TRUE(x.offset >= 0 && x.offset + x.bytes() <= k.shared_bytes) << name << " " << x.name;
       for (std::size_t b = 0; b < a; ++b) {
-        const SmemTensor& y = k.buffers[b];
+        const SmemTensor& y = k.tensors[b];
         if (x.offset + x.bytes() <= y.offset || y.offset + y.bytes() <= x.offset) continue;
         ++shared;
         EXPECT_TRUE(alive[a].second < alive[b].first || alive[b].second < alive[a].first)

@@ -108,11 +108,11 @@ TEST(PrecomputeA, LeavesALoopOfProductsAlone) {
                .at(0),
            "Y");
   const Plan plan = make_plan(b.build(), target::find("sm_90a"));
-  const KernelPlan& kernel = plan.kernels.at(0);
+  const Kernel& kernel = plan.kernels.at(0);
   std::vector<TaskKind> before, inside;
   bool looped = false;
   int barriers = 0;
-  for (const Step& s : flat(kernel.schedule.agents.at(0).steps)) {
+  for (const Step& s : flat(kernel.agents.at(0).steps)) {
     if (const Loop* loop = begins_loop(s); loop && loop->kind == Loop::iterations) looped = true;
     if (is_end(s) && looped) break;
     if (as<Compute>(s))

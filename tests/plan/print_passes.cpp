@@ -1,6 +1,7 @@
 #include <zellige/layout/text.hpp>
 
 #include "kernel/context.hpp"
+#include "kernel/print.hpp"
 #include "passes.hpp"
 #include "select/select.hpp"
 
@@ -32,7 +33,7 @@ std::string print_split(const Split& s, std::int64_t loop) {
   return text + (s.overhang ? ", overhanging" : "");
 }
 
-std::string print_lower(const KernelPlan& k, const Program& program) {
+std::string print_lower(const Kernel& k, const Program& program) {
   std::string out = print(k.program, program);
   for (std::size_t i = 0; i < k.program.nodes.size(); ++i) {
     const Node& n = k.program.nodes[i];
@@ -46,7 +47,7 @@ std::string print_lower(const KernelPlan& k, const Program& program) {
   return out;
 }
 
-std::string print_select(const KernelPlan& k) {
+std::string print_select(const Kernel& k) {
   std::string out;
   for (const auto& [node, m] : k.matmuls) {
     out += fmt::format("  {}: {} x {} x {} x {}, ", value_name(k.program, node), m.batch, m.m, m.n, m.k);
@@ -63,7 +64,7 @@ std::string print_select(const KernelPlan& k) {
   return out;
 }
 
-std::string print_layouts(const KernelPlan& k) {
+std::string print_layouts(const Kernel& k) {
   std::string out;
   for (const auto& [node, inner] : k.inner) {
     const Node& n = k.program.nodes[node];
@@ -73,12 +74,12 @@ std::string print_layouts(const KernelPlan& k) {
   return out;
 }
 
-std::string print_group(const KernelPlan& k) {
+std::string print_group(const Kernel& k) {
   std::string out;
   for (std::size_t i = 0; i < k.contexts.size(); ++i)
     out += fmt::format("  context {}: {}: {}\n", i, print(k.contexts[i]), layouts(k.contexts[i]));
-  for (std::size_t i = 0; i < k.buffers.size(); ++i) {
-    const SmemTensor& b = k.buffers[i];
+  for (std::size_t i = 0; i < k.tensors.size(); ++i) {
+    const SmemTensor& b = k.tensors[i];
     out += fmt::format("  buffer {} {}: {}{}", i, b.name, graph::name(b.dtype), to_string(b.shape));
     if (b.padded != b.shape) out += " padded to " + to_string(b.padded);
     if (b.partials > 1) out += fmt::format(", {} partial results", b.partials);
@@ -99,7 +100,7 @@ std::string print_group(const KernelPlan& k) {
   return out;
 }
 
-std::string print_copies(const KernelPlan& k) {
+std::string print_copies(const Kernel& k) {
   std::string out;
   for (const auto& [node, copy] : k.copies) {
     const auto direct = k.direct.find(node);
@@ -114,9 +115,9 @@ std::string print_copies(const KernelPlan& k) {
   return out;
 }
 
-std::string print_swizzle(const KernelPlan& k) {
+std::string print_swizzle(const Kernel& k) {
   std::string out;
-  for (const SmemTensor& b : k.buffers) {
+  for (const SmemTensor& b : k.tensors) {
     out += fmt::format("  {}: {} {}", b.name, graph::name(b.dtype), to_text(b.layout));
     if (b.partials > 1) out += fmt::format(", {} parts of {} bytes", b.partials, b.part_step);
     out += fmt::format(", {} bytes\n    {}\n", b.stage_bytes(),
@@ -125,16 +126,16 @@ std::string print_swizzle(const KernelPlan& k) {
   return out;
 }
 
-std::string print_memory(const KernelPlan& k) {
+std::string print_memory(const Kernel& k) {
   std::string out = fmt::format("  {} bytes of shared memory\n", k.shared_bytes);
-  for (const SmemTensor& b : k.buffers)
+  for (const SmemTensor& b : k.tensors)
     out += fmt::format("  [{}, {}) {}{}\n", b.offset, b.offset + b.bytes(), b.name,
                        b.stages > 1 ? fmt::format(", {} stages", b.stages) : "");
   for (const std::string& note : k.notes) out += "  note: " + note + "\n";
   return out;
 }
 
-std::string print_kernel(Pass pass, const KernelPlan& k, const Program& program) {
+std::string print_kernel(Pass pass, const Kernel& k, const Program& program) {
   switch (pass) {
     case Pass::lower:
       return print_lower(k, program);
@@ -151,7 +152,7 @@ std::string print_kernel(Pass pass, const KernelPlan& k, const Program& program)
     case Pass::memory:
       return print_memory(k);
     case Pass::agents:
-      return print(k.schedule);
+      return print(k);
   }
   return "";
 }
@@ -171,7 +172,7 @@ std::string print_pass(Pass pass, const Plan& plan) {
     for (const auto& t : p.tensors)
       out +=
           fmt::format("{} {}{}:{}\n", t.name, graph::name(t.dtype), to_string(t.shape), to_string(t.strides));
-  for (const KernelPlan& k : plan.kernels)
+  for (const Kernel& k : plan.kernels)
     out += (pass == Pass::lower ? "" : k.program.name + "\n") + print_kernel(pass, k, p);
   if (pass == Pass::memory)
     for (std::size_t t = 0; t < p.tensors.size(); ++t)

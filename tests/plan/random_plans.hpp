@@ -17,7 +17,7 @@ const std::vector<Planned>& plans();
 template <class F>
 void for_each_kernel(F visit) {
   for (const Planned& p : plans())
-    for (const KernelPlan& k : p.plan.kernels) visit(p.name + " " + k.program.name, k, p.plan);
+    for (const Kernel& k : p.plan.kernels) visit(p.name + " " + k.program.name, k, p.plan);
 }
 
 /// The offset of a buffer's element, in bytes of shared memory.

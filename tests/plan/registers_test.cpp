@@ -22,7 +22,7 @@
 namespace zellige::plan {
 namespace {
 
-std::string verdict(const KernelPlan& plan) {
+std::string verdict(const Kernel& plan) {
   try {
     verify_registers(plan);
   } catch (const Error& e) {
@@ -53,20 +53,20 @@ TEST(Chains, NoneIsRefused) {
 }
 
 /// The chain's plan with other warps, set by `choose`, through the passes after selection.
-KernelPlan planned_with(const graph::KernelGraph& g, const std::function<void(KernelPlan&)>& choose) {
+Kernel planned_with(const graph::KernelGraph& g, const std::function<void(Kernel&)>& choose) {
   const target::Target& target = target::find("sm_80");
   Program program = lower(g, target);
-  std::vector<KernelPlan> kernels(1);
+  std::vector<Kernel> kernels(1);
   kernels[0].program = program.kernels.at(0);
   select(kernels[0], target);
   choose(kernels[0]);
   resolve_layouts(program, kernels, target);
-  KernelPlan& k = kernels[0];
+  Kernel& k = kernels[0];
   group(k, program, target);
   arrange_buffers(k, target);
   Order order = pipeline(k, target, Copies::first);
   slice_fragments(k, order);
-  k.schedule = build_schedule(k, order);
+  build_agents(k, order);
   return k;
 }
 
@@ -82,7 +82,7 @@ TEST(Chains, EveryWrongSplitIsRefused) {
         for (int n0 = 1; m0 * n0 <= maximum && n0 <= inner / 16; ++n0)
           for (int m1 = 1; m1 <= maximum && m1 <= m / 16; ++m1)
             for (int n1 = 1; m1 * n1 <= maximum && n1 <= inner / 16; ++n1) {
-              const KernelPlan k = planned_with(g, [&](KernelPlan& k) {
+              const Kernel k = planned_with(g, [&](Kernel& k) {
                 std::vector<int> ids;
                 for (const auto& [id, c] : k.matmuls) ids.push_back(id);
                 k.matmuls[ids[0]].warps = {1, m0, n0, 1}, k.matmuls[ids[0]].a_from = -1;
@@ -101,7 +101,7 @@ TEST(Chains, EveryWrongSplitIsRefused) {
 }
 
 TEST(Chains, TheOldPlanSaysWhatClashes) {
-  const auto old = [](KernelPlan& k) {  // X(16,32) W W W in 128 threads, as it was planned
+  const auto old = [](Kernel& k) {  // X(16,32) W W W in 128 threads, as it was planned
     int i = 0, before = -1;
     for (auto& [id, c] : k.matmuls) {
       c.warps = i == 2 ? WarpLayout{1, 1, 1, 2} : WarpLayout{1, 1, 2, 1};
@@ -112,12 +112,10 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
             "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
             "%3', and 'mma %4' takes "
             "it for (0, 0)");
-  const auto half =
-      [](KernelPlan& k) {  // one warp after two: its own fragments are right, the other's are lost
-        int i = 0, before = -1;
-        for (auto& [id, c] : k.matmuls)
-          c.warps = {1, 1, i == 0 ? 2 : 1, 1}, c.a_from = before, before = id, ++i;
-      };
+  const auto half = [](Kernel& k) {  // one warp after two: its own fragments are right, the other's are lost
+    int i = 0, before = -1;
+    for (auto& [id, c] : k.matmuls) c.warps = {1, 1, i == 0 ? 2 : 1, 1}, c.a_from = before, before = id, ++i;
+  };
   EXPECT_EQ(verdict(planned_with(chain({16, 32, 128, 3}), half)),
             "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
             "%3', and 'mma %4' "
@@ -125,7 +123,7 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
 }
 
 TEST(Chains, ARowThatWasNotSelectedIsRefused) {
-  KernelPlan k = planned_with(chain({16, 32, 32, 3}), [](KernelPlan&) {});
+  Kernel k = planned_with(chain({16, 32, 32, 3}), [](Kernel&) {});
   ASSERT_EQ(verdict(k), "");
   const Instruction* other = target::find_instruction(target::find("sm_80"), "SM80_16x8x8_F32F16F16F32_TN");
   for (Context& c : k.contexts)
@@ -138,7 +136,7 @@ TEST(Chains, ARowThatWasNotSelectedIsRefused) {
 
 // --- mutated plans -----------------------------------------------------------------------------------------
 
-int task_of(const KernelPlan& k, TaskKind kind, int nth = 0) {
+int task_of(const Kernel& k, TaskKind kind, int nth = 0) {
   for (std::size_t t = 0; t < k.tasks.size(); ++t)
     if (k.tasks[t].kind == kind && nth-- == 0) return static_cast<int>(t);
   ADD_FAILURE() << "no such task";
@@ -146,44 +144,44 @@ int task_of(const KernelPlan& k, TaskKind kind, int nth = 0) {
 }
 
 /// After the other steps between the same two barriers.
-void move_last(KernelPlan& k, int task) {
-  std::vector<Step> steps = flat(k.schedule.agents.at(0).steps);
+void move_last(Kernel& k, int task) {
+  std::vector<Step> steps = flat(k.agents.at(0).steps);
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (steps[i].task == task && !as<Start>(steps[i]))
       for (; i + 1 < steps.size() && as<Compute>(steps[i + 1]); ++i) std::swap(steps[i], steps[i + 1]);
-  k.schedule.agents[0].steps = nested(steps);
+  k.agents[0].steps = nested(steps);
 }
 
 TEST(Mutated, PlansAreRefusedInWords) {
   const graph::KernelGraph g = chain({32, 32, 64, 3, true});
-  const KernelPlan good = make_plan(g, target::find("sm_80")).kernels.at(0);
+  const Kernel good = make_plan(g, target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const int operand = task_of(good, TaskKind::to_operand), first = task_of(good, TaskKind::mma);
-  const auto mutated = [&](const std::function<void(KernelPlan&)>& change) {
-    KernelPlan bad = good;
+  const auto mutated = [&](const std::function<void(Kernel&)>& change) {
+    Kernel bad = good;
     change(bad);
     return verdict(bad);
   };
   const std::string name = "chain_32x32_64threads_3products_maps_k0: ";
   EXPECT_EQ(
-      mutated([&](KernelPlan& k) { move_last(k, operand); }),
+      mutated([&](Kernel& k) { move_last(k, operand); }),
       name + "'mma %5' takes %4 as fragments, which no task before it in this section leaves in registers");
   EXPECT_EQ(
-      mutated([&](KernelPlan& k) { move_last(k, first); }),
+      mutated([&](Kernel& k) { move_last(k, first); }),
       name + "'to operand %4' reads %2 in registers, where no task before it in this section leaves it");
-  EXPECT_EQ(mutated([&](KernelPlan& k) { k.tasks[operand].section = Section::inside; }),
+  EXPECT_EQ(mutated([&](Kernel& k) { k.tasks[operand].section = Section::inside; }),
             name + "'to operand %4' belongs inside the loop and runs after");
-  EXPECT_EQ(mutated([&](KernelPlan& k) {
+  EXPECT_EQ(mutated([&](Kernel& k) {
               Context other = k.contexts[k.tasks[operand].context];
               other = accumulators(other.domain, {1, 1, 2, 1}, *other.row);
               k.contexts.push_back(other), k.tasks[operand].context = static_cast<int>(k.contexts.size()) - 1;
             }),
             name + "'to operand %4' reads %2, which lies neither in its registers nor in shared memory");
-  EXPECT_EQ(mutated([&](KernelPlan& k) {
+  EXPECT_EQ(mutated([&](Kernel& k) {
               k.matmuls.rbegin()->second.warps = {1, 1, 1, 2};
             }),
             name + "'mma %8' runs under warps 1x2x1x1, 1x1x1x2 were selected (batch, M, N, K)");
-  EXPECT_EQ(mutated([&](KernelPlan& k) {
+  EXPECT_EQ(mutated([&](Kernel& k) {
               Context& c = k.contexts[k.tasks[first].context];
               c = accumulators(c.domain, warps(c), *c.row, 2);
             }),
@@ -194,12 +192,12 @@ TEST(Mutated, PlansAreRefusedInWords) {
 }
 
 TEST(Mutated, LoopsAreRefusedInWords) {
-  const KernelPlan good = make_plan(example("attention"), target::find("sm_80")).kernels.at(0);
+  const Kernel good = make_plan(example("attention"), target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
-  KernelPlan bad = good;  // the fragments of P after the loop
+  Kernel bad = good;  // the fragments of P after the loop
   const int operand = task_of(good, TaskKind::to_operand);
-  auto& steps = bad.schedule.agents.at(0).steps;
+  auto& steps = bad.agents.at(0).steps;
   steps = flat(steps);
   const auto at = std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return s.task == operand; });
   std::rotate(at, at + 1, std::find_if(at, steps.end(), is_end) + 1);
@@ -217,7 +215,7 @@ TEST(Mutated, LoopsAreRefusedInWords) {
 TEST(Mutated, RowsAreRefusedInWords) {
   const auto attention = std::find_if(golden_graphs().begin(), golden_graphs().end(),
                                       [](const GoldenGraph& g) { return g.name == "hopper_attention"; });
-  const KernelPlan good = make_plan(attention->graph(), target::find("sm_80")).kernels.at(0);
+  const Kernel good = make_plan(attention->graph(), target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
   const auto rows = std::find_if(good.contexts.begin(), good.contexts.end(),
@@ -227,7 +225,7 @@ TEST(Mutated, RowsAreRefusedInWords) {
   const int product = task_of(good, TaskKind::mma), sum = task_of(good, TaskKind::finish);
   ASSERT_LT(good.tasks[sum].buffer, 0);
 
-  KernelPlan bad = good;  // added up after its readers
+  Kernel bad = good;  // added up after its readers
   move_last(bad, sum);
   EXPECT_EQ(
       verdict(bad),
@@ -254,10 +252,10 @@ TEST(Mutated, RowsAreRefusedInWords) {
 // The other of a pair in another register, or in another thread: refused.
 TEST(Mutated, PairsAreRefusedInWords) {
   const auto rotated = std::ranges::find(golden_graphs(), "hopper_turned", &GoldenGraph::name);
-  const KernelPlan good = make_plan(rotated->graph(), target::find("sm_90a")).kernels.at(0);
+  const Kernel good = make_plan(rotated->graph(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
-  KernelPlan bad = good;  // batches run before columns
+  Kernel bad = good;  // batches run before columns
   for (Context& c : bad.contexts) {
     if (!c.row) continue;
     const values::View share = c.share;
@@ -282,7 +280,7 @@ TEST(Mutated, PairsAreRefusedInWords) {
 
 // A product that splits K leaves a part of each sum in each warp: nobody but the spill may read it there.
 TEST(Mutated, PartialSumsAreNotRead) {
-  KernelPlan bad = make_plan(example("lora"), target::find("sm_80")).kernels.at(0);
+  Kernel bad = make_plan(example("lora"), target::find("sm_80")).kernels.at(0);
   for (Task& t : bad.tasks)
     if (t.kind == TaskKind::to_shared && bad.program.nodes[t.node].kind == NodeKind::round) {
       const int product = bad.program.nodes[t.node].in[0];
@@ -299,12 +297,12 @@ TEST(Mutated, PartialSumsAreNotRead) {
 TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
   int changed = 0;
   for (const GoldenGraph& g : golden_graphs())
-    for (const KernelPlan& good : make_plan(g.graph(), target::find("sm_80")).kernels) {
+    for (const Kernel& good : make_plan(g.graph(), target::find("sm_80")).kernels) {
       ASSERT_EQ(verdict(good), "") << g.name;
       for (std::size_t t = 0; t < good.tasks.size(); ++t) {
         const Task& task = good.tasks[t];
         if (task.kind != TaskKind::mma || good.matmuls.at(task.node).warps.count() < 2) continue;
-        KernelPlan bad = good;
+        Kernel bad = good;
         const Context& was = good.contexts[task.context];
         WarpLayout w = warps(was);
         std::swap(w.n, w.m);
@@ -330,11 +328,11 @@ graph::KernelGraph odd_lines() {
 // Values stored as loaded stay with the threads that load them: no shared memory, no barrier, and all loads
 // first.
 TEST(Fetch, LoadsAllBeforeItStoresAny) {
-  const KernelPlan k = make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
+  const Kernel k = make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(k.program.name, "odd_lines_k0_copy");
   EXPECT_EQ(k.shared_bytes, 0);
   std::string order;
-  for (const Step& s : flat(k.schedule.agents.at(0).steps))
+  for (const Step& s : flat(k.agents.at(0).steps))
     order += s.task < 0 ? fmt::format("{}; ", name(s)) : fmt::format("{}; ", name(k.tasks[s.task].kind));
   EXPECT_EQ(order, "griddep_wait; fetch; fetch; to global; to global; ");
 }
@@ -350,7 +348,7 @@ TEST(Fetch, LeavesRoomInRegisters) {
   });
   for (std::size_t i = 0; i < out.size(); ++i)
     b.output(out[i], std::string(1, static_cast<char>('X' + i)), {1024, 1});
-  const KernelPlan k = make_plan(b.build(), target::find("sm_90a")).kernels.at(0);
+  const Kernel k = make_plan(b.build(), target::find("sm_90a")).kernels.at(0);
   std::int64_t chunks = 0;
   for (const Task& t : k.tasks)
     if (t.kind == TaskKind::fetch) chunks += k.contexts[t.context].steps(0);
@@ -358,10 +356,10 @@ TEST(Fetch, LeavesRoomInRegisters) {
 }
 
 TEST(Mutated, FetchedChunksAreTheirThreads) {
-  const KernelPlan good = make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
+  const Kernel good = make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const auto task = static_cast<std::size_t>(task_of(good, TaskKind::fetch));
-  KernelPlan bad = good;
+  Kernel bad = good;
   const Context& was = good.contexts[good.tasks[task].context];
   bad.contexts.push_back(blocked_layout(was.domain, 0, 1, 256));
   bad.tasks[task].context = static_cast<int>(bad.contexts.size()) - 1;
@@ -369,7 +367,7 @@ TEST(Mutated, FetchedChunksAreTheirThreads) {
             "odd_lines_k0_copy: value 1 of thread 0 is (0, 256) of %0 after 'fetch %0', and 'to global %2' "
             "takes it for (0, 1)");
   bad = good;
-  auto& steps = bad.schedule.agents.at(0).steps;
+  auto& steps = bad.agents.at(0).steps;
   std::erase_if(steps, [&](const Step& s) { return s.task == static_cast<int>(task); });
   EXPECT_EQ(verdict(bad),
             "odd_lines_k0_copy: 'to global %2' reads %0 in registers, where no task before it in this "
@@ -410,10 +408,10 @@ TEST(Emulated, SumsOverSlicesAreRight) { runs_right(sums_of_slices()); }
 
 TEST(Mutated, SumsThatBeginInASliceAreRefused) {
   int refused = 0;
-  for (const KernelPlan& good : make_plan(sums_of_slices(), target::find("sm_80")).kernels) {
+  for (const Kernel& good : make_plan(sums_of_slices(), target::find("sm_80")).kernels) {
     ASSERT_EQ(verdict(good), "");
-    KernelPlan bad = good;
-    auto& steps = bad.schedule.agents.at(0).steps;
+    Kernel bad = good;
+    auto& steps = bad.agents.at(0).steps;
     for (std::size_t i = 0; i + 1 < steps.size(); ++i)
       if (const Loop* loop = as<Loop>(steps[i + 1]);
           as<Start>(steps[i]) && loop && loop->kind == Loop::slices) {

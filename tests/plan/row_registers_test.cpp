@@ -9,6 +9,7 @@
 
 #include "graph/builder.hpp"
 #include "graph/error.hpp"
+#include "kernel/print.hpp"
 #include "plan/plan.hpp"
 #include "target/target.hpp"
 #include "verify/verify_registers.hpp"
@@ -89,11 +90,11 @@ TEST(RowRegisters, NeedNoSharedMemoryAndNoBarrier) {
       for (std::int64_t length : {141, 256, 390}) {
         const Plan plan = make_plan(rows_of(what, 96, length), target::find(target));
         ASSERT_EQ(plan.kernels.size(), 1u);
-        const KernelPlan& k = plan.kernels[0];
+        const Kernel& k = plan.kernels[0];
         const std::string where = fmt::format("{} of {} on {}\n{}", what, length, target, print(plan));
-        EXPECT_TRUE(k.buffers.empty()) << where;
+        EXPECT_TRUE(k.tensors.empty()) << where;
         EXPECT_EQ(k.shared_bytes, 0) << where;
-        for (const Step& s : k.schedule.agents.at(0).steps) EXPECT_FALSE(as<Barrier>(s)) << where;
+        for (const Step& s : k.agents.at(0).steps) EXPECT_FALSE(as<Barrier>(s)) << where;
         // Softmax keeps its operand and the exponentials, a norm its operand; the sum reads its operand once.
         const auto held = std::ranges::count(k.tasks, TaskKind::to_registers, &Task::kind);
         EXPECT_EQ(held, std::string(what) == "softmax"    ? 2
@@ -105,10 +106,10 @@ TEST(RowRegisters, NeedNoSharedMemoryAndNoBarrier) {
 
 TEST(RowRegisters, AreNotUsedForLongRows) {
   const Plan plan = make_plan(rows_of("softmax", 64, 4000), target::find("sm_90a"));
-  EXPECT_FALSE(plan.kernels.at(0).buffers.empty());
+  EXPECT_FALSE(plan.kernels.at(0).tensors.empty());
 }
 
-std::string verdict(const KernelPlan& k) {
+std::string verdict(const Kernel& k) {
   try {
     verify_registers(k);
   } catch (const Error& e) {
@@ -119,16 +120,15 @@ std::string verdict(const KernelPlan& k) {
 
 TEST(RowRegisters, AreRefusedWithoutTheTaskThatFillsThem) {
   const Plan plan = make_plan(rows_of("softmax", 96, 141), target::find("sm_90a"));
-  const KernelPlan& k = plan.kernels.at(0);
+  const Kernel& k = plan.kernels.at(0);
   EXPECT_EQ(verdict(k), "");
   int removed = 0;
-  for (std::size_t i = 0; i < k.schedule.agents[0].steps.size(); ++i) {
-    const Step& step = k.schedule.agents[0].steps[i];
+  for (std::size_t i = 0; i < k.agents[0].steps.size(); ++i) {
+    const Step& step = k.agents[0].steps[i];
     if (step.task < 0 || k.tasks[static_cast<std::size_t>(step.task)].kind == TaskKind::to_global) continue;
-    KernelPlan without = k;
-    without.schedule.agents[0].steps.erase(without.schedule.agents[0].steps.begin() +
-                                           static_cast<std::ptrdiff_t>(i));
-    EXPECT_NE(verdict(without), "") << print(k.schedule, step, false);
+    Kernel without = k;
+    without.agents[0].steps.erase(without.agents[0].steps.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_NE(verdict(without), "") << print(k, step, false);
     ++removed;
   }
   EXPECT_EQ(removed, 6);  // two values, two reductions of two tasks each
@@ -136,7 +136,7 @@ TEST(RowRegisters, AreRefusedWithoutTheTaskThatFillsThem) {
 
 TEST(RowRegisters, AreRefusedInAnotherLayoutThanTheReaders) {
   const Plan plan = make_plan(rows_of("softmax", 96, 141), target::find("sm_90a"));
-  KernelPlan k = plan.kernels.at(0);
+  Kernel k = plan.kernels.at(0);
   const auto hold = std::ranges::find(k.tasks, TaskKind::to_registers, &Task::kind);
   ASSERT_NE(hold, k.tasks.end());
   k.contexts.push_back(

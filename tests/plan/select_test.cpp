@@ -10,7 +10,7 @@ namespace zellige::plan {
 namespace {
 
 TEST(Select, WarpsCoverEveryElementOnce) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     for (const auto& [node, m] : k.matmuls) {
       if (!m.row) continue;
       const Shape shape = k.program.nodes[node].shape;
@@ -39,7 +39,7 @@ TEST(Select, WarpsCoverEveryElementOnce) {
 }
 
 TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorIntegerAndThreadsFloats) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     for (std::size_t i = 0; i < k.program.nodes.size(); ++i) {
       if (k.program.nodes[i].kind != NodeKind::matmul) continue;
       const MatmulChoice& m = k.matmuls.at(static_cast<int>(i));
@@ -55,7 +55,7 @@ TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorIntegerAndThreadsFloats) {
 // those along K.
 TEST(Select, ChainsAgree) {
   int chains = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
     for (const auto& [node, m] : k.matmuls) {
       if (m.a_from < 0) continue;
       const MatmulChoice& from = k.matmuls.at(m.a_from);

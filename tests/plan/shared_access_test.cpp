@@ -34,8 +34,7 @@ bool taken(const SharedAccess& a, const Shape& at) {
 
 /// Calls visit(thread, access, its first element) for all of a task's.
 template <class Visit>
-void for_each_access(const KernelPlan& k, const Context& c, const std::vector<SharedAccess>& all,
-                     Visit visit) {
+void for_each_access(const Kernel& k, const Context& c, const std::vector<SharedAccess>& all, Visit visit) {
   for_each(EvaluatedLayout(c), [&](int thread, int value, const Shape& at) {
     if (at.empty() || value % c.vector() != 0) return;
     for (const SharedAccess& a : all) {
@@ -49,7 +48,7 @@ void for_each_access(const KernelPlan& k, const Context& c, const std::vector<Sh
 
 TEST(SharedAccess, IsWhatATaskTouches) {
   int tasks = 0, branches = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
     for (std::size_t t = 0; t < k.tasks.size(); ++t) {
       const Task& task = k.tasks[t];
       if (!in_nest(k, task) && task.kind != TaskKind::reduce) continue;
@@ -61,12 +60,12 @@ TEST(SharedAccess, IsWhatATaskTouches) {
         read.insert({r.thread, r.buffer, r.partial, r.at});
       });
       for_each_write(k, static_cast<int>(t), [&](const Touch& w) {
-        if (inside(w.at, k.buffers[w.buffer].padded)) written.insert({w.thread, w.buffer, w.partial, w.at});
+        if (inside(w.at, k.tensors[w.buffer].padded)) written.insert({w.thread, w.buffer, w.partial, w.at});
       });
       const Context& c = k.contexts[task.context];
       for_each_access(k, c, *all, [&](int thread, const SharedAccess& a, Shape at) {
         branches += !a.where.empty();
-        const SmemTensor& b = k.buffers[a.buffer];
+        const SmemTensor& b = k.tensors[a.buffer];
         const int part = a.part == own_part ? thread / 32 / (warps(c).count() / warps(c).k) : a.part;
         for (int v = 0; v < a.bytes / graph::whole_bytes(b.dtype); ++v, ++at[b.inner])
           if (inside(at, b.padded)) (a.load ? loaded : stored).insert({thread, a.buffer, part, at});
@@ -83,13 +82,13 @@ TEST(SharedAccess, IsWhatATaskTouches) {
 
 TEST(SharedAccess, IsOneAlignedPiece) {
   int wide = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
     for (std::size_t t = 0; t < k.tasks.size(); ++t) {
       if (!in_nest(k, k.tasks[t])) continue;
       const auto all = nest_accesses(k, {static_cast<int>(t)});
       if (!all) continue;
       for_each_access(k, k.contexts[k.tasks[t].context], *all, [&](int, const SharedAccess& a, Shape at) {
-        const SmemTensor& b = k.buffers[a.buffer];
+        const SmemTensor& b = k.tensors[a.buffer];
         const int size = graph::whole_bytes(b.dtype), part = a.part == own_part ? 0 : a.part;
         wide += a.bytes > size;
         const std::int64_t first = place(b, 0, part, at);

@@ -97,8 +97,8 @@ int widest(const SmemTensor& b, int vector, std::int64_t shift) {
 // What access_width() takes for granted, and verify_bounds() proves by evaluation, as the library states it.
 TEST(SmemTensor, OfAPlanKeepsChunksWhole) {
   int swizzles = 0, boxes = 0, chunks = 0;
-  const auto check = [&](const KernelPlan& k) {
-    for (const SmemTensor& b : k.buffers) {
+  const auto check = [&](const Kernel& k) {
+    for (const SmemTensor& b : k.tensors) {
       swizzles += b.swizzled(), boxes += b.boxes() > 1;
       const int size = graph::whole_bytes(b.dtype);
       EXPECT_LE(cosize(Value(b.tile())) * size, b.part_step) << b.name << " " << to_text(b.layout);
@@ -118,9 +118,9 @@ TEST(SmemTensor, OfAPlanKeepsChunksWhole) {
       ++chunks;
     }
   };
-  for_each_kernel([&](const std::string&, const KernelPlan& k, const Plan&) { check(k); });
+  for_each_kernel([&](const std::string&, const Kernel& k, const Plan&) { check(k); });
   for (const GoldenGraph& g : golden_graphs())
-    for (const KernelPlan& k : make_plan(g.graph(), target::find("sm_90a")).kernels) check(k);
+    for (const Kernel& k : make_plan(g.graph(), target::find("sm_90a")).kernels) check(k);
   EXPECT_GE(swizzles, 20);
   EXPECT_GE(boxes, 2);
   EXPECT_GE(chunks, 50);
@@ -129,13 +129,13 @@ TEST(SmemTensor, OfAPlanKeepsChunksWhole) {
 // A swizzle that moves single elements, and stages that are not aligned, would break vectors.
 TEST(SmemTensor, IsRefusedWhereVectorsAreNotWhole) {
   int refused = 0, staged = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& planned, const Plan& plan) {
+  for_each_kernel([&](const std::string& name, const Kernel& planned, const Plan& plan) {
     const auto refusal = [&](auto change) -> std::string {
-      KernelPlan k = planned;
-      const auto b = std::ranges::find_if(k.buffers, [](const SmemTensor& t) {
+      Kernel k = planned;
+      const auto b = std::ranges::find_if(k.tensors, [](const SmemTensor& t) {
         return t.stages > 1 && t.padded[t.inner] > 1 && graph::size(t.padded) >= 64;
       });
-      if (b == k.buffers.end()) return "";
+      if (b == k.tensors.end()) return "";
       ++staged;
       change(*b);
       try {

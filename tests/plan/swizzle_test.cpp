@@ -9,8 +9,8 @@ namespace {
 
 TEST(Swizzle, GivesEveryElementItsOwnPlace) {
   int swizzled = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
-    for (const SmemTensor& b : k.buffers) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
+    for (const SmemTensor& b : k.tensors) {
       swizzled += b.swizzled();
       std::vector<char> taken(static_cast<std::size_t>(b.bytes()), 0);
       for (int stage = 0; stage < b.stages; ++stage)
@@ -30,8 +30,8 @@ TEST(Swizzle, GivesEveryElementItsOwnPlace) {
 // ldmatrix, cp.async and 16-byte accesses of a matmul's operand: 16 bytes of neighbours, aligned to 16 bytes.
 TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
   int operands = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
-    for (const SmemTensor& b : k.buffers) {
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
+    for (const SmemTensor& b : k.tensors) {
       if (!b.matmul_operand) continue;
       ++operands;
       for (int stage = 0; stage < b.stages; ++stage)
@@ -51,8 +51,8 @@ TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
 }
 
 TEST(Swizzle, SaysWhatItChose) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
-    for (const SmemTensor& b : k.buffers)
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
+    for (const SmemTensor& b : k.tensors)
       if (b.swizzled()) EXPECT_FALSE(b.swizzle_reason.empty()) << name << " " << b.name;
   });
 }

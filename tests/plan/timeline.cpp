@@ -7,12 +7,12 @@ namespace {
 
 class Run {
  public:
-  explicit Run(const KernelPlan& plan) : plan_(plan) {
-    for (const SmemTensor& b : plan.buffers) stages_ = std::max(stages_, b.stages);
+  explicit Run(const Kernel& plan) : plan_(plan) {
+    for (const SmemTensor& b : plan.tensors) stages_ = std::max(stages_, b.stages);
   }
 
   Timeline run() {
-    run(plan_.schedule.agents.at(0).steps, 0, 1);
+    run(plan_.agents.at(0).steps, 0, 1);
     arrive(0);
     line_.barriers = stretch_;
     return std::move(line_);
@@ -45,7 +45,7 @@ class Run {
     m.task = step.task, m.start = as<Start>(step), m.iteration = iteration;
     m.stretch = m.arrives = stretch_;
     const Task& task = plan_.tasks[m.task];
-    const int staged = task.buffer >= 0 ? plan_.buffers[task.buffer].stages : 1;
+    const int staged = task.buffer >= 0 ? plan_.tensors[task.buffer].stages : 1;
     const int lag = step.writes.empty() ? 0 : step.writes[0].lag;
     m.stage = static_cast<int>((iteration + lag) % staged);
     m.read_stage = static_cast<int>(iteration % stages_);
@@ -60,7 +60,7 @@ class Run {
         line_.moments[i].arrives = stretch_, line_.moments[i].arrives_before = line_.moments.size();
   }
 
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   int stages_ = 1;  // of the loop's rings
   Timeline line_;
   int stretch_ = 0;
@@ -74,6 +74,6 @@ std::int64_t shortened(std::int64_t trip_count, int stages) {
   return std::min<std::int64_t>(trip_count, 2 * stages + 2);
 }
 
-Timeline timeline(const KernelPlan& plan) { return Run(plan).run(); }
+Timeline timeline(const Kernel& plan) { return Run(plan).run(); }
 
 }  // namespace zellige::plan

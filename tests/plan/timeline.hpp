@@ -1,7 +1,7 @@
 // The steps of a plan's schedule as one block runs them, with the barriers between them; long loops are
 // shortened to a few iterations, enough to use every stage twice.
 #pragma once
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -24,6 +24,6 @@ struct Timeline {
 /// The shortened trip count of a long loop with `stages` stages.
 std::int64_t shortened(std::int64_t trip_count, int stages);
 
-Timeline timeline(const KernelPlan&);
+Timeline timeline(const Kernel&);
 
 }  // namespace zellige::plan

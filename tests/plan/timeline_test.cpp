@@ -26,7 +26,7 @@ struct Cell {  // two bytes
 
 class Simulation {
  public:
-  Simulation(const std::string& name, const KernelPlan& plan)
+  Simulation(const std::string& name, const Kernel& plan)
       : name_(name), plan_(plan), cells_(static_cast<std::size_t>(plan.shared_bytes + 1)) {}
 
   void run() {
@@ -45,7 +45,7 @@ class Simulation {
 
   template <class F>
   void cells(const Touch& t, int stage, F visit) {
-    const SmemTensor& b = plan_.buffers[t.buffer];
+    const SmemTensor& b = plan_.tensors[t.buffer];
     const std::int64_t at = place(b, b.stages > 1 ? stage : 0, t.partial, t.at);
     if (at < b.offset || at + graph::whole_bytes(b.dtype) > b.offset + b.bytes())
       return find(t, fmt::format("byte {} lies outside [{}, {})", at, b.offset, b.offset + b.bytes()));
@@ -55,18 +55,18 @@ class Simulation {
   std::int64_t element(const Touch& t) const {
     std::int64_t index = 0;
     for (std::size_t d = 0; d < t.at.size(); ++d)
-      index = index * (plan_.buffers[t.buffer].padded[d] + 16) + t.at[d];
+      index = index * (plan_.tensors[t.buffer].padded[d] + 16) + t.at[d];
     return index;
   }
 
   void read(const Touch& t, const Moment& m, std::size_t now) {
-    const bool staged = plan_.buffers[t.buffer].stages > 1;
+    const bool staged = plan_.tensors[t.buffer].stages > 1;
     cells(t, m.read_stage, [&](Cell& c) {
       if (c.buffer != t.buffer || c.element != element(t) || c.partial != t.partial ||
           (staged && c.stage != m.read_stage))
         return find(t, c.buffer < 0
                            ? "reads what nobody wrote"
-                           : fmt::format("finds element {} of {}", c.element, plan_.buffers[c.buffer].name));
+                           : fmt::format("finds element {} of {}", c.element, plan_.tensors[c.buffer].name));
       if (t.thread == everyone || t.thread != c.writer ? m.stretch <= c.written : now < c.from)
         return find(t, fmt::format("reads what thread {} wrote without a barrier or wait between", c.writer));
       c.reader = c.read < m.stretch ? t.thread : c.reader == t.thread ? t.thread : everyone;
@@ -87,24 +87,23 @@ class Simulation {
   void find(const Touch& t, const std::string& finding) {
     if (findings_++ > 0) return;  // one is enough
     ADD_FAILURE() << name_ << ": " << what_ << ": thread " << t.thread << " at " << to_string(t.at) << " of "
-                  << plan_.buffers[t.buffer].name << " " << finding;
+                  << plan_.tensors[t.buffer].name << " " << finding;
   }
 
   const std::string& name_;
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   std::vector<Cell> cells_;
   std::string what_ = "start";
   int findings_ = 0;
 };
 
 TEST(Timeline, EveryReadFindsItsValueAndNobodyRaces) {
-  for_each_kernel(
-      [](const std::string& name, const KernelPlan& k, const Plan&) { Simulation(name, k).run(); });
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) { Simulation(name, k).run(); });
 }
 
 // Every task runs once an iteration, and no dependency is met in the same stretch but in the same threads.
 TEST(Timeline, EveryDependencyCrossesABarrier) {
-  for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
+  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     const Timeline line = timeline(k);
     std::vector<int> runs(k.tasks.size(), 0);
     std::map<std::pair<int, int>, int> done;  // by task and stage: the stretch in which its results are there
@@ -113,7 +112,7 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
       const Task& t = k.tasks[m.task];
       const auto is_done = [&](int w) {
         const int b = k.tasks[w].buffer;
-        const auto at = done.find({w, b >= 0 && k.buffers[b].stages > 1 ? m.read_stage : 0});
+        const auto at = done.find({w, b >= 0 && k.tensors[b].stages > 1 ? m.read_stage : 0});
         return at == done.end() ? 1 << 30 : at->second;
       };
       for (int w : t.after) EXPECT_LT(is_done(w), m.stretch) << name << ": task " << m.task << " after " << w;
@@ -122,7 +121,7 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
       ++runs[m.task], done[{m.task, m.stage}] = m.arrives;
     }
     int stages = 1;
-    for (const SmemTensor& b : k.buffers) stages = std::max(stages, b.stages);
+    for (const SmemTensor& b : k.tensors) stages = std::max(stages, b.stages);
     const std::int64_t trip_count = k.program.loop > 1 ? shortened(k.program.loop, stages) : 1;
     for (std::size_t t = 0; t < k.tasks.size(); ++t)
       EXPECT_EQ(runs[t], k.tasks[t].section == Section::inside ? trip_count : 1) << name << ": task " << t;
@@ -133,9 +132,9 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
 // fail.
 TEST(Timeline, FindsAMissingBarrier) {
   int lost = 0;
-  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
-    KernelPlan without = k;
-    auto& steps = without.schedule.agents.at(0).steps;
+  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
+    Kernel without = k;
+    auto& steps = without.agents.at(0).steps;
     steps = flat(steps);
     const auto loop = std::find_if(steps.rbegin(), steps.rend(), is_end);
     const auto barrier = [](const Step& s) { return as<Barrier>(s) != nullptr; };

@@ -78,7 +78,7 @@ void for_each_in_fragment(const Context& c, const Shape& bound,
 
 /// The contexts of one value a row in which each thread of a task has the rows of its elements. The task is over
 /// accumulators, or over rows that are in lanes of a warp each.
-std::set<int> rows_of(const KernelPlan& plan, const Context& mine) {
+std::set<int> rows_of(const Kernel& plan, const Context& mine) {
   std::set<int> result;
   for (std::size_t c = 0; (mine.row || mine.axes() == 2) && c < plan.contexts.size(); ++c) {
     const Context& rows = plan.contexts[c];
@@ -101,8 +101,7 @@ std::set<int> rows_of(const KernelPlan& plan, const Context& mine) {
 /// The value of `node` at `at`: which shared elements its evaluation in task t reads.
 class Evaluation {
  public:
-  Evaluation(const KernelPlan& plan, const Task& task, const std::set<int>& rows, int thread,
-             const Visit& visit)
+  Evaluation(const Kernel& plan, const Task& task, const std::set<int>& rows, int thread, const Visit& visit)
       : plan_(plan), p_(plan.program), task_(task), rows_(rows), thread_(thread), visit_(visit) {}
 
   /// `moved`: at coordinates that are not the thread's own, so that no register of its holds it.
@@ -165,10 +164,10 @@ class Evaluation {
         return;
     }
     const int b = plan_.buffer_of.at(node);
-    for (int part = 0; part < plan_.buffers[b].partials; ++part) visit_({thread_, b, part, at});
+    for (int part = 0; part < plan_.tensors[b].partials; ++part) visit_({thread_, b, part, at});
   }
 
-  const KernelPlan& plan_;
+  const Kernel& plan_;
   const BlockProgram& p_;
   const Task& task_;
   const std::set<int>& rows_;  // contexts in which every thread has the rows of what it evaluates
@@ -176,7 +175,7 @@ class Evaluation {
   const Visit& visit_;
 };
 
-void lanes_reads(const KernelPlan& plan, const Task& t, const Visit& visit) {
+void lanes_reads(const Kernel& plan, const Task& t, const Visit& visit) {
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
   const std::set<int> rows = rows_of(plan, c);
@@ -212,7 +211,7 @@ void for_each_owned(const Context& c, const Shape& bound,
     for_each_in_layouts(c, visit);
 }
 
-void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
+void for_each_read(const Kernel& plan, int task, const Visit& visit) {
   const Task& t = plan.tasks[task];
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
@@ -220,7 +219,7 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
   if (t.kind == TaskKind::mma) {
     for (int side = plan.matmuls.at(t.node).a_from >= 0 ? 1 : 0; side < 2; ++side) {
       const int b = plan.buffer_of.at(n.in[side]);
-      const Shape& padded = plan.buffers[b].padded;
+      const Shape& padded = plan.tensors[b].padded;
       for (std::int64_t i = 0; i < graph::size(padded); ++i)
         visit({everyone, b, 0, graph::coordinates(i, padded)});
     }
@@ -230,7 +229,7 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
   const bool stored_in_smem =
       t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
   if (stored_in_smem) return;
-  const Shape bound = t.kind == TaskKind::to_shared ? plan.buffers[t.buffer].padded : c.domain;
+  const Shape bound = t.kind == TaskKind::to_shared ? plan.tensors[t.buffer].padded : c.domain;
   const std::set<int> rows = rows_of(plan, c);
   for_each_owned(c, bound, [&](int thread, const Shape& at) {
     for (std::size_t d = 0; d < at.size(); ++d)
@@ -244,10 +243,10 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
   });
 }
 
-void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
+void for_each_write(const Kernel& plan, int task, const Visit& visit) {
   const Task& t = plan.tasks[task];
   if (t.buffer < 0 || t.kind == TaskKind::to_global) return;
-  const SmemTensor& b = plan.buffers[t.buffer];
+  const SmemTensor& b = plan.tensors[t.buffer];
   const Context& c = plan.contexts[t.context];
   if (t.kind == TaskKind::finish && c.row) {
     // Some lanes hold a row; the first of them writes, into the part of its warp along N.

@@ -5,7 +5,7 @@
 #pragma once
 #include <functional>
 
-#include "kernel/kernel_plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -20,8 +20,8 @@ struct Touch {
 using Visit = std::function<void(const Touch&)>;
 
 /// In no particular order within the task.
-void for_each_read(const KernelPlan&, int task, const Visit&);
-void for_each_write(const KernelPlan&, int task, const Visit&);
+void for_each_read(const Kernel&, int task, const Visit&);
+void for_each_write(const Kernel&, int task, const Visit&);
 
 /// The elements of the context's domain that a thread holds; a fragment's may lie beyond the domain, up to `bound`.
 void for_each_owned(const Context&, const Shape& bound,

@@ -7,7 +7,7 @@ namespace zellige::plan {
 namespace {
 
 /// The schedule without the nth step of that name of an agent.
-Schedule without(Schedule s, int agent, std::string_view kind, int nth = 0) {
+Kernel without(Kernel s, int agent, std::string_view kind, int nth = 0) {
   auto& steps = s.agents[agent].steps;
   for (auto step = steps.begin(); step != steps.end(); ++step)
     if (name(*step) == kind && nth-- == 0) {
@@ -31,7 +31,7 @@ TEST(Consumers, EachMustReleaseItsStages) {
 }
 
 TEST(Consumers, EachMustAcquireWhatIsFilled) {
-  Schedule s = ping_pong(2);  // two stages: nobody waits for a release
+  Kernel s = ping_pong(2);  // two stages: nobody waits for a release
   auto& steps = s.agents[2].steps;
   std::erase_if(steps, [](const Step& x) {
     return as<Acquire>(x) || as<Release>(x) || as<Mma>(x) || as<Commit>(x) || as<WaitGroup>(x) ||
@@ -46,7 +46,7 @@ TEST(Consumers, EachMustAcquireWhatIsFilled) {
 TEST(Consumers, ReadOnlyWhatTheyAcquired) { EXPECT_NE(verdict(without(ping_pong(4), 2, "acquire")), ""); }
 
 TEST(Consumers, AreNamedOnce) {
-  Schedule s = ping_pong(2);
+  Kernel s = ping_pong(2);
   s.channels[0].consumers = {1, 1};
   EXPECT_EQ(verdict(s), "kernel: channel ring names consumer 1 as consumer twice; each agent once");
   s.channels[0].consumers = {};
@@ -65,7 +65,7 @@ TEST(VerifyPingPong, NeedTheirFirstAndTheirLast) {
 // An agent that arrives at a barrier again may be counted twice in its previous round, if the waiting threads
 // have not passed it: then the other's threads continue too early, without an error.
 TEST(VerifyPingPong, AreNotGivenTwice) {
-  Schedule s{.threads = 256};
+  Kernel s{.threads = 256};
   s.agents = {{.name = "giver", .warps = 4, .steps = {arrive(1), arrive(1)}},
               {.name = "taker", .warps = 4, .steps = {barrier(1), barrier(1)}}};
   EXPECT_EQ(
@@ -80,8 +80,8 @@ TEST(VerifyPingPong, AreNotGivenTwice) {
 
 // Writes before an arrive are visible after the barrier, and later writes are not.
 TEST(VerifyPingPong, HandOnWhatWasWrittenBefore) {
-  Schedule s{.threads = 256};
-  s.tensors = {{.name = "sX", .offset = 0, .bytes = 1024}};
+  Kernel s{.threads = 256};
+  s.tensors = {tensor("sX", 0, 1024)};
   const Step write = work("write", {}, {{.tensor = 0}}), read = work("read", {{.tensor = 0}}, {});
   s.agents = {{.name = "giver", .warps = 4, .steps = {write, arrive(1)}},
               {.name = "taker", .warps = 4, .steps = {barrier(1), read}}};
@@ -95,7 +95,7 @@ TEST(VerifyPingPong, HandOnWhatWasWrittenBefore) {
 }
 
 TEST(VerifyPingPong, AreTakenAtNamedBarriers) {
-  Schedule s{.threads = 128};
+  Kernel s{.threads = 128};
   s.agents = {{.name = "block", .warps = 4, .steps = {arrive(0)}}};
   EXPECT_EQ(verdict(s),
             "kernel: block, step 0 (arrive), arrives at barrier 0, which is __syncthreads; a named barrier "

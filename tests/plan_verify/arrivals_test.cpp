@@ -9,24 +9,24 @@
 namespace zellige::plan {
 namespace {
 
-Schedule counted(Schedule s) {
+Kernel counted(Kernel s) {
   set_up(s);
   return s;
 }
 
 /// The step that initialises the channel's mbarriers.
-MbarrierInit& init(Schedule& s, int channel) {
+MbarrierInit& init(Kernel& s, int channel) {
   return *as<MbarrierInit>(*std::ranges::find_if(
       s.setup, [&](const Step& x) { return as<MbarrierInit>(x) && channel_of(x) == channel; }));
 }
-int last(const Schedule& s) { return static_cast<int>(s.channels.size()) - 1; }
+int last(const Kernel& s) { return static_cast<int>(s.channels.size()) - 1; }
 
-Schedule cluster(int ranks) { return counted(cluster_matmul(12, ranks)); }
-Schedule exchanging(int ranks) { return counted(split_k_matmul(12, ranks)); }
+Kernel cluster(int ranks) { return counted(cluster_matmul(12, ranks)); }
+Kernel exchanging(int ranks) { return counted(split_k_matmul(12, ranks)); }
 
 TEST(Arrivals, AreCountedAsTheyCome) {
-  for (const Schedule& s : {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4),
-                            exchanging(2), exchanging(4)}) {
+  for (const Kernel& s : {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4),
+                          exchanging(2), exchanging(4)}) {
     EXPECT_EQ(verdict(s), "");
     for (int c = 0; c <= last(s); ++c)
       EXPECT_EQ(arrivals_of(s, c) > 0, s.channels[c].by == Synchronisation::mbarrier_bytes ||
@@ -39,7 +39,7 @@ TEST(Arrivals, AreCountedAsTheyCome) {
 }
 
 TEST(Arrivals, OneLessOfARing) {
-  Schedule s = counted(hopper_matmul(12));
+  Kernel s = counted(hopper_matmul(12));
   --init(s, 0).arrivals;
   EXPECT_EQ(verdict(s),
             "kernel: the empty barrier of sA[0] of channel ring waits for 7 arrivals in phase 0, and gets 8; "
@@ -48,7 +48,7 @@ TEST(Arrivals, OneLessOfARing) {
 }
 
 TEST(Arrivals, OneMoreOfARing) {
-  Schedule s = counted(hopper_matmul(12));
+  Kernel s = counted(hopper_matmul(12));
   ++init(s, 0).arrivals;
   EXPECT_EQ(verdict(s),
             "kernel: the empty barrier of sA[0] of channel ring waits for 9 arrivals in phase 0, and gets 8; "
@@ -57,7 +57,7 @@ TEST(Arrivals, OneMoreOfARing) {
 }
 
 TEST(Arrivals, OneLessOfARingThatRanksShare) {
-  Schedule s = cluster(2);
+  Kernel s = cluster(2);
   --init(s, 0).arrivals;
   EXPECT_EQ(verdict(s),
             "kernel: the empty barrier of sA of rank 0[0] of channel ring of rank 0 waits for 14 "
@@ -66,7 +66,7 @@ TEST(Arrivals, OneLessOfARingThatRanksShare) {
 }
 
 TEST(Arrivals, OneLessOfARingThatIsFilledOnce) {
-  Schedule s = hopper_matmul(3);
+  Kernel s = hopper_matmul(3);
   std::erase_if(s.agents[1].steps, [](const Step& step) { return as<Release>(step); });
   set_up(s);
   EXPECT_EQ(verdict(s), "");
@@ -78,7 +78,7 @@ TEST(Arrivals, OneLessOfARingThatIsFilledOnce) {
 }
 
 TEST(Arrivals, OneArrivalTooManyOfAnExchange) {
-  Schedule s = exchanging(4);
+  Kernel s = exchanging(4);
   ++init(s, last(s)).arrivals;
   EXPECT_EQ(
       verdict(s),
@@ -88,7 +88,7 @@ TEST(Arrivals, OneArrivalTooManyOfAnExchange) {
 }
 
 TEST(Arrivals, OneArrivalTooFewOfAnExchange) {
-  Schedule s = exchanging(2);
+  Kernel s = exchanging(2);
   --init(s, last(s)).arrivals;
   EXPECT_EQ(
       verdict(s),
@@ -98,7 +98,7 @@ TEST(Arrivals, OneArrivalTooFewOfAnExchange) {
 }
 
 TEST(Arrivals, AWarpLessOfANamedBarrier) {
-  Schedule s = counted(ping_pong(12));
+  Kernel s = counted(ping_pong(12));
   for (Step& step : s.agents[1].steps)
     if (Barrier* barrier = as<Barrier>(step)) {
       EXPECT_EQ(barrier->threads, 256);
@@ -112,7 +112,7 @@ TEST(Arrivals, AWarpLessOfANamedBarrier) {
 }
 
 TEST(Arrivals, AWarpMoreWhereAnAgentArrives) {
-  Schedule s = counted(ping_pong(12));
+  Kernel s = counted(ping_pong(12));
   for (Step& step : s.agents[2].steps)
     if (Barrier* barrier = as<Barrier>(step); barrier && !barrier->waits) barrier->threads += 32;
   EXPECT_EQ(verdict(s),
@@ -123,7 +123,7 @@ TEST(Arrivals, AWarpMoreWhereAnAgentArrives) {
 
 /// Each agent that joins a channel gives each stage back: a phase that one of them leaves out never ends.
 TEST(Arrivals, AnAgentThatGivesBackOneStageLess) {
-  Schedule s = counted(ping_pong(12));
+  Kernel s = counted(ping_pong(12));
   std::vector<Step>& steps = s.agents[2].steps;
   for (Step& step : steps)
     if (as<Release>(step)) step = fence();
@@ -133,42 +133,42 @@ TEST(Arrivals, AnAgentThatGivesBackOneStageLess) {
 // ---- the steps before and after the agents ----
 
 TEST(Setup, AnyOmittedStepIsRejected) {
-  for (const Schedule& s :
+  for (const Kernel& s :
        {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4), exchanging(2)})
-    for (const auto list : {&Schedule::setup, &Schedule::teardown})
+    for (const auto list : {&Kernel::setup, &Kernel::teardown})
       for (std::size_t k = 0; k < (s.*list).size(); ++k) {
-        Schedule without = s;
+        Kernel without = s;
         (without.*list).erase((without.*list).begin() + static_cast<std::ptrdiff_t>(k));
         EXPECT_NE(verdict(without), "") << name((s.*list)[k]);
-        Schedule twice = s;
+        Kernel twice = s;
         (twice.*list).push_back((s.*list)[k]);
         EXPECT_NE(verdict(twice), "") << name((s.*list)[k]);
       }
 }
 
 TEST(Setup, SaysWhatIsMissing) {
-  const auto after = [](auto change, Schedule s) {
+  const auto after = [](auto change, Kernel s) {
     change(s);
     return verdict(s);
   };
-  const Schedule ring = counted(hopper_matmul(12));
-  EXPECT_EQ(after([](Schedule& s) { s.setup.erase(s.setup.begin()); }, ring),
+  const Kernel ring = counted(hopper_matmul(12));
+  EXPECT_EQ(after([](Kernel& s) { s.setup.erase(s.setup.begin()); }, ring),
             "kernel: setup initialises the mbarriers of channel ring 0 times; it must once");
-  EXPECT_EQ(after([](Schedule& s) { init(s, 0).channel = 1; }, ring),
+  EXPECT_EQ(after([](Kernel& s) { init(s, 0).channel = 1; }, ring),
             "kernel: setup initialises the mbarriers of channel ring 0 times; it must once");
-  EXPECT_EQ(after([](Schedule& s) { s.setup.push_back({.is = MbarrierInit{.channel = 1}}); }, ring),
+  EXPECT_EQ(after([](Kernel& s) { s.setup.push_back({.is = MbarrierInit{.channel = 1}}); }, ring),
             "kernel: setup initialises the mbarriers of channel accumulators 1 times; it has none");
-  EXPECT_EQ(after([](Schedule& s) { std::swap(s.setup[1], s.setup[2]); }, ring),
+  EXPECT_EQ(after([](Kernel& s) { std::swap(s.setup[1], s.setup[2]); }, ring),
             "kernel: setup is init, barrier, fence_init; it must be init, fence_init, barrier");
-  EXPECT_EQ(after([](Schedule& s) { s.setup[2] = barrier(); }, cluster(2)),
+  EXPECT_EQ(after([](Kernel& s) { s.setup[2] = barrier(); }, cluster(2)),
             "kernel: setup is init, fence_init, barrier; it must be init, fence_init, cluster_barrier");
-  EXPECT_EQ(after([](Schedule& s) { s.teardown.clear(); }, cluster(2)),
+  EXPECT_EQ(after([](Kernel& s) { s.teardown.clear(); }, cluster(2)),
             "kernel: teardown is empty; it must be warp_barrier, cluster_barrier");
 }
 
 TEST(Setup, AProducerThatDoesNotDrainIsRejected) {
   const auto after = [](auto change) {
-    Schedule s = cluster(2);
+    Kernel s = cluster(2);
     change(s.agents[0].steps);
     return verdict(s);
   };
@@ -184,7 +184,7 @@ TEST(Setup, AProducerThatDoesNotDrainIsRejected) {
 }
 
 TEST(Setup, ADrainOfWhatIsNotMulticastIsRejected) {
-  Schedule s = counted(hopper_matmul(12));
+  Kernel s = counted(hopper_matmul(12));
   s.agents[0].steps.push_back({.is = Drain{0}});
   EXPECT_EQ(verdict(s),
             "kernel: agent producer drains channel ring 1 times; only the producer of a channel that is "
@@ -192,7 +192,7 @@ TEST(Setup, ADrainOfWhatIsNotMulticastIsRejected) {
 }
 
 TEST(Setup, AStepOfAllThreadsInAnAgentIsRejected) {
-  Schedule s = counted(hopper_matmul(12));
+  Kernel s = counted(hopper_matmul(12));
   s.agents[1].steps.insert(s.agents[1].steps.begin(), {.is = FenceInit{}});
   EXPECT_EQ(
       verdict(s),
@@ -201,7 +201,7 @@ TEST(Setup, AStepOfAllThreadsInAnAgentIsRejected) {
 
 /// A stage that is never given back keeps the producer waiting at the end.
 TEST(Setup, ADrainWaitsForTheLastStages) {
-  Schedule s = cluster(2);
+  Kernel s = cluster(2);
   std::vector<Step>& steps = s.agents[1].steps;
   const auto last = std::find_if(steps.rbegin(), steps.rend(), [](const Step& x) { return as<Release>(x); });
   ASSERT_NE(last, steps.rend());

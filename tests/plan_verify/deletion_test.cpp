@@ -18,13 +18,13 @@ bool synchronises(const Step& step) {
 }
 
 /// One line a deletion; `spare` counts those that are accepted.
-std::string deletions(const Schedule& s, const char* target, int& spare) {
+std::string deletions(const Kernel& s, const char* target, int& spare) {
   std::string text;
   for (std::size_t a = 0; a < s.agents.size(); ++a)
     for (std::size_t k = 0; k < s.agents[a].steps.size(); ++k) {
       const Step& step = s.agents[a].steps[k];
       if (!synchronises(step)) continue;
-      Schedule without = s;
+      Kernel without = s;
       without.agents[a].steps.erase(without.agents[a].steps.begin() + static_cast<std::ptrdiff_t>(k));
       const std::string message = verdict(without, target);
       if (message.empty()) ++spare;
@@ -47,7 +47,7 @@ TEST(Deletion, HopperMatmul) {
 }
 
 TEST(Deletion, HopperWithoutTheConsumersWait) {
-  Schedule s = hopper_matmul(64);
+  Kernel s = hopper_matmul(64);
   std::erase_if(s.agents[1].steps, [](const Step& step) { return as<Acquire>(step) || as<Release>(step); });
   EXPECT_EQ(verdict(s),
             "kernel: consumer reads sA[0] in step 'first wgmma' before the loop, but the TMA copy of step "
@@ -62,7 +62,7 @@ TEST(Deletion, EveryPipelineDepthAndLength) {
     for (std::int64_t trip_count : {1, 2, 3, 4, 5, 16, 17, 18, 40, 1000, 1'000'000'007}) {
       EXPECT_EQ(verdict(sm80_matmul(stages, trip_count), "sm_80"), "")
           << stages << " stages, " << trip_count << " iterations";
-      Schedule shallow = sm80_matmul(stages, trip_count);  // one group too many left in flight
+      Kernel shallow = sm80_matmul(stages, trip_count);  // one group too many left in flight
       for (Step& step : shallow.agents[0].steps)
         if (WaitGroup* wait = as<WaitGroup>(step)) ++wait->pending;
       EXPECT_NE(verdict(shallow, "sm_80"), "") << stages << " stages, " << trip_count << " iterations";

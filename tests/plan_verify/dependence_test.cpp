@@ -21,7 +21,7 @@ Step inputs() { return touching(load("copy inputs", {0}), Global::anything); }
 Step results() { return touching(work("store", {}, {}), Global::anything); }
 
 std::string verdict(std::vector<std::vector<Step>> agents, bool programmatic = true) {
-  Schedule s;
+  Kernel s;
   s.programmatic = programmatic;
   for (std::size_t a = 0; a < agents.size(); ++a)
     s.agents.push_back({.name = a == 0 ? "block" : "producer", .steps = std::move(agents[a])});
@@ -57,7 +57,7 @@ TEST(Dependence, EachAgentWaitsForItself) {
 // A full stage implies that its producer has waited.
 TEST(Dependence, AFullStageTellsOfItsProducersWait) {
   const auto verdict_of = [](std::vector<Step> consumer, std::vector<Step> producer) {
-    Schedule s;
+    Kernel s;
     s.programmatic = true;
     s.channels.push_back({"ring", 0, 2, 1, {0}, Synchronisation::mbarrier_bytes});
     for (Step& step : producer)

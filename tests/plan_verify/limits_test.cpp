@@ -7,8 +7,8 @@ namespace zellige::plan {
 namespace {
 
 TEST(Limits, SharedMemory) {
-  Schedule s = one_agent({"sX"}, {});
-  s.tensors[0].bytes = 227 * 1024;
+  Kernel s = one_agent({"sX"}, {});
+  s.tensors[0].part_step = 227 * 1024;
   EXPECT_EQ(verdict(s, "sm_90a"), "");
   s.tensors[0].offset = 16;
   EXPECT_EQ(verdict(s, "sm_90a"),
@@ -21,7 +21,7 @@ TEST(Limits, SharedMemory) {
             "a block on sm_86 "
             "has at most 101376: use fewer stages or smaller tiles");
   s = hopper_matmul(8);
-  s.tensors[2].bytes = (227 - 128) * 1024;
+  s.tensors[2].part_step = (227 - 128) * 1024;
   EXPECT_EQ(
       verdict(s),
       "kernel: needs 232512 bytes of shared memory (232448 to the end of tensor sC, 64 for mbarriers); a "
@@ -29,7 +29,7 @@ TEST(Limits, SharedMemory) {
 }
 
 TEST(Limits, Threads) {
-  Schedule s = one_agent({}, {});
+  Kernel s = one_agent({}, {});
   s.threads = 0;
   EXPECT_EQ(verdict(s), "kernel: has 0 threads; a block on sm_90a has 32 to 1024");
   s.threads = 1056, s.agents[0].warps = 33;
@@ -44,7 +44,7 @@ TEST(Limits, Threads) {
 }
 
 TEST(Limits, Registers) {
-  Schedule s = hopper_matmul(8);
+  Kernel s = hopper_matmul(8);
   s.agents[1].registers = 240;
   EXPECT_EQ(verdict(s),
             "kernel: its agents need 66560 registers together; a multiprocessor of sm_90a has 65536");
@@ -62,7 +62,7 @@ TEST(Limits, Registers) {
 }
 
 TEST(Limits, Instructions) {
-  Schedule s = hopper_matmul(8);
+  Kernel s = hopper_matmul(8);
   for (Agent& a : s.agents) a.registers = 128;
   EXPECT_EQ(
       verdict(s, "sm_80"),
@@ -81,7 +81,7 @@ TEST(Limits, Instructions) {
 }
 
 TEST(Limits, BlockBarrierOfSomeAgents) {
-  Schedule s = hopper_matmul(8);
+  Kernel s = hopper_matmul(8);
   for (Step& step : s.agents[1].steps)
     if (Barrier* barrier = as<Barrier>(step)) barrier->id = 0;
   EXPECT_EQ(
@@ -91,7 +91,7 @@ TEST(Limits, BlockBarrierOfSomeAgents) {
 }
 
 TEST(Limits, Alignment) {
-  Schedule s = hopper_matmul(8);
+  Kernel s = hopper_matmul(8);
   s.tensors[0].offset = 16, s.tensors[1].offset += 128, s.tensors[2].offset += 128;
   EXPECT_EQ(verdict(s),
             "kernel: producer, step 'load A', is a TMA copy of tensor sA at byte 16 with stages of 16384 "
@@ -101,7 +101,7 @@ TEST(Limits, Alignment) {
 
 TEST(Structure, EachFault) {
   const auto of = [](std::vector<Step> steps) { return verdict(one_agent({"sX"}, std::move(steps))); };
-  EXPECT_EQ(verdict(Schedule{.threads = 32}), "kernel: has no agents; a schedule needs at least 1");
+  EXPECT_EQ(verdict(Kernel{.threads = 32}), "kernel: has no agents; a schedule needs at least 1");
   EXPECT_EQ(of({work("w", {}, {{1}})}),
             "kernel: block, step 'w', touches tensor 1; the schedule has 1 tensors, numbered from 0");
   EXPECT_EQ(of({work("w", {{-1}}, {})}),
@@ -136,11 +136,10 @@ TEST(Structure, EachFault) {
             "kernel: block, step 'w', is async_work and writes tensor sX; wgmma writes registers: store them "
             "in a later "
             "work step");
-  Schedule s = one_agent({"sX"}, {});
-  s.tensors[0].stages = 3;
-  EXPECT_EQ(verdict(s),
-            "kernel: tensor sX has 1024 bytes in 3 stages; they must be a positive multiple of its stages");
-  s.tensors[0] = {.name = "sX", .offset = -4, .bytes = 4};
+  Kernel s = one_agent({"sX"}, {});
+  s.tensors[0].part_step = 0;
+  EXPECT_EQ(verdict(s), "kernel: tensor sX has 0 bytes in 1 stages; each needs at least 1");
+  s.tensors[0] = tensor("sX", -4, 4);
   EXPECT_EQ(verdict(s), "kernel: tensor sX lies at byte -4; shared memory starts at byte 0");
   s = hopper_matmul(8);
   s.channels[0].stages = 3;

@@ -17,7 +17,7 @@ struct Touched {
 
 class Explorer {
  public:
-  explicit Explorer(const Schedule& schedule)
+  explicit Explorer(const Kernel& schedule)
       : s(schedule), threads(2 * static_cast<int>(schedule.agents.size())) {}
 
   std::string run() {
@@ -37,7 +37,7 @@ class Explorer {
   }
 
  private:
-  const Schedule& s;
+  const Kernel& s;
   int threads;
 
   const Step& step(int agent, int k) const { return s.agents[agent].steps[k]; }
@@ -65,8 +65,8 @@ class Explorer {
     std::vector<Touched> result;
     for (const bool writes : {false, true})
       for (const Access& a : writes ? x.writes : x.reads) {
-        const SharedTensor& t = s.tensors[a.tensor];
-        const std::int64_t bytes = t.bytes / t.stages, stage = ((a.lag % t.stages) + t.stages) % t.stages;
+        const SmemTensor& t = s.tensors[a.tensor];
+        const std::int64_t bytes = t.bytes() / t.stages, stage = ((a.lag % t.stages) + t.stages) % t.stages;
         result.push_back(
             {a.tensor, t.offset + stage * bytes, t.offset + (stage + 1) * bytes, a.same_thread, writes});
       }
@@ -226,8 +226,8 @@ class Explorer {
 
 }  // namespace
 
-Schedule written_out(const Schedule& s) {
-  Schedule result = s;
+Kernel written_out(const Kernel& s) {
+  Kernel result = s;
   for (Agent& agent : result.agents) {
     std::vector<Step> flat;
     for (std::size_t k = 0; k < agent.steps.size(); ++k) {
@@ -256,6 +256,6 @@ Schedule written_out(const Schedule& s) {
   return result;
 }
 
-std::string explore(const Schedule& s) { return Explorer(s).run(); }
+std::string explore(const Kernel& s) { return Explorer(s).run(); }
 
 }  // namespace zellige::plan

@@ -10,9 +10,9 @@
 namespace zellige::plan {
 
 /// The agent's steps with its loops written out and its guards decided.
-Schedule written_out(const Schedule&);
+Kernel written_out(const Kernel&);
 
 /// "" where no interleaving goes wrong, else what goes wrong. Precondition: no loops, no guards.
-std::string explore(const Schedule&);
+std::string explore(const Kernel&);
 
 }  // namespace zellige::plan

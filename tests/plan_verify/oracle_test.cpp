@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "kernel/print.hpp"
 #include "schedules.hpp"
 
 namespace zellige::plan {
@@ -14,11 +15,9 @@ using Random = std::mt19937;
 int below(Random& random, int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); }
 
 /// Tensors X (two stages), Y, and Z over the second half of Y and beyond.
-Schedule blank() {
-  Schedule s{.threads = 64};
-  s.tensors = {{.name = "X", .offset = 0, .bytes = 512, .stages = 2},
-               {.name = "Y", .offset = 512, .bytes = 256},
-               {.name = "Z", .offset = 640, .bytes = 256}};
+Kernel blank() {
+  Kernel s{.threads = 64};
+  s.tensors = {tensor("X", 0, 512, 2), tensor("Y", 512, 256), tensor("Z", 640, 256)};
   return s;
 }
 
@@ -34,8 +33,8 @@ Step any_work(Random& random) {
 }
 
 /// Writes of everything first, so that reads are seldom of nothing; then barriers about as often as work.
-Schedule random_block(Random& random) {
-  Schedule s = blank();
+Kernel random_block(Random& random) {
+  Kernel s = blank();
   std::vector<Step> steps;
   if (below(random, 8) != 0)
     steps.push_back(
@@ -66,8 +65,8 @@ Schedule random_block(Random& random) {
   return s;
 }
 
-Schedule random_pair(Random& random) {
-  Schedule s = blank();
+Kernel random_pair(Random& random) {
+  Kernel s = blank();
   for (const char* name : {"left", "right"}) {
     Agent a{.name = name, .warps = 1};
     const int length = 2 + below(random, 4);
@@ -89,8 +88,8 @@ Schedule random_pair(Random& random) {
 }
 
 /// A ring of X filled by TMA, whose consumer forgets, doubles or misplaces things now and then.
-Schedule random_ring(Random& random) {
-  Schedule s = blank();
+Kernel random_ring(Random& random) {
+  Kernel s = blank();
   s.channels = {{.name = "ring",
                  .tensor = 0,
                  .stages = 2,
@@ -119,7 +118,7 @@ void agree(const char* what, Make make, int cases, unsigned seed) {
   Random random(seed);
   std::map<std::string, int> outcomes;
   for (int k = 0; k < cases; ++k) {
-    const Schedule s = make(random);
+    const Kernel s = make(random);
     const std::string expected = explore(s);
     const std::string message = verdict(s);
     ++outcomes[expected.empty() ? "right" : expected];
@@ -144,8 +143,8 @@ TEST(Oracle, ShortenedLoopsAreJudgedAsWhole) {
   Random random(4);
   int right = 0, wrong = 0;
   for (int k = 0; k < 3'000; ++k) {
-    Schedule s = blank();
-    s.tensors[0] = {.name = "X", .offset = 0, .bytes = 512, .stages = 1 << below(random, 3)};
+    Kernel s = blank();
+    s.tensors[0] = tensor("X", 0, 512, 1 << below(random, 3));
     s.tensors[1].offset = 1024, s.tensors[2].offset = 2048;
     const int stages = s.tensors[0].stages, distance = below(random, stages + 1);
     std::vector<Step> steps;

@@ -1,3 +1,5 @@
+#include "kernel/print.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,9 +14,9 @@ TEST(Print, Sm80Matmul) { expect_golden("sm80_matmul.txt", print(nested(sm80_mat
 TEST(Print, HopperMatmul) { expect_golden("hopper_matmul.txt", print(nested(hopper_matmul(64)))); }
 
 TEST(Print, SameThreadNegativeLagAndNestedLoops) {
-  Schedule s = one_agent(
-      {"sX", "sY"}, {loop(2), loop(3), work("scale", {same(0, -1)}, {same(1)}), end(), barrier(), end()});
-  s.tensors[0].stages = 2;
+  Kernel s = one_agent({"sX", "sY"},
+                       {loop(2), loop(3), work("scale", {same(0, -1)}, {same(1)}), end(), barrier(), end()});
+  s.tensors[0] = tensor("sX", 0, 1024, 2);
   EXPECT_EQ(print(nested(s)),
             "128 threads, 2048 bytes of shared memory\n"
             "tensor sX  bytes [0, 1024), 2 stages of 512\n"

@@ -18,14 +18,14 @@ TEST(Ranks, ShareATileByMulticast) {
 }
 
 TEST(Ranks, AreSideBySideWhereNothingIsShared) {
-  Schedule s = hopper_matmul(5);
+  Kernel s = hopper_matmul(5);
   s.ranks = 2;
   EXPECT_EQ(verdict(s), "");
 }
 
 // A producer may write to another rank only when that rank's consumer has given the stage back.
 TEST(Ranks, EachGivesAStageBackToAll) {
-  Schedule s = all_ranks(cluster_matmul(12));
+  Kernel s = all_ranks(cluster_matmul(12));
   ASSERT_EQ(s.agents.size(), 4u);
   EXPECT_EQ(s.agents[1].name, "consumer of rank 0");
   std::vector<int> own,
@@ -36,14 +36,14 @@ TEST(Ranks, EachGivesAStageBackToAll) {
   EXPECT_EQ(own, (std::vector{-1, -1}));
   EXPECT_EQ(others, (std::vector{0, 0}));
   // A stage that is not given back is missed by every rank.
-  Schedule kept = cluster_matmul(12);
+  Kernel kept = cluster_matmul(12);
   std::erase_if(kept.agents[1].steps, [](const Step& step) { return as<Release>(step); });
   EXPECT_EQ(verdict(kept).substr(0, 17), "kernel: deadlock:");
 }
 
 /// A multicast stage is full only when every rank has loaded its part.
 TEST(Ranks, WaitForThePartsOfAll) {
-  Schedule s = cluster_matmul(12);
+  Kernel s = cluster_matmul(12);
   for (Step& step : s.agents[1].steps)
     if (as<Acquire>(step)) {
       step = fence();
@@ -53,14 +53,14 @@ TEST(Ranks, WaitForThePartsOfAll) {
 }
 
 TEST(Ranks, RefuseWhatNoClusterHas) {
-  Schedule s = cluster_matmul(4);
+  Kernel s = cluster_matmul(4);
   s.ranks = 1;
   EXPECT_EQ(verdict(s),
             "kernel: producer, step 'load B', is multicast to one rank; a schedule of at least 2 has such");
   s.ranks = 3;
   EXPECT_EQ(verdict(s), "kernel: has 3 ranks; a cluster has 1, 2, 4 or 8 blocks");
   s = cluster_matmul(4);
-  s.tensors[1].bytes = 4 * 16512;  // 129 lines of 128 bytes a stage
+  s.tensors[1].stage_step = 16512;  // 129 lines of 128 bytes a stage
   s.tensors[2].offset = 192 * 1024;
   EXPECT_EQ(verdict(s),
             "kernel: producer, step 'load B', loads a stage of sB in 2 parts; its 16512 bytes do not split "
@@ -80,15 +80,15 @@ TEST(Ranks, RefuseWhatNoClusterHas) {
 TEST(RankExchange, PutTheirSumsTogether) {
   for (int ranks : {2, 4, 8})
     for (std::int64_t trip_count : {2, 3, 40}) {
-      Schedule s = split_k_matmul(trip_count, ranks);
-      if (ranks == 8) s.tensors.back().bytes = 7 * 8 * 1024;
+      Kernel s = split_k_matmul(trip_count, ranks);
+      if (ranks == 8) s.tensors.back().part_step = 7 * 8 * 1024;
       EXPECT_EQ(verdict(s), "") << ranks << " ranks, " << trip_count << " iterations";
     }
 }
 
 TEST(RankExchange, MissEachStepOfTheExchange) {
   const auto without = [](const auto& is) {
-    Schedule s = split_k_matmul(12);
+    Kernel s = split_k_matmul(12);
     std::vector<Step>& steps = s.agents[1].steps;
     steps.erase(std::ranges::find_if(steps, is));
     return verdict(s);
@@ -117,7 +117,7 @@ TEST(RankExchange, MissEachStepOfTheExchange) {
             "after the loop without "
             "holding a stage of it; acquire exchange of rank 1 from rank 0 before this step");
   // Another rank may still be reading the ring's memory.
-  Schedule s = split_k_matmul(12);
+  Kernel s = split_k_matmul(12);
   s.tensors.back().offset = 0;
   EXPECT_EQ(verdict(s),
             "kernel: consumer of rank 0 writes partial of rank 1[0] in step 'send' after the loop, but the "
@@ -130,7 +130,7 @@ TEST(RankExchange, MissEachStepOfTheExchange) {
 }
 
 TEST(RankExchange, RefuseWhatNoChannelCarries) {
-  Schedule s = split_k_matmul(12);
+  Kernel s = split_k_matmul(12);
   s.ranks = 1;
   EXPECT_EQ(
       verdict(s),
@@ -147,7 +147,7 @@ TEST(RankExchange, RefuseWhatNoChannelCarries) {
 // Tiles one after another: the ring goes on where the tile before left it.
 TEST(Tiles, GoOnInTheRing) {
   const auto staying = [](std::int64_t tiles, std::int64_t trip_count, bool released) {
-    Schedule s = hopper_matmul(trip_count);
+    Kernel s = hopper_matmul(trip_count);
     for (Agent& agent : s.agents) {
       const Loop begin{.kind = Loop::tiles, .trip_count = tiles, .each = trip_count};
       agent.steps.insert(agent.steps.begin(), {.is = begin});

@@ -62,8 +62,8 @@ TEST(Rejection, ReadAndWriteInOneStep) {
 }
 
 TEST(Rejection, OverlappingTensors) {
-  Schedule s = one_agent({"sX", "sY"}, {work("x", {}, {{0}}), barrier(), work("y", {}, {{1}}), barrier(),
-                                        work("sum", {{0}}, {})});
+  Kernel s = one_agent({"sX", "sY"}, {work("x", {}, {{0}}), barrier(), work("y", {}, {{1}}), barrier(),
+                                      work("sum", {{0}}, {})});
   EXPECT_EQ(verdict(s), "");
   s.tensors[1].offset = 512;
   EXPECT_EQ(
@@ -78,8 +78,8 @@ TEST(Rejection, OverlappingTensors) {
 
 /// Neither a thread's own elements of sX nor of sY are where the other's are.
 TEST(Rejection, SameThreadDoesNotReachAcrossOverlappingTensors) {
-  Schedule s = one_agent({"sX", "sY"},
-                         {work("x", {}, {same(0)}), work("own", {same(0)}, {}), work("y", {}, {same(1)})});
+  Kernel s = one_agent({"sX", "sY"},
+                       {work("x", {}, {same(0)}), work("own", {same(0)}, {}), work("y", {}, {same(1)})});
   EXPECT_EQ(verdict(s), "");
   s.tensors[1].offset = 0;
   EXPECT_EQ(verdict(s),
@@ -88,10 +88,10 @@ TEST(Rejection, SameThreadDoesNotReachAcrossOverlappingTensors) {
 }
 
 TEST(Rejection, PartlyCoveredTensorsAreStillWatched) {
-  Schedule s = one_agent({"sX", "sY", "sZ"}, {work("x", {}, {{0}}), barrier(), work("sum", {{0}}, {}),
-                                              barrier(), work("y", {}, {{1}}), work("z", {}, {{2}})});
-  s.tensors[1] = {.name = "sY", .offset = 0, .bytes = 512};
-  s.tensors[2] = {.name = "sZ", .offset = 512, .bytes = 512};
+  Kernel s = one_agent({"sX", "sY", "sZ"}, {work("x", {}, {{0}}), barrier(), work("sum", {{0}}, {}),
+                                            barrier(), work("y", {}, {{1}}), work("z", {}, {{2}})});
+  s.tensors[1] = tensor("sY", 0, 512);
+  s.tensors[2] = tensor("sZ", 512, 512);
   EXPECT_EQ(verdict(s), "");
   s.agents[0].steps.erase(s.agents[0].steps.begin() + 3);
   s.agents[0].steps.insert(s.agents[0].steps.begin() + 3, work("own", {same(0)}, {}));
@@ -103,9 +103,9 @@ TEST(Rejection, PartlyCoveredTensorsAreStillWatched) {
 
 /// mid's write is after left's, in the first half of sX; right's, in the second half, is not.
 TEST(Rejection, TheUncoveredPartOfAnOverwrittenTensor) {
-  Schedule s = one_agent({"sX", "sY", "sZ"}, {});
-  s.tensors[1] = {.name = "sY", .offset = 0, .bytes = 512};
-  s.tensors[2] = {.name = "sZ", .offset = 512, .bytes = 512};
+  Kernel s = one_agent({"sX", "sY", "sZ"}, {});
+  s.tensors[1] = tensor("sY", 0, 512);
+  s.tensors[2] = tensor("sZ", 512, 512);
   s.threads = 96;
   s.agents = {{.name = "left", .steps = {work("x", {}, {{0}}), barrier(1)}},
               {.name = "mid", .steps = {barrier(1), work("y", {}, {{1}})}},
@@ -153,7 +153,7 @@ TEST(Rejection, CopyOverWhatIsRead) {
 }
 
 TEST(Rejection, GuardForgotten) {
-  Schedule s = sm80_matmul(3, 40);
+  Kernel s = sm80_matmul(3, 40);
   for (Step& step : s.agents[0].steps)
     if (step.what == "load A early") as<Copy>(step)->guard_lag = 0;
   EXPECT_EQ(verdict(s, "sm_80"),
@@ -163,7 +163,7 @@ TEST(Rejection, GuardForgotten) {
 }
 
 TEST(Rejection, StageOffByOne) {
-  Schedule s = sm80_matmul(3, 40);
+  Kernel s = sm80_matmul(3, 40);
   for (Step& step : s.agents[0].steps)
     if (step.what == "mma") step.reads[1].lag = 1;
   EXPECT_EQ(verdict(s, "sm_80"),
@@ -174,8 +174,8 @@ TEST(Rejection, StageOffByOne) {
             "must come before this step");
 }
 
-Schedule two_agents(std::vector<Step> left, std::vector<Step> right) {
-  Schedule s = one_agent({"sX", "sY"}, {});
+Kernel two_agents(std::vector<Step> left, std::vector<Step> right) {
+  Kernel s = one_agent({"sX", "sY"}, {});
   s.threads = 256;
   s.agents = {{.name = "left", .warps = 4, .steps = std::move(left)},
               {.name = "right", .warps = 4, .steps = std::move(right)}};
@@ -226,7 +226,7 @@ TEST(Rejection, ChannelMisused) {
             "kernel: right releases sX[0] of channel ring in step 2 (release), but holds no stage of it; "
             "acquire ring "
             "before this step");
-  Schedule s = hopper_matmul(64);
+  Kernel s = hopper_matmul(64);
   s.agents[0].steps[3].writes[0].lag = 1;
   EXPECT_EQ(
       verdict(s),
@@ -259,7 +259,7 @@ TEST(Rejection, ProxyFences) {
   const std::vector<Step> right{load("load", {0}),     commit(0), wait_group(0, 0), fence(), barrier(),
                                 wgmma("wgmma", {{0}}), commit(1), wait_group(0, 1)};
   const auto with = [](std::vector<Step> steps) {
-    Schedule s = one_agent({"sX", "sY"}, std::move(steps));
+    Kernel s = one_agent({"sX", "sY"}, std::move(steps));
     s.channels = {
         {.name = "ring", .tensor = 0, .producer = 0, .consumers = {0}, .by = Synchronisation::cp_async_group},
         {.name = "accumulators", .producer = 0, .consumers = {0}, .by = Synchronisation::commit_group}};
@@ -276,8 +276,8 @@ TEST(Rejection, ProxyFences) {
             "fence_proxy lies between; put fence_proxy after that write, before the barrier or release that "
             "orders the two");
   const auto overwrite = [](bool fenced) {
-    Schedule s = two_agents({work("fill", {}, {{0}}), fence(), barrier(), acquire(0), load("load", {0}, 0)},
-                            {barrier(), acquire(0), work("sum", {{0}}, {})});
+    Kernel s = two_agents({work("fill", {}, {{0}}), fence(), barrier(), acquire(0), load("load", {0}, 0)},
+                          {barrier(), acquire(0), work("sum", {{0}}, {})});
     if (!fenced) s.agents[0].steps.erase(s.agents[0].steps.begin() + 1);
     return verdict(s);
   };

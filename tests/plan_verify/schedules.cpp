@@ -8,22 +8,20 @@
 
 namespace zellige::plan {
 
-Schedule one_agent(std::vector<std::string> tensors, std::vector<Step> steps) {
-  Schedule s{.threads = 128};
+Kernel one_agent(std::vector<std::string> tensors, std::vector<Step> steps) {
+  Kernel s{.threads = 128};
   for (std::string& name : tensors)
-    s.tensors.push_back(
-        {.name = name, .offset = 1024 * static_cast<std::int64_t>(s.tensors.size()), .bytes = 1024});
+    s.tensors.push_back(tensor(name, 1024 * static_cast<std::int64_t>(s.tensors.size()), 1024));
   s.agents = {{.name = "block", .warps = 4, .steps = std::move(steps)}};
   return s;
 }
 
-Schedule sm80_matmul(int stages, std::int64_t trip_count) {
+Kernel sm80_matmul(int stages, std::int64_t trip_count) {
   constexpr int sA = 0, sB = 1, sP = 2, ring = 0;
   const std::int64_t bytes = 4096;
-  Schedule s{.threads = 128};
-  s.tensors = {{.name = "sA", .offset = 0, .bytes = bytes * stages, .stages = stages},
-               {.name = "sB", .offset = bytes * stages, .bytes = bytes * stages, .stages = stages},
-               {.name = "sP", .offset = 0, .bytes = bytes}};
+  Kernel s{.threads = 128};
+  s.tensors = {tensor("sA", 0, bytes * stages, stages), tensor("sB", bytes * stages, bytes * stages, stages),
+               tensor("sP", 0, bytes)};
   s.channels = {{.name = "ring",
                  .tensor = sA,
                  .stages = stages,
@@ -52,13 +50,12 @@ Schedule sm80_matmul(int stages, std::int64_t trip_count) {
   return s;
 }
 
-Schedule hopper_matmul(std::int64_t trip_count) {
+Kernel hopper_matmul(std::int64_t trip_count) {
   constexpr int sA = 0, sB = 1, sC = 2, ring = 0, sums = 1, out = 2, producer = 0, consumer = 1, stages = 4;
   constexpr std::int64_t K = 1024;
-  Schedule s{.threads = 384};
-  s.tensors = {{.name = "sA", .offset = 0, .bytes = 64 * K, .stages = stages},
-               {.name = "sB", .offset = 64 * K, .bytes = 64 * K, .stages = stages},
-               {.name = "sC", .offset = 128 * K, .bytes = 32 * K}};
+  Kernel s{.threads = 384};
+  s.tensors = {tensor("sA", 0, 64 * K, stages), tensor("sB", 64 * K, 64 * K, stages),
+               tensor("sC", 128 * K, 32 * K)};
   s.channels = {{.name = "ring",
                  .tensor = sA,
                  .stages = stages,
@@ -91,19 +88,19 @@ Schedule hopper_matmul(std::int64_t trip_count) {
   return s;
 }
 
-Schedule cluster_matmul(std::int64_t trip_count, int ranks) {
-  Schedule s = hopper_matmul(trip_count);
+Kernel cluster_matmul(std::int64_t trip_count, int ranks) {
+  Kernel s = hopper_matmul(trip_count);
   s.ranks = ranks;
   for (Step& step : s.agents[0].steps)
     if (step.what == "load B") as<Copy>(step)->multicast = true;
   return s;
 }
 
-Schedule split_k_matmul(std::int64_t trip_count, int ranks) {
-  Schedule s = hopper_matmul(trip_count);
+Kernel split_k_matmul(std::int64_t trip_count, int ranks) {
+  Kernel s = hopper_matmul(trip_count);
   s.ranks = ranks;
   const int partial = static_cast<int>(s.tensors.size()), exchanging = static_cast<int>(s.channels.size());
-  s.tensors.push_back({.name = "partial", .offset = 160 * 1024, .bytes = (ranks - 1) * 16 * 1024});
+  s.tensors.push_back(tensor("partial", 160 * 1024, (ranks - 1) * 16 * 1024));
   s.channels.push_back({.name = "exchange",
                         .tensor = partial,
                         .producer = 1,
@@ -119,10 +116,10 @@ Schedule split_k_matmul(std::int64_t trip_count, int ranks) {
   return s;
 }
 
-Schedule ping_pong(std::int64_t trip_count) {
+Kernel ping_pong(std::int64_t trip_count) {
   constexpr int sA = 0, ring = 0, stages = 2;
-  Schedule s{.threads = 384};
-  s.tensors = {{.name = "sA", .offset = 0, .bytes = 65536, .stages = stages}};
+  Kernel s{.threads = 384};
+  s.tensors = {tensor("sA", 0, 65536, stages)};
   s.channels = {
       {.name = "ring",
        .tensor = sA,
@@ -153,7 +150,7 @@ Schedule ping_pong(std::int64_t trip_count) {
 }
 
 /// True if the schedule has what set_up adds, or names agents that it lacks.
-static bool is_set_up(const Schedule& s) {
+static bool is_set_up(const Kernel& s) {
   const auto lacks = [&](int agent) { return agent < 0 || agent >= std::ssize(s.agents); };
   for (const Channel& c : s.channels)
     if (lacks(c.producer) || std::ranges::any_of(c.consumers, lacks)) return true;
@@ -166,8 +163,8 @@ static bool is_set_up(const Schedule& s) {
   return !s.setup.empty();
 }
 
-std::string verdict(const Schedule& given, const char* target) {
-  Schedule s = nested(given);
+std::string verdict(const Kernel& given, const char* target) {
+  Kernel s = nested(given);
   if (!is_set_up(s)) set_up(s);
   try {
     verify(s, "kernel", target::find(target));

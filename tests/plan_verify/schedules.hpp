@@ -5,6 +5,14 @@
 
 namespace zellige::plan {
 
+/// A tensor of `bytes` in all its stages, from byte `offset` on.
+inline SmemTensor tensor(std::string name, std::int64_t offset, std::int64_t bytes, int stages = 1) {
+  return {.name = std::move(name),
+          .stages = stages,
+          .part_step = bytes / stages,
+          .stage_step = bytes / stages,
+          .offset = offset};
+}
 inline Access same(int tensor, int lag = 0) { return {.tensor = tensor, .lag = lag, .same_thread = true}; }
 
 inline Step work(std::string what, std::vector<Access> reads, std::vector<Access> writes, int channel = -1) {
@@ -32,26 +40,26 @@ inline Step fence() { return {.is = FenceProxy{}}; }
 inline Step loop(std::int64_t trip_count) { return {.is = Loop{.trip_count = trip_count}}; }
 
 /// One agent of four warps; adjacent tensors of 1024 bytes with one stage.
-Schedule one_agent(std::vector<std::string> tensors, std::vector<Step> steps);
+Kernel one_agent(std::vector<std::string> tensors, std::vector<Step> steps);
 
 /// SM80: cp.async into `stages` stages, with a prefetch distance of `stages` - 1; the warps' partial results
 /// reuse the memory of sA.
-Schedule sm80_matmul(int stages, std::int64_t trip_count);
+Kernel sm80_matmul(int stages, std::int64_t trip_count);
 
 /// SM90: a TMA producer fills a ring of four stages for a wgmma consumer, which stores by TMA.
-Schedule hopper_matmul(std::int64_t trip_count);
+Kernel hopper_matmul(std::int64_t trip_count);
 
 /// hopper_matmul over a cluster: all ranks share B, each loads a part of it.
-Schedule cluster_matmul(std::int64_t trip_count, int ranks = 2);
+Kernel cluster_matmul(std::int64_t trip_count, int ranks = 2);
 
 /// hopper_matmul with K split over a cluster: each rank sends the others their parts of its accumulators, and
 /// adds what it receives.
-Schedule split_k_matmul(std::int64_t trip_count, int ranks = 2);
+Kernel split_k_matmul(std::int64_t trip_count, int ranks = 2);
 
 /// SM90: two wgmma consumers of one ring in ping-pong: while one multiplies, the other works on its results.
-Schedule ping_pong(std::int64_t trip_count);
+Kernel ping_pong(std::int64_t trip_count);
 
 /// "" where the verifier accepts, else what it says.
-std::string verdict(const Schedule&, const char* target = "sm_90a");
+std::string verdict(const Kernel&, const char* target = "sm_90a");
 
 }  // namespace zellige::plan

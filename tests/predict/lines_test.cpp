@@ -35,7 +35,7 @@ graph::KernelGraph rows(std::int64_t count, std::int64_t width, graph::DType dty
 }
 
 /// The number of evaluations of `op` by the threads of all blocks, one per row, in one nest.
-std::uint64_t evaluations(const KernelPlan& k, const std::vector<int>& nest, graph::OpKind op) {
+std::uint64_t evaluations(const Kernel& k, const std::vector<int>& nest, graph::OpKind op) {
   const Context& c = k.contexts[k.tasks[nest.front()].context];
   const EvaluatedLayout layout(c);
   std::uint64_t n = 0;
@@ -54,8 +54,8 @@ std::uint64_t evaluations(const KernelPlan& k, const std::vector<int>& nest, gra
   return n * static_cast<std::uint64_t>(k.program.grid.count());
 }
 
-std::uint64_t planned(const KernelPlan& k, graph::OpKind op) {
-  const std::vector<Step> steps = flat(k.schedule.agents.at(0).steps);
+std::uint64_t planned(const Kernel& k, graph::OpKind op) {
+  const std::vector<Step> steps = flat(k.agents.at(0).steps);
   std::uint64_t n = 0;
   for (std::size_t at = 0; at < steps.size(); ++at) {
     if (!as<Compute>(steps[at]) || steps[at].task < 0) continue;
@@ -106,7 +106,7 @@ TEST(PredictLines, ASpecialFunctionOfARowRunsOncePerThreadAndRow) {
     const std::string where =
         fmt::format("{} of ({}, {}) {}", norm ? "norm" : "log_softmax", count, width, graph::name(dtype));
     std::uint64_t expected = 0, elements = static_cast<std::uint64_t>(count * width);
-    for (const KernelPlan& k : program.plan.kernels)
+    for (const Kernel& k : program.plan.kernels)
       expected += planned(k, norm ? graph::OpKind::sqrt : graph::OpKind::log);
     EXPECT_GT(expected, 0u) << where;
     EXPECT_EQ(counted(program, norm ? "sqrt" : "log"), expected) << where << "\n" << program.source;

@@ -263,14 +263,14 @@ TEST(Predict, CountsTheProductsOfLora) {
 
 TEST(Predict, WalksTheScheduleAndNothingElse) {
   Plan plan = lora();
-  KernelPlan& kernel = plan.kernels.at(0);
+  Kernel& kernel = plan.kernels.at(0);
   int copy = -1;
-  for (const Step& s : flat(kernel.schedule.agents.at(0).steps))
+  for (const Step& s : flat(kernel.agents.at(0).steps))
     if (as<Copy>(s) && copy < 0) copy = s.task;  // X0: 512 copies a block
   ASSERT_GE(copy, 0);
   const Step barrier{.is = Barrier{}}, prefetch{.is = Copy{.guard_lag = 2}, .task = copy};
   const Loop loop{.trip_count = 10, .body = {barrier, prefetch}};
-  kernel.schedule.agents[0].steps = {{.is = Copy{}, .task = copy}, {.is = loop}, barrier};
+  kernel.agents[0].steps = {{.is = Copy{}, .task = copy}, {.is = loop}, barrier};
   const Counts counts = predict(kernel);
   EXPECT_EQ(counts.at(Counter::barrier), 64u * 11);
   EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * 512 * (1 + 8))
@@ -281,8 +281,8 @@ TEST(Predict, WalksTheScheduleAndNothingElse) {
 // Of 512 copies by 100 threads the last ones are made by 12 lanes: the others have one execution more.
 TEST(Predict, LeavesOutWhatTheEmulatorWouldMixUp) {
   Plan plan = lora();
-  KernelPlan& kernel = plan.kernels.at(0);
-  std::vector<Step>& steps = kernel.schedule.agents.at(0).steps;
+  Kernel& kernel = plan.kernels.at(0);
+  std::vector<Step>& steps = kernel.agents.at(0).steps;
   steps = flat(steps);
   const auto copy = std::ranges::find_if(steps, [](const Step& s) { return as<Copy>(s); });
   ASSERT_NE(copy, steps.end());

@@ -45,7 +45,7 @@ graph::KernelGraph heads(const Case& c, bool rows_of_each = false) {
   return b.build();
 }
 
-plan::KernelPlan planned(const graph::KernelGraph& g, const plan::PlanOptions& plan_options = {}) {
+plan::Kernel planned(const graph::KernelGraph& g, const plan::PlanOptions& plan_options = {}) {
   return plan::make_plan(g, target::find("sm_90a"), plan_options).kernels.at(0);
 }
 
@@ -55,8 +55,8 @@ TEST(BatchesOnWarpgroups, AreOneProductWhoseAccumulatorsAreRotatedInRegisters) {
     for (Blocks way : {Blocks::a_tile, Blocks::persistent}) {
       const graph::KernelGraph g = heads(c);
       const plan::PlanOptions plan_options{{way}};
-      const plan::KernelPlan k = planned(g, plan_options);
-      ASSERT_EQ(k.schedule.agents.size(), 2u) << k.notes.front();
+      const plan::Kernel k = planned(g, plan_options);
+      ASSERT_EQ(k.agents.size(), 2u) << k.notes.front();
       for (const auto& [node, m] : k.matmuls) {
         EXPECT_EQ(m.row->n, 2 * c.half);
         EXPECT_TRUE(k.buffer_of.count(node) == 0) << "the accumulators have left their registers";
@@ -68,9 +68,9 @@ TEST(BatchesOnWarpgroups, AreOneProductWhoseAccumulatorsAreRotatedInRegisters) {
 }
 
 TEST(BatchesOnWarpgroups, OfWhichSomeStoreLeaveThroughOneTile) {
-  const plan::KernelPlan k = planned(heads({.heads = 5, .rotated = 3, .half = 64}));
+  const plan::Kernel k = planned(heads({.heads = 5, .rotated = 3, .half = 64}));
   int ways = 0;
-  for (const plan::SmemTensor& b : k.buffers) ways += k.program.nodes[b.node].kind == plan::NodeKind::store;
+  for (const plan::SmemTensor& b : k.tensors) ways += k.program.nodes[b.node].kind == plan::NodeKind::store;
   EXPECT_EQ(ways, 1);
   std::vector<std::pair<std::int64_t, std::int64_t>> stored, made;
   for (const plan::Task& t : k.tasks)
@@ -92,7 +92,7 @@ TEST(BatchesOnWarpgroups, OfWhichSlicesLieAlongOtherAxes) {
   });
   for (std::size_t i = 0; i < corners.size(); ++i) b.output(corners[i], std::string(1, "AB"[i]));
   const graph::KernelGraph g = b.build();
-  ASSERT_EQ(planned(g).schedule.agents.size(), 2u) << planned(g).notes.front();
+  ASSERT_EQ(planned(g).agents.size(), 2u) << planned(g).notes.front();
   expect_as_reference(g, {integers({256, 128}, 1), integers({128, 256}, 2)}, 0, 0, "sm_90a");
 }
 

@@ -172,8 +172,8 @@ TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
     }
     // Indices of scatter are unique, or two threads may write the same row.
     EXPECT_EQ(finding(*p, graph::random_inputs(g, 1).arrays), "") << "seed " << seed;
-    for (const plan::KernelPlan& k : p->plan.kernels)
-      for (const plan::Agent& agent : k.schedule.agents)
+    for (const plan::Kernel& k : p->plan.kernels)
+      for (const plan::Agent& agent : k.agents)
         for (const plan::Step& step : plan::flat(agent.steps)) {
           if (plan::as<plan::GriddepWait>(step)) break;
           early += step.global == plan::Global::constants;

@@ -37,7 +37,7 @@ std::vector<graph::Array> numbers(const graph::KernelGraph& g, std::uint64_t see
 
 int by_threads(const plan::Plan& plan) {
   int products = 0;
-  for (const plan::KernelPlan& k : plan.kernels)
+  for (const plan::Kernel& k : plan.kernels)
     for (const auto& [node, m] : k.matmuls) products += m.by_threads();
   return products;
 }
@@ -126,7 +126,7 @@ TEST_P(OuterProducts, InEveryTile) {
       plan_options.tiling = {{.op = 0, .grid = {}, .block = {}, .product = t}};
       plan_options.tiles = plan::Tiles::fixed;
       const plan::Plan p = expect_right(g, GetParam(), plan_options);
-      for (const plan::KernelPlan& kernel : p.kernels)
+      for (const plan::Kernel& kernel : p.kernels)
         for (const auto& [node, choice] : kernel.matmuls)
           if (choice.by_threads()) rows.insert(choice.row->name);
     }
@@ -194,9 +194,9 @@ TEST_P(OuterProducts, ReadZerosAfterAnOperandsRows) {
   plan::Plan plan = expect_right(narrow_chain(), GetParam());
   EXPECT_EQ(by_threads(plan), 2);
   // If written from the first matmul's own accumulators, its two rows would be all.
-  plan::KernelPlan& k = plan.kernels.at(0);
+  plan::Kernel& k = plan.kernels.at(0);
   for (plan::Task& t : k.tasks)
-    if (t.kind == plan::TaskKind::to_shared && k.buffers[static_cast<std::size_t>(t.buffer)].matmul_operand)
+    if (t.kind == plan::TaskKind::to_shared && k.tensors[static_cast<std::size_t>(t.buffer)].matmul_operand)
       for (const auto& [node, c] : k.context_of)
         if (k.program.nodes[static_cast<std::size_t>(node)].kind == plan::NodeKind::matmul &&
             k.program.nodes[static_cast<std::size_t>(node)].shape == Shape{2, 80})
@@ -228,7 +228,7 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
           {.op = 0, .grid = {}, .block = {}, .product = retile::ProductTile{128, 128, 16, 256}}};
       plan_options.tiles = plan::Tiles::fixed;
       const emit::Program p = emit::transpile(b.build(), target, plan_options);
-      const plan::KernelPlan& kernel = p.plan.kernels.at(0);
+      const plan::Kernel& kernel = p.plan.kernels.at(0);
       const plan::MatmulChoice& m = kernel.matmuls.begin()->second;
       ASSERT_TRUE(m.by_threads());
       const int context = kernel.context_of.at(kernel.matmuls.begin()->first);

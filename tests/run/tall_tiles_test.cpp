@@ -41,7 +41,7 @@ TEST(TallTiles, IssueSeveralInstructionsForTheirRows) {
         const plan::PlanOptions plan_options{{way}};
         const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
         ASSERT_EQ(plan.kernels.size(), 1u);
-        ASSERT_EQ(plan.kernels[0].schedule.agents.size(), 2u) << "not a producer and a consumer";
+        ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << "not a producer and a consumer";
         expect_as_reference(g, {integers({m, k}, 1), integers({k, n}, 2)}, 0, 0, "sm_90a", plan_options);
       }
 }

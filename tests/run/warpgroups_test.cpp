@@ -6,6 +6,7 @@
 #include "../plan/flat_steps.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
+#include "kernel/print.hpp"
 #include "plan/plan.hpp"
 #include "select/tile_schedule.hpp"
 #include "verify/verify.hpp"
@@ -40,7 +41,7 @@ graph::KernelGraph tiled(const Case& c) {
 void expect_right(const graph::KernelGraph& g, const Case& c, const plan::PlanOptions& plan_options) {
   const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
   ASSERT_EQ(plan.kernels.size(), 1u);
-  ASSERT_EQ(plan.kernels[0].schedule.agents.size(), 2u) << "not a producer and a consumer";
+  ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << "not a producer and a consumer";
   expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a", plan_options);
 }
 
@@ -50,7 +51,7 @@ TEST(Warpgroups, MultiplyInEveryWayOfBlocks) {
       const Case c{256, 256, 192, along, along, along ? DType::f16 : DType::bf16};
       const plan::PlanOptions plan_options{{way}};
       const plan::Plan plan = plan::make_plan(tiled(c), target::find("sm_90a"), plan_options);
-      EXPECT_EQ(plan.kernels[0].schedule.ranks, way == Blocks::pairs ? 2 : 1);
+      EXPECT_EQ(plan.kernels[0].ranks, way == Blocks::pairs ? 2 : 1);
       EXPECT_EQ(plan.kernels[0].blocks > 0, way != Blocks::a_tile);
       expect_right(tiled(c), c, plan_options);
     }
@@ -80,7 +81,7 @@ TEST(Warpgroups, TakeColumnsThatEndWithinALine) {
       const graph::KernelGraph g = b.build();
       const plan::PlanOptions plan_options{{way}};
       const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
-      ASSERT_EQ(plan.kernels[0].schedule.agents.size(), 2u) << plan::print(plan);
+      ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << plan::print(plan);
       expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a",
                           plan_options);
     }
@@ -105,7 +106,7 @@ TEST(Warpgroups, SwapAAndBForASmallM) {
     const plan::PlanOptions plan_options{
         .tiling = {{.op = 0, .product = retile::ProductTile{64, c.columns, 64, 128, true}}}};
     const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
-    ASSERT_EQ(plan.kernels[0].schedule.agents.size(), 2u) << plan::print(plan);
+    ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << plan::print(plan);
     std::vector<graph::Array> inputs;
     for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
     expect_as_reference(g, inputs, 0, 0, "sm_90a", plan_options);
@@ -119,7 +120,7 @@ TEST(Warpgroups, OfFewRowsAreTwoOnAMultiprocessor) {
   b.output(matmul(A, B), "C");
   const graph::KernelGraph g = b.build();
   const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
-  EXPECT_EQ(plan.kernels[0].schedule.agents.size(), 2u);
+  EXPECT_EQ(plan.kernels[0].agents.size(), 2u);
   EXPECT_EQ(plan.kernels[0].program.grid.count(), 140);
   EXPECT_EQ(plan.kernels[0].blocks, 0);
   expect_as_reference(g, {integers({16, 128}, 1), integers({128, 64 * 140}, 2)}, 0, 0, "sm_90a");
@@ -130,7 +131,7 @@ TEST(Warpgroups, SplitKOverPairsOfBlocks) {
   for (bool along : {false, true}) {
     const Case c{256, 256, 4096, along, along, along ? DType::f16 : DType::bf16};
     const plan::Plan plan = plan::make_plan(tiled(c), target::find("sm_90a"));
-    EXPECT_EQ(plan.kernels[0].split_k, 2);
+    EXPECT_EQ(plan.kernels[0].parts_of_loop(), 2);
     EXPECT_EQ(plan.kernels[0].blocks, 8);
     expect_right(tiled(c), c, {});
   }
@@ -150,7 +151,7 @@ TEST(Warpgroups, SplitKUnderAnEpilogue) {
              "Y");
     const graph::KernelGraph g = b.build();
     const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
-    EXPECT_EQ(plan.kernels[0].split_k, 2) << plan::print(plan);
+    EXPECT_EQ(plan.kernels[0].parts_of_loop(), 2) << plan::print(plan);
     std::vector<graph::Array> inputs;
     for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
     expect_as_reference(g, inputs, 0, 0, "sm_90a");
@@ -168,9 +169,9 @@ TEST(Warpgroups, KIsNotSplitWhereRanksCannotStoreAPartEach) {
                       t.store(sum / reduction(sum, 1), {.x = 0});
                     })[0],
            "Y");
-  EXPECT_EQ(plan::make_plan(b.build(), target::find("sm_90a")).kernels[0].split_k, 1);
+  EXPECT_EQ(plan::make_plan(b.build(), target::find("sm_90a")).kernels[0].parts_of_loop(), 1);
   c.k = 4160;  // 65 iterations
-  EXPECT_EQ(plan::make_plan(tiled(c), target::find("sm_90a")).kernels[0].split_k, 1);
+  EXPECT_EQ(plan::make_plan(tiled(c), target::find("sm_90a")).kernels[0].parts_of_loop(), 1);
 }
 
 /// Y = (X G) * (Z U), where Z may be X and U may be G; tiles of 128 rows and `columns` columns.
@@ -318,9 +319,9 @@ TEST(WarpgroupChains, TakeKeysByLinesWhereTheHeadDimensionIsWholeSteps) {
     expect_attention({.dim = dim, .tile = 64, .heads = 1, .tiles = 2, .keys_along_d = false, .warps = 4});
 }
 
-std::string verdict(const plan::KernelPlan& plan) {
+std::string verdict(const plan::Kernel& plan) {
   try {
-    plan::verify(plan.schedule, "attention", target::find("sm_90a"));
+    plan::verify(plan, "attention", target::find("sm_90a"));
     plan::verify_registers(plan);
   } catch (const Error& e) {
     return e.what();
@@ -332,7 +333,7 @@ std::string verdict(const plan::KernelPlan& plan) {
 TEST(WarpgroupChains, NeedEveryStep) {
   const plan::Plan made =
       plan::make_plan(attention({.heads = 2000, .tiles = 9}), target::find("sm_90a"), {{Blocks::persistent}});
-  const plan::KernelPlan& plan = made.kernels.at(0);
+  const plan::Kernel& plan = made.kernels.at(0);
   ASSERT_EQ(verdict(plan), "");
   const auto needed = [&](const plan::Step& step) {
     using Work = plan::TaskKind;
@@ -345,16 +346,16 @@ TEST(WarpgroupChains, NeedEveryStep) {
             work == Work::to_lines || work == Work::rescale || work == Work::copy_in);
   };
   int tried = 0;
-  for (std::size_t a = 0; a < plan.schedule.agents.size(); ++a) {
-    const std::vector<plan::Step> all = plan::flat(plan.schedule.agents[a].steps);
+  for (std::size_t a = 0; a < plan.agents.size(); ++a) {
+    const std::vector<plan::Step> all = plan::flat(plan.agents[a].steps);
     for (std::size_t k = 0; k < all.size(); ++k) {
       if (!needed(all[k])) continue;
-      plan::KernelPlan without = plan;
+      plan::Kernel without = plan;
       std::vector<plan::Step> steps = all;
       steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(k));
-      without.schedule.agents[a].steps = plan::nested(steps);
-      EXPECT_NE(verdict(without), "") << plan.schedule.agents[a].name << " without step " << k << ", "
-                                      << plan::print(plan.schedule, all[k], true);
+      without.agents[a].steps = plan::nested(steps);
+      EXPECT_NE(verdict(without), "")
+          << plan.agents[a].name << " without step " << k << ", " << plan::print(plan, all[k], true);
       ++tried;
     }
   }
@@ -365,7 +366,7 @@ TEST(WarpgroupChains, NeedEveryStep) {
 TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
   const plan::Plan made =
       plan::make_plan(attention({.tril = 0}), target::find("sm_90a"), {{Blocks::persistent}});
-  const plan::Schedule& s = made.kernels.at(0).schedule;
+  const plan::Kernel& s = made.kernels.at(0);
   std::vector<std::string> bodies;
   plan::walk(s.agents.at(0).steps, [&](const plan::Step& of, const plan::Position&) {
     const auto* loop = plan::as<plan::Loop>(of);
@@ -380,11 +381,11 @@ TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
 TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
   const plan::Plan made = plan::make_plan(attention({}), target::find("sm_90a"));
   const auto changed = [&](const std::function<bool(plan::Step&)>& change) {
-    plan::KernelPlan plan = made.kernels.at(0);
-    std::vector<plan::Step> steps = plan::flat(plan.schedule.agents.at(0).steps);
+    plan::Kernel plan = made.kernels.at(0);
+    std::vector<plan::Step> steps = plan::flat(plan.agents.at(0).steps);
     for (plan::Step& step : steps)
       if (change(step)) break;
-    plan.schedule.agents[0].steps = plan::nested(steps);
+    plan.agents[0].steps = plan::nested(steps);
     return verdict(plan);
   };
   EXPECT_EQ(
@@ -471,7 +472,7 @@ TEST(Warpgroups, MultiplyATensorByItself) {
   auto X = b.input("X", {c.m, c.k}, c.dtype);
   b.output(matmul(X, X), "Y");
   const graph::KernelGraph g = b.build();
-  ASSERT_EQ(plan::make_plan(g, target::find("sm_90a")).kernels[0].schedule.agents.size(), 2u);
+  ASSERT_EQ(plan::make_plan(g, target::find("sm_90a")).kernels[0].agents.size(), 2u);
   expect_as_reference(g, {integers({c.m, c.k}, 1)}, 0x1p-10, 0, "sm_90a");
 }
 

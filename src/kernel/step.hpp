@@ -1,18 +1,12 @@
-// A schedule: what the warp roles of a kernel execute, step by step, and how they synchronise. It is the
-// only description of a kernel's control flow.
+// Step: what the threads of a warp role do next. A kernel's warp roles are lists of steps, its setup and teardown are, too.
 //
-// The warp roles (agents), such as a TMA producer and WGMMA consumers, run in parallel. Channels connect
-// them: synchronised buffers like CUTLASS's pipelines. A kernel without warp specialization is one agent of
-// all warps, whose loads are cp.async groups.
-//
-// verify() and verify_registers() prove that a schedule is correct, print() shows it, place_buffers() takes
-// lifetimes from it, and the emitter writes the source code of each step. docs/explanation/verifier.md
-// explains every step.
+// A step is a copy, a matrix multiplication, a computation, the start of a loop state, a synchronisation, or a loop over
+// steps. docs/explanation/verifier.md explains every step.
 #pragma once
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -20,56 +14,9 @@
 
 namespace zellige::plan {
 
-/// How a producer's writes become visible to its consumers.
-enum class Synchronisation : std::uint8_t {
-  block_barrier,   // __syncthreads
-  named_barrier,   // bar.sync with an id and a number of threads
-  cp_async_group,  // visible to the issuing threads after wait_group, to others after a subsequent barrier
-  mbarrier_bytes,  // full and empty mbarriers; the producer announces bytes, TMA completes them
-  commit_group,    // wgmma: registers and operands are free after wait_group
-  bulk_group,      // a TMA store: its source is free after wait_group
-  // The ranks of a cluster write into each other's shared memory; each arrives at an mbarrier of every
-  // other rank.
-  mbarrier_cluster,
-};
-/// Returns the enumerator's name. Throws Error if the value is no enumerator.
-std::string_view name(Synchronisation);
-
-/// A synchronised buffer between warp roles, or of an agent's asynchronous groups; a pipeline in CUTLASS.
-/// Its tensor has one tile per stage, and the stages are used cyclically.
-struct Channel {
-  std::string name;
-  int tensor = -1;  // index into Schedule::tensors; -1: registers
-  int stages = 1;
-  int producer = -1;  // index of the agent that fills the stages
-  // Indices of the agents that read the stages; a stage is empty when all of them have released it. For
-  // cp.async the only consumer is the producer itself.
-  std::vector<int> consumers;
-  Synchronisation by{};
-  // Of its mbarriers in shared memory, in bytes: the full barriers of all stages, followed by the empty
-  // ones. -1: not placed.
-  std::int64_t offset = -1;
-};
-/// Returns whether the warp role with index `agent` reads the stages of the channel (a synchronised buffer, like a
-/// CUTLASS pipeline).
-bool consumes(const Channel&, int agent);
-/// Returns whether the blocks of a cluster (ranks) exchange partial results through the channel (split-K): each
-/// writes into the shared memory of the others.
-inline bool is_exchange(const Channel& c) { return c.by == Synchronisation::mbarrier_cluster; }
-/// Returns the bytes of shared memory for the mbarriers of the channel (like a CUTLASS pipeline); 0 if it has none.
-std::int64_t barrier_bytes(const Channel&);
-
-/// A tensor in shared memory, as a range of bytes. Two tensors whose ranges overlap must not be in use at
-/// the same time.
-struct SharedTensor {
-  std::string name;
-  std::int64_t offset = 0, bytes = 0;  // in bytes; `bytes` is that of all stages together
-  int stages = 1;
-};
-
 /// A step's access to a tensor in shared memory. In iteration i it touches stage (i + lag) % stages.
 struct Access {
-  int tensor = -1;  // index into Schedule::tensors
+  int tensor = -1;  // index into Kernel::tensors
   int lag = 0;
   // Each thread touches only elements that it accessed itself; no barrier is needed.
   bool same_thread = false;
@@ -83,7 +30,7 @@ enum class Global : std::uint8_t {
   anything,   // reads data that earlier kernels may have written, or writes
 };
 
-// ---- The alternatives of a step. A `channel` is an index into Schedule::channels; -1: none. ----
+// ---- The alternatives of a step. A `channel` is an index into Kernel::channels; -1: none. ----
 
 /// Starts an asynchronous copy: a load from global memory into `writes`, or a TMA store of `reads`.
 struct Copy {
@@ -172,7 +119,7 @@ struct Loop {
   Kind kind = iterations;
   std::int64_t trip_count = 1;  // the iterations are from, .., trip_count - 1
   std::int64_t from = 0;
-  // A mask leaves some blocks fewer iterations, but at least one (KernelPlan::loop_bounds).
+  // A mask leaves some blocks fewer iterations, but at least one (Kernel::loop_bounds).
   bool bounded = false;
   bool whole = false;     // runs only those of these iterations in which the mask removes no element
   std::int64_t each = 0;  // tiles: iterations per tile, by which the stage of a ring advances
@@ -186,7 +133,7 @@ struct Step {
   std::string what = {};  // only for messages and printed schedules
   std::vector<Access> reads = {}, writes = {};
   Global global{};
-  int task = -1;  // index into KernelPlan::tasks: what a copy, matmul or computation does; -1: none
+  int task = -1;  // index into Kernel::tasks: what a copy, matmul or computation does; -1: none
 };
 /// Returns the step's name in printed schedules, such as "copy" or "wait_group".
 std::string_view name(const Step&);
@@ -272,54 +219,5 @@ const Step* find_step(const std::vector<Step>& steps, const P& holds) {
   }
   return nullptr;
 }
-
-/// A warp role: warps with one control flow, such as a TMA producer, a WGMMA consumer, or all warps of the
-/// block.
-struct Agent {
-  std::string name;
-  int warps = 1;
-  int registers = 0;  // limit per thread (setmaxnreg); 0: the compiler's choice
-  std::vector<Step> steps;
-};
-
-/// Returns whether the warp role only fills channels by asynchronous copies (a TMA producer), so that one
-/// of its threads suffices.
-bool fills_only(const Agent&);
-
-/// The schedule of one kernel, for every block of its grid.
-struct Schedule {
-  int threads = 0;  // of the block
-  // Blocks per cluster, which run the schedule together; each has its own tensors and channels.
-  int ranks = 1;
-  // May start while the preceding kernel runs (programmatic dependent launch), and waits for its end.
-  bool programmatic = false;
-  std::vector<SharedTensor> tensors;
-  std::vector<Agent> agents;
-  std::vector<Channel> channels;
-  std::vector<Step> setup, teardown;  // executed by all threads of the block, before and after the agents
-  /// Returns whether there are several warp roles, such as a producer and a consumer.
-  bool warp_specialized() const { return agents.size() > 1; }
-};
-
-/// Returns the number of blocks of a cluster that fill the channel's stages together by multicast; 1 without
-/// multicast. The consumers release a stage to all these blocks.
-int ranks_of(const Schedule&, int channel);
-/// Returns the number of arrivals for which the setup steps initialise the channel's mbarriers; 0 if they
-/// initialise none.
-int arrivals_of(const Schedule&, int channel);
-
-/// Returns the complete schedule as a string.
-std::string print(const Schedule&);
-/// Returns one step as a string: "copy 'load A' writes sA[i+2]", "wait_group 1". Stages are shown relative to the
-/// iteration i if `in_loop`, otherwise as numbers.
-std::string print(const Schedule&, const Step&, bool in_loop);
-/// Returns a channel (a synchronised buffer, like a CUTLASS pipeline) as a string: "channel ring: sA, 4 stages,
-/// producer -> consumer, mbarrier_bytes".
-std::string print(const Schedule&, const Channel&);
-/// Returns a warp role without its steps as a string: "agent consumer: 8 warps, 232 registers a thread".
-std::string heading(const Agent&);
-/// Returns a warp role's steps as a string, one per line, loops indented. line(step, in_loop) must return the
-/// string of a step.
-std::string print(const Agent&, const std::function<std::string(const Step&, bool in_loop)>& line);
 
 }  // namespace zellige::plan

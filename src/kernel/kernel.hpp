@@ -1,27 +1,105 @@
-// KernelPlan: everything that the planner decides about one CUDA kernel, as data. Each pass of the planner is a free
-// function that fills in its part; the emitter then prints CUDA source from the result. The passes, in order:
+// Kernel: one CUDA kernel as one value, which the planner makes and all others read. verify() and verify_registers()
+// prove it, predict() counts what it executes, print() shows it, and the emitter prints CUDA source from it.
+//
+//   tensors    what lies in shared memory: layout, stages, place (smem_tensor.hpp)
+//   agents     the warp roles, which run in parallel, each with its list of steps (step.hpp)
+//   channels   what joins them: synchronised buffers like CUTLASS's pipelines
+//   setup      the steps of all threads before the agents; `teardown`: those after them
+//
+// A matmul on Hopper has two agents. A producer fills the stages of the tensors sA and sB by TMA, a consumer multiplies
+// them by wgmma:
+//
+//   384 threads, 131136 bytes of shared memory
+//   tensor sA  bytes [0, 65536), 4 stages of 16384
+//   tensor sB  bytes [65536, 131072), 4 stages of 16384
+//   channel ring: sA, 4 stages, producer -> consumer, mbarrier_bytes
+//   agent producer: 4 warps, 40 registers a thread
+//     loop i < 16
+//       acquire ring
+//       copy 'copy in A' writes sA[i] through ring
+//       copy 'copy in B' writes sB[i] through ring
+//   agent consumer: 8 warps, 232 registers a thread
+//     ...
+//
+// A kernel without warp specialization is one agent of all warps, whose loads are cp.async groups.
+//
+// The passes of the planner are free functions; each fills in its part:
 //
 //   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── slice ── agents ── memory ── verify
 //
-// Words used by the fields of KernelPlan:
+// Words used by the fields:
 //
 //   node      an operator of the kernel's block program, which yields one value (program.hpp)
 //   context   a thread-value layout: which thread evaluates which elements of a tile (context.hpp)
 //   task      work that the threads do in one context without a barrier: a copy, a matmul, a reduction ...
-//   buffer    a tile in shared memory (smem_tensor.hpp)
+//   tensor    a tile in shared memory
+//   agent     a warp role: warps with one control flow
+//   rank      a block of a cluster
 //
-// A node without a buffer is kept in registers, or is recomputed by each task that reads it.
+// A node without a tensor is kept in registers, or is recomputed by each task that reads it.
 #pragma once
 #include <map>
 #include <optional>
 #include <set>
 
 #include "kernel/fragments.hpp"
-#include "kernel/schedule.hpp"
 #include "kernel/smem_tensor.hpp"
+#include "kernel/step.hpp"
 #include "target/target.hpp"
 
 namespace zellige::plan {
+
+/// How a producer's writes become visible to its consumers.
+enum class Synchronisation : std::uint8_t {
+  block_barrier,   // __syncthreads
+  named_barrier,   // bar.sync with an id and a number of threads
+  cp_async_group,  // visible to the issuing threads after wait_group, to others after a subsequent barrier
+  mbarrier_bytes,  // full and empty mbarriers; the producer announces bytes, TMA completes them
+  commit_group,    // wgmma: registers and operands are free after wait_group
+  bulk_group,      // a TMA store: its source is free after wait_group
+  // The ranks of a cluster write into each other's shared memory; each arrives at an mbarrier of every
+  // other rank.
+  mbarrier_cluster,
+};
+/// Returns the enumerator's name. Throws Error if the value is no enumerator.
+std::string_view name(Synchronisation);
+
+/// A synchronised buffer between warp roles, or of an agent's asynchronous groups; a pipeline in CUTLASS.
+/// Its tensor has one tile per stage, and the stages are used cyclically.
+struct Channel {
+  std::string name;
+  int tensor = -1;  // index into Kernel::tensors; -1: registers
+  int stages = 1;
+  int producer = -1;  // index of the agent that fills the stages
+  // Indices of the agents that read the stages; a stage is empty when all of them have released it. For
+  // cp.async the only consumer is the producer itself.
+  std::vector<int> consumers;
+  Synchronisation by{};
+  // Of its mbarriers in shared memory, in bytes: the full barriers of all stages, followed by the empty
+  // ones. -1: not placed.
+  std::int64_t offset = -1;
+};
+/// Returns whether the warp role with index `agent` reads the stages of the channel (a synchronised buffer, like a
+/// CUTLASS pipeline).
+bool consumes(const Channel&, int agent);
+/// Returns whether the blocks of a cluster (ranks) exchange partial results through the channel (split-K): each
+/// writes into the shared memory of the others.
+inline bool is_exchange(const Channel& c) { return c.by == Synchronisation::mbarrier_cluster; }
+/// Returns the bytes of shared memory for the mbarriers of the channel (like a CUTLASS pipeline); 0 if it has none.
+std::int64_t barrier_bytes(const Channel&);
+
+/// A warp role: warps with one control flow, such as a TMA producer, a WGMMA consumer, or all warps of the
+/// block.
+struct Agent {
+  std::string name;
+  int warps = 1;
+  int registers = 0;  // limit per thread (setmaxnreg); 0: the compiler's choice
+  std::vector<Step> steps;
+};
+
+/// Returns whether the warp role only fills channels by asynchronous copies (a TMA producer), so that one
+/// of its threads suffices.
+bool fills_only(const Agent&);
 
 /// How one matmul of the block is computed: its size, its instruction, and how warps share it.
 struct MatmulChoice {
@@ -71,7 +149,7 @@ struct Task {
   TaskKind kind{};
   Section section{};            // before, inside or after the loop
   int node = -1;                // index into the program's nodes
-  int context = -1;             // index into KernelPlan::contexts: the thread-value layout
+  int context = -1;             // index into Kernel::contexts: the thread-value layout
   int buffer = -1;              // the buffer that it writes; -1: none
   std::vector<int> reads;       // buffers
   std::vector<int> after;       // tasks whose shared-memory results other threads read: needs a barrier
@@ -115,13 +193,29 @@ struct MaskedLoopBounds {
 };
 
 /// Everything that is decided about one kernel. Unless stated otherwise, integers are indices of nodes.
-struct KernelPlan {
+struct Kernel {
   BlockProgram program;
+  int threads = 0;  // of the block, those of a producer included
+  // Blocks per cluster, which run the kernel together; each has its own tensors and channels.
+  int ranks = 1;
+  // Split-K: each rank accumulates 1/ranks of the loop and stores a part of the columns.
+  bool split_k = false;
+  // May start while the preceding kernel runs (programmatic dependent launch), and waits for its end.
+  bool programmatic = false;
+  std::vector<SmemTensor> tensors;
+  std::vector<Agent> agents;
+  std::vector<Channel> channels;
+  std::vector<Step> setup, teardown;  // executed by all threads of the block, before and after the agents
+  std::int64_t shared_bytes = 0;      // per block
+  // Grid of persistent blocks, which compute one output tile after another; 0: one block per tile.
+  std::int64_t blocks = 0;
+  int together = 0;  // minimum blocks per multiprocessor in __launch_bounds__; 0: the compiler's choice
+  std::optional<MaskedLoopBounds> loop_bounds;  // if a mask lets blocks skip iterations
+
   std::map<int, MatmulChoice> matmuls;  // by node
   std::vector<Context> contexts;
-  std::vector<SmemTensor> buffers;
   std::vector<Task> tasks;
-  std::map<int, int> buffer_of;   // node -> buffer
+  std::map<int, int> buffer_of;   // node -> index into `tensors`
   std::map<int, int> context_of;  // node whose value stays in registers -> index into `contexts`
   std::map<int, int> inner;       // node -> the dimension of stride 1 of its tile
   // loads read from global memory where they are used, and the number of tasks that read each; 0: not read so
@@ -131,26 +225,26 @@ struct KernelPlan {
   std::set<int> wide;                // tensors (not nodes) whose element offsets need 64 bits
   std::set<int> far;                 // load and store nodes whose coordinates need 64 bits
   std::set<int> constants;  // loads of tensors that no earlier work on the stream writes, such as weights
-  // The kernel may start before the previous one ends (programmatic dependent launch).
-  bool programmatic = false;
-  // Split-K: number of ranks (blocks) of a cluster. Each accumulates 1/split_k of the loop and stores a part of
-  // the columns. 1: no split.
-  int split_k = 1;
-  std::optional<MaskedLoopBounds> loop_bounds;  // if a mask lets blocks skip iterations
-  std::int64_t shared_bytes = 0;                // per block
-  // Grid of persistent blocks, which compute one output tile after another; 0: one block per tile.
-  std::int64_t blocks = 0;
-  int together = 0;   // minimum blocks per multiprocessor in __launch_bounds__; 0: the compiler's choice
-  Schedule schedule;  // the order of execution
   std::vector<std::string> notes;
 
+  /// Returns whether there are several warp roles, such as a producer and a consumer.
+  bool warp_specialized() const { return agents.size() > 1; }
+  /// Returns into how many parts the ranks divide the loop: 1 without split-K.
+  int parts_of_loop() const { return split_k ? ranks : 1; }
   /// Number of loop iterations that each block (rank) of a split-K cluster runs; all iterations without split-K.
-  std::int64_t iterations_per_rank() const { return program.loop / split_k; }
+  std::int64_t iterations_per_rank() const { return program.loop / parts_of_loop(); }
   /// Returns whether the tile of the load or store `node` is copied by TMA.
   bool uses_tma(int node) const {
     const auto copy = copies.find(node);
     return copy != copies.end() && copy->second.by_tensor_map();
   }
 };
+
+/// Returns the number of blocks of a cluster that fill the channel's stages together by multicast; 1 without
+/// multicast. The consumers release a stage to all these blocks.
+int ranks_of(const Kernel&, int channel);
+/// Returns the number of arrivals for which the setup steps initialise the channel's mbarriers; 0 if they
+/// initialise none.
+int arrivals_of(const Kernel&, int channel);
 
 }  // namespace zellige::plan

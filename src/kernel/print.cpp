@@ -1,46 +1,42 @@
-#include "kernel/schedule.hpp"
+#include "kernel/print.hpp"
 
 #include <algorithm>
 
-#include "graph/error.hpp"
-
 namespace zellige::plan {
 namespace {
-
-constexpr std::int64_t mbarrier_bytes_each = 8;  // bytes per mbarrier
 
 std::string quoted(const std::string& what) { return what.empty() ? "" : fmt::format(" '{}'", what); }
 
 /// Returns the string of an access, for example "sA[i+2]" for the stage two iterations later. The stage is
 /// taken modulo the number of stages; outside loops i is 0.
-std::string access(const Schedule& s, const Access& a, bool in_loop) {
+std::string access(const Kernel& s, const Access& a, bool in_loop) {
   if (a.tensor < 0 || a.tensor >= static_cast<int>(s.tensors.size()))
     return fmt::format("tensor #{}", a.tensor);
-  const SharedTensor& t = s.tensors[a.tensor];
+  const SmemTensor& t = s.tensors[a.tensor];
   std::string stage;
   if (t.stages > 1 && in_loop) stage = fmt::format("[i{}]", a.lag == 0 ? "" : fmt::format("{:+}", a.lag));
   if (t.stages > 1 && !in_loop) stage = fmt::format("[{}]", ((a.lag % t.stages) + t.stages) % t.stages);
   return t.name + stage + (a.same_thread ? " (same thread)" : "");
 }
 
-std::string accesses(const Schedule& s, const std::vector<Access>& list, bool in_loop) {
+std::string accesses(const Kernel& s, const std::vector<Access>& list, bool in_loop) {
   std::string text;
   for (const Access& a : list) text += fmt::format("{}{}", text.empty() ? "" : ", ", access(s, a, in_loop));
   return text;
 }
 
-std::string channel_name(const Schedule& s, int channel) {
+std::string channel_name(const Kernel& s, int channel) {
   if (channel < 0 || channel >= static_cast<int>(s.channels.size()))
     return fmt::format("channel #{}", channel);
   return s.channels[channel].name;
 }
 
-std::string agent_name(const Schedule& s, int agent) {
+std::string agent_name(const Kernel& s, int agent) {
   if (agent < 0 || agent >= static_cast<int>(s.agents.size())) return "-";
   return s.agents[agent].name;
 }
 
-std::string agent_names(const Schedule& s, const std::vector<int>& agents) {
+std::string agent_names(const Kernel& s, const std::vector<int>& agents) {
   std::string text;
   for (int a : agents) text += (text.empty() ? "" : ", ") + agent_name(s, a);
   return text.empty() ? "-" : text;
@@ -63,7 +59,7 @@ std::string header(const Loop& loop, const std::string& what) {
 
 }  // namespace
 
-std::string print(const Schedule& s, const Step& step, bool in_loop) {
+std::string print(const Kernel& s, const Step& step, bool in_loop) {
   if (const Loop* loop = as<Loop>(step)) return header(*loop, step.what);
   std::string operand, after;
   const auto through = [&] {
@@ -94,89 +90,6 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
   return text + after;
 }
 
-std::string_view name(Synchronisation by) {
-  static constexpr std::string_view names[] = {"block_barrier",   "named_barrier", "cp_async_group",
-                                               "mbarrier_bytes",  "commit_group",  "bulk_group",
-                                               "mbarrier_cluster"};
-  static_assert(std::size(names) == std::size_t(Synchronisation::mbarrier_cluster) + 1);
-  if (by <= Synchronisation::mbarrier_cluster) return names[std::size_t(by)];
-  fail("schedule: {} is no synchronisation; the last is mbarrier_cluster", static_cast<int>(by));
-}
-
-std::string_view name(const Step& step) {
-  using namespace std::string_view_literals;
-  return match(
-      step, [](const Copy&) { return "copy"sv; }, [](const Mma&) { return "async_work"sv; },
-      [](const Compute&) { return "work"sv; }, [](const Start&) { return "start"sv; },
-      [](const Commit&) { return "commit"sv; }, [](const WaitGroup&) { return "wait_group"sv; },
-      [](const Barrier& barrier) { return barrier.waits ? "barrier"sv : "arrive"sv; },
-      [](const Acquire&) { return "acquire"sv; }, [](const Release&) { return "release"sv; },
-      [](const Drain&) { return "drain"sv; }, [](const MbarrierInit&) { return "init"sv; },
-      [](const FenceInit&) { return "fence_init"sv; }, [](const FenceProxy&) { return "fence_proxy"sv; },
-      [](const GriddepWait&) { return "griddep_wait"sv; },
-      [](const GriddepLaunchDependents&) { return "griddep_launch_dependents"sv; },
-      [](const WarpBarrier&) { return "warp_barrier"sv; },
-      [](const ClusterBarrier&) { return "cluster_barrier"sv; }, [](const Loop&) { return "loop"sv; });
-}
-
-std::string describe(const Step& step, int index) {
-  return step.what.empty() ? fmt::format("step {} ({})", index, name(step))
-                           : fmt::format("step '{}'", step.what);
-}
-
-int channel_of(const Step& step) {
-  return match(
-      step,
-      [](const OneOf<Copy, Mma, Compute, Commit, WaitGroup, Acquire, Release, Drain, MbarrierInit> auto& of) {
-        return of.channel;
-      },
-      [](const OneOf<Start, Barrier, FenceInit, FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier,
-                     ClusterBarrier, Loop> auto&) { return -1; });
-}
-
-int guard_lag_of(const Step& step) {
-  return match(
-      step, [](const OneOf<Copy, Compute> auto& guarded) { return guarded.guard_lag; },
-      [](const OneOf<Mma, Start, Sync, Loop> auto&) { return 0; });
-}
-
-std::int64_t barrier_bytes(const Channel& c) {
-  if (is_exchange(c)) return mbarrier_bytes_each;
-  // A full and an empty barrier per stage.
-  return c.by == Synchronisation::mbarrier_bytes ? 2 * mbarrier_bytes_each * c.stages : 0;
-}
-
-int ranks_of(const Schedule& s, int channel) {
-  for (const Agent& agent : s.agents)
-    if (find_step(agent.steps, [&](const Step& x) {
-          const Copy* copy = as<Copy>(x);
-          return copy && copy->multicast && copy->channel == channel;
-        }))
-      return s.ranks;
-  return 1;
-}
-
-int arrivals_of(const Schedule& s, int channel) {
-  for (const Step& step : s.setup)
-    if (const MbarrierInit* init = as<MbarrierInit>(step); init && init->channel == channel)
-      return init->arrivals;
-  return 0;
-}
-
-bool consumes(const Channel& c, int agent) {
-  return std::find(c.consumers.begin(), c.consumers.end(), agent) != c.consumers.end();
-}
-
-bool fills_only(const Agent& agent) {
-  return !find_step(agent.steps, [](const Step& s) {
-    return match(
-        s, [&](const Copy& copy) { return copy.channel < 0 || !s.reads.empty(); },
-        [](const OneOf<Acquire, Drain, GriddepWait, GriddepLaunchDependents, Loop> auto&) { return false; },
-        [](const OneOf<Mma, Compute, Start, Commit, WaitGroup, Barrier, Release, MbarrierInit, FenceInit,
-                       FenceProxy, WarpBarrier, ClusterBarrier> auto&) { return true; });
-  });
-}
-
 std::string print(const Agent& agent, const std::function<std::string(const Step&, bool)>& line) {
   std::string text;
   walk(agent.steps, [&](const Step& step, const Position& at) {
@@ -185,7 +98,7 @@ std::string print(const Agent& agent, const std::function<std::string(const Step
   return text;
 }
 
-std::string print(const Schedule& s, const Channel& c) {
+std::string print(const Kernel& s, const Channel& c) {
   const bool known = c.tensor >= 0 && c.tensor < static_cast<int>(s.tensors.size());
   return fmt::format("channel {}: {}, {} stage{}, {} -> {}, {}", c.name,
                      known ? s.tensors[c.tensor].name : "registers", c.stages, c.stages == 1 ? "" : "s",
@@ -197,18 +110,18 @@ std::string heading(const Agent& a) {
                      a.registers > 0 ? fmt::format(", {} registers a thread", a.registers) : "");
 }
 
-std::string print(const Schedule& s) {
+std::string print(const Kernel& s) {
   std::int64_t end = 0;
   std::size_t width = 0;
-  for (const SharedTensor& t : s.tensors) {
-    end = std::max(end, t.offset + t.bytes);
+  for (const SmemTensor& t : s.tensors) {
+    end = std::max(end, t.offset + t.bytes());
     width = std::max(width, t.name.size());
   }
   std::string text = fmt::format("{} threads, {} bytes of shared memory{}\n", s.threads, end,
                                  s.ranks > 1 ? fmt::format(", {} ranks", s.ranks) : "");
-  for (const SharedTensor& t : s.tensors) {
-    text += fmt::format("tensor {:{}}  bytes [{}, {})", t.name, width, t.offset, t.offset + t.bytes);
-    text += t.stages > 1 ? fmt::format(", {} stages of {}\n", t.stages, t.bytes / t.stages) : "\n";
+  for (const SmemTensor& t : s.tensors) {
+    text += fmt::format("tensor {:{}}  bytes [{}, {})", t.name, width, t.offset, t.offset + t.bytes());
+    text += t.stages > 1 ? fmt::format(", {} stages of {}\n", t.stages, t.bytes() / t.stages) : "\n";
   }
   for (const Channel& c : s.channels) text += print(s, c) + "\n";
   const auto of_all = [&](std::string_view title, const std::vector<Step>& steps) {
