@@ -230,7 +230,8 @@ class Pricing {
       const Node& n = p.nodes[i];
       if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
       double bytes = sectors(n) * iterations_of(n) * tiles;
-      if (n.kind == NodeKind::load && plan_.parts.count(static_cast<int>(i))) bytes /= plan_.ranks;
+      const auto in_parts = [&](const Work& w) { return w.node == static_cast<int>(i) && w.part >= 0; };
+      if (n.kind == NodeKind::load && find_work(plan_, in_parts)) bytes /= plan_.ranks;
       const double reads = in_place(static_cast<int>(i));
       const double passes = stays_in_l1(n) ? 1 : std::max(1.0, reads);
       k.l2_bytes += bytes * passes;
@@ -344,8 +345,8 @@ class Pricing {
     if (rows) {
       int loads = 0, held = 0;
       for (const Node& n : plan_.program.nodes) loads += n.kind == NodeKind::load;
-      for (const Task& t : plan_.tasks)
-        held += t.kind == TaskKind::to_registers && plan_.program.nodes[t.node].kind == NodeKind::load;
+      for (const Work& t : works(plan_))
+        held += t.kind == WorkKind::to_registers && plan_.program.nodes[t.node].kind == NodeKind::load;
       k.rounds += held > 0 && held < loads;
     }
     // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.

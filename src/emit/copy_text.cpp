@@ -132,30 +132,30 @@ KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padd
 }
 
 /// Emits loads of a tile's chunks (the elements of one copy) from global memory into registers. The same
-/// threads store the chunks to shared memory in a later task. Used for copies to padded rows
+/// threads store the chunks to shared memory in a later work. Used for copies to padded rows
 /// (lower/align.hpp).
-void KernelText::fetch(const Task& task) {
-  const Node& n = block_.nodes[task.node];
-  const Context& c = plan_.contexts[task.context];
+void KernelText::fetch(const Work& work) {
+  const Node& n = block_.nodes[work.node];
+  const Context& c = plan_.contexts[work.context];
   const int V = c.vector();
   out_.line("// {} {}: {} loads of {} bytes", printable(n.name), graph::to_string(n.shape), c.items(0) / V,
-            plan_.copies.at(task.node).bytes);
-  out_.line("LoadAnywhere<{}, {}> acc{}[{}];", type_name(n.dtype), V, task.node, c.steps(0));
+            plan_.copies.at(work.node).bytes);
+  out_.line("LoadAnywhere<{}, {}> acc{}[{}];", type_name(n.dtype), V, work.node, c.steps(0));
   const Share share = this->share(c, 0, {"int", "i", "c"});
   const std::vector<Index> at = coordinate("int", share.item, c, 0), from = position(n, iteration_, at);
-  out_.line("acc{}[{}].start({}({}), {}{});", task.node, share.step, global(n.tensor), fmt::join(from, ", "),
+  out_.line("acc{}[{}].start({}({}), {}{});", work.node, share.step, global(n.tensor), fmt::join(from, ", "),
             existing(n, n.shape, c, at, from).text, end_of(n, iteration_));
   close(share);
 }
 
-/// Emits the copy of a tile from global to shared memory by task `t`, for the given iteration, into the given
+/// Emits the copy of a tile from global to shared memory, for the given iteration, into the given
 /// stage of the buffer.
-void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
-  const Task& task = plan_.tasks[t];
-  const Node& n = block_.nodes[task.node];
-  const SmemTensor& b = plan_.tensors[task.buffer];
-  const plan::CopyChoice& copy = plan_.copies.at(task.node);
-  const Context& c = plan_.contexts[task.context];
+void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index& iteration) {
+  const Work& work = step.work;
+  const Node& n = block_.nodes[work.node];
+  const SmemTensor& b = plan_.tensors[work.buffer];
+  const plan::CopyChoice& copy = plan_.copies.at(work.node);
+  const Context& c = plan_.contexts[work.context];
   const int V = copy.vector;
   const std::int64_t total = c.items(0) / V;
   const bool many = total > 16 * threads();
@@ -190,13 +190,13 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
     const std::string source = fmt::format("{}({})", global(n.tensor), fmt::join(from, ", "));
     const std::string target =
         fmt::format("{}({})",
-                    stage == Index(0) ? tile(task.buffer)
-                                      : fmt::format("{}.shift({})", tile(task.buffer),
+                    stage == Index(0) ? tile(work.buffer)
+                                      : fmt::format("{}.shift({})", tile(work.buffer),
                                                     stage * graph::elements_in(b.stage_step, b.dtype)),
                     fmt::join(at, ", "));
     const auto [valid, whole] = existing(n, b.padded, c, at, from);
     const int size = graph::whole_bytes(n.dtype);
-    const bool once = copy.async() && copy.bytes == 16 && plan::passes_once(plan_, task.node);
+    const bool once = copy.async() && copy.bytes == 16 && plan::passes_once(plan_, step);
     const char* cp_async = once ? "cp_async_hint" : "cp_async";
     const char* hint = once ? ", CacheHint::evict_first" : "";
     const std::string loaded = fmt::format("load<{}>({})", V, source);

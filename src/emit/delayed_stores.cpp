@@ -6,7 +6,7 @@
 namespace zellige::emit {
 
 using plan::Item;
-using plan::TaskKind;
+using plan::WorkKind;
 
 namespace {
 
@@ -27,7 +27,7 @@ bool safe_out_of_bounds(const plan::Kernel& plan, const Item& item) {
 
 }  // namespace
 
-bool reads_and_writes(const plan::Kernel& plan, const std::vector<Item>& items, bool guarded) {
+bool reads_and_writes(const std::vector<Item>& items, bool guarded) {
   std::set<int> read, written;  // buffers read or written; -1: global memory
   bool checked = false;
   for (const Item& item : items) {
@@ -36,9 +36,9 @@ bool reads_and_writes(const plan::Kernel& plan, const std::vector<Item>& items, 
     if (item.kind == Item::Kind::read_shared) read.insert(item.buffer);
     if (item.kind == Item::Kind::read_global) read.insert(-1);
     if (item.kind != Item::Kind::leave) continue;
-    const TaskKind kind = plan.tasks[item.task].kind;
-    if (kind != TaskKind::to_shared && kind != TaskKind::to_global) return false;
-    if (kind == TaskKind::to_shared) written.insert(item.buffer);
+    const WorkKind kind = item.work->kind;
+    if (kind != WorkKind::to_shared && kind != WorkKind::to_global) return false;
+    if (kind == WorkKind::to_shared) written.insert(item.buffer);
   }
   if (checked && !(guarded && read.contains(-1))) return false;
   return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });

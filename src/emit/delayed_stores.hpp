@@ -1,7 +1,7 @@
 // Decides how the loads of several iterations of a loop nest are in flight together: the nest first computes the results
 // of these iterations, and stores them afterwards.
 //
-//   if (reads_and_writes(plan, items, true))          // items: the nest's loads, computations and stores
+//   if (reads_and_writes(items, true))          // items: the nest's loads, computations and stores
 //     ... checked_by_load(plan, items) ...            // what is computed before the stores
 #pragma once
 #include <vector>
@@ -13,7 +13,7 @@ namespace zellige::emit {
 /// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions. The
 /// stores of several iterations can then be delayed until after all loads of these iterations. If `guarded`, a
 /// nest that reads global memory may have bounds checks. `items` are the nest's loads, computations and stores.
-bool reads_and_writes(const plan::Kernel&, const std::vector<plan::Item>& items, bool guarded);
+bool reads_and_writes(const std::vector<plan::Item>& items, bool guarded);
 
 /// Returns whether a loop nest with these loads, computations and stores reads global memory in each iteration.
 bool reads_global(const std::vector<plan::Item>& items);

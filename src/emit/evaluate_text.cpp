@@ -11,7 +11,7 @@ namespace zellige::emit {
 using plan::Item;
 using plan::NodeKind;
 using plan::OpKind;
-using plan::TaskKind;
+using plan::WorkKind;
 
 namespace {
 
@@ -65,23 +65,23 @@ std::string KernelText::tile_at_stage(int buffer) const {
 }
 
 /// Emits a matmul by mma.sync or FMA instructions.
-void KernelText::mma(const Task& task) {
-  const Node& n = block_.nodes[task.node];
-  const Context& c = plan_.contexts[task.context];
-  const plan::MatmulChoice& m = plan_.matmuls.at(task.node);
+void KernelText::mma(const Work& work) {
+  const Node& n = block_.nodes[work.node];
+  const Context& c = plan_.contexts[work.context];
+  const plan::MatmulChoice& m = plan_.matmuls.at(work.node);
   if (!m.by_threads() && (m.row->m != 16 || m.row->n != 8 || m.row->k != 16))
-    fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8k16", block_.name, task.node,
+    fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8k16", block_.name, work.node,
          m.row->name);
   const int rank = static_cast<int>(n.shape.size());
   if (!n.carried) {
-    out_.line("{} acc{};", fragment_type(c), task.node);
-    out_.line("acc{}.clear();", task.node);
+    out_.line("{} acc{};", fragment_type(c), work.node);
+    out_.line("acc{}.clear();", work.node);
   }
   const std::string type = type_name(block_.nodes[n.in[1]].dtype);
   // Operands as (batch, row, column).
   const auto operand = [&](int side) {
     const int node = n.in[side];
-    const SmemTensor& b = plan_.tensors[plan_.buffer_of.at(node)];
+    const SmemTensor& b = plan_.tensors[plan_.tensor_of(node)];
     const bool part = n.window && side == 0;
     // Layouts are colexicographic and tiles are row-major, so the batch dimensions are in reverse order. An operand
     // that all batches share has stride 0 along the batch.
@@ -95,19 +95,19 @@ void KernelText::mma(const Task& task) {
     const std::int64_t step = b.stride(rank - 1);
     const values::Value last = part ? mode(fixed(m.k), {fixed(step)}) : values::Value(b.tile()[rank - 1]);
     const std::string at =
-        part ? fmt::format("{}.shift({})", tile(plan_.buffer_of.at(node)), iteration_ * (m.k * step))
-             : tile_at_stage(plan_.buffer_of.at(node));
+        part ? fmt::format("{}.shift({})", tile(plan_.tensor_of(node)), iteration_ * (m.k * step))
+             : tile_at_stage(plan_.tensor_of(node));
     return fmt::format("view<{}>({})",
                        layout_text(algebra::with_innermost(
                            b.layout, bundle(ValueKind::layout, first, b.tile()[rank - 2], last))),
                        at);
   };
   const auto along_k = [&](int side) {
-    const SmemTensor& b = plan_.tensors[plan_.buffer_of.at(n.in[side])];
+    const SmemTensor& b = plan_.tensors[plan_.tensor_of(n.in[side])];
     return b.inner == (side == 0 ? rank - 1 : rank - 2) ? "true" : "false";
   };
   out_.line("// {} = {} x {}: {}x{}x{} on {}, warps {}x{}x{}{}",
-            n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name),
+            n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name),
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
             m.by_threads() ? "multiply-adds" : "mma.sync", m.warps.b, m.warps.m, m.warps.n,
             m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
@@ -117,56 +117,56 @@ void KernelText::mma(const Task& task) {
   const bool some = open_threads(c);
   if (m.by_threads())
     out_.line("multiply_outer<{}, {}, {}{}>(acc{}, {}, {}, warp, lane);", m.k, along_k(0), along_k(1),
-              n.tf32 ? ", true" : "", task.node, operand(0), columns);
+              n.tf32 ? ", true" : "", work.node, operand(0), columns);
   else if (m.a_from >= 0)
-    out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), task.node, n.in[0],
+    out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), work.node, n.in[0],
               columns);
   else
     out_.line("multiply<{}, {}, {}, {}>(acc{}, {}, {}, warp, lane);", type, m.k, along_k(0), along_k(1),
-              task.node, operand(0), columns);
+              work.node, operand(0), columns);
   if (some) out_.close();
 }
 
 /// Emits the declaration of A fragments. They are zero-initialised if some threads do not write all
 /// elements, because those elements are multiplied as well.
-void KernelText::operand_declaration(const Task& t) {
+void KernelText::operand_declaration(const Work& t) {
   out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[t.node].dtype),
             fragment_type(plan_.contexts[t.context]), t.node, plan::guards(plan_, t).empty() ? "" : "{}");
 }
 
-/// Emits one loop nest for tasks (the work of steps) that have the same thread-value layout, and before it
+/// Emits one loop nest for the works of steps that have the same thread-value layout, and before it
 /// the declarations of their results.
-void KernelText::nest(const std::vector<int>& tasks) {
-  const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
-  for (int t : tasks)
-    if (plan_.tasks[t].kind == TaskKind::to_operand && !started_.contains(plan_.tasks[t].node))
-      operand_declaration(plan_.tasks[t]);
-  for (int t : tasks)
-    if (plan_.tasks[t].kind == TaskKind::to_registers) {
+void KernelText::nest(plan::Steps steps) {
+  const Context& c = plan_.contexts[steps.front().work.context];
+  for (const plan::Step& step : steps)
+    if (step.work.kind == WorkKind::to_operand && !started_.contains(step.work.node))
+      operand_declaration(step.work);
+  for (const plan::Step& step : steps)
+    if (step.work.kind == WorkKind::to_registers) {
       if (c.row)
-        out_.line("{} acc{};", fragment_type(c), plan_.tasks[t].node);
+        out_.line("{} acc{};", fragment_type(c), step.work.node);
       else
-        out_.line("Vec<{}, {}> acc{}[{}];", register_type(block_.nodes[plan_.tasks[t].node].dtype),
-                  c.vector(), plan_.tasks[t].node, c.values() / c.vector());
+        out_.line("Vec<{}, {}> acc{}[{}];", register_type(block_.nodes[step.work.node].dtype), c.vector(),
+                  step.work.node, c.values() / c.vector());
     }
-  for (int t : tasks)
-    if (plan_.tasks[t].kind == TaskKind::to_lines)
-      out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[plan_.tasks[t].node].dtype),
-                plan_.tasks[t].node, fragment_type(c));
-  const Condition within = in_slices(plan_.tasks[tasks.front()]);
+  for (const plan::Step& step : steps)
+    if (step.work.kind == WorkKind::to_lines)
+      out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[step.work.node].dtype),
+                step.work.node, fragment_type(c));
+  const Condition within = in_slices(steps.front().work);
   if (!within.empty()) out_.open("if ({}) {{", text(within));
   if (c.row || c.of)
-    fragment_nest(tasks);
+    fragment_nest(steps);
   else
-    blocked_nest(tasks);
+    blocked_nest(steps);
   if (!within.empty()) out_.close();
 }
 
-/// Returns the condition under which a block stores its tile of the task's output, or an empty condition if
+/// Returns the condition under which a block stores its tile of the work's output, or an empty condition if
 /// all blocks store their tiles (kernel/sliced.hpp).
-Condition KernelText::in_slices(const Task& task) const {
+Condition KernelText::in_slices(const Work& work) const {
   Condition all;
-  for (const plan::Slice& slice : plan::slices(plan_, task)) {
+  for (const plan::Slice& slice : plan::slices(plan_, work)) {
     const Index tile = global_start(slice.tile, false, iteration_);
     if (slice.from > 0) all.push_back({slice.from - 1, tile});
     if (slice.to < slice.tiles) all.push_back({tile, slice.to});
@@ -174,12 +174,12 @@ Condition KernelText::in_slices(const Task& task) const {
   return all;
 }
 
-/// Emits the loop nest of `tasks`, whose thread-value layout distributes chunks of a tile over the threads.
-void KernelText::blocked_nest(const std::vector<int>& tasks) {
-  const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
-  const std::vector<Item> items = plan::evaluate(plan_, tasks);
+/// Emits the loop nest of steps whose thread-value layout distributes chunks of a tile over the threads.
+void KernelText::blocked_nest(plan::Steps steps) {
+  const Context& c = plan_.contexts[steps.front().work.context];
+  const std::vector<Item> items = plan::evaluate(plan_, steps);
   bool registers = false;
-  for (int t : tasks) registers = registers || plan_.tasks[t].kind == TaskKind::accumulate;
+  for (const plan::Step& step : steps) registers = registers || step.work.kind == WorkKind::accumulate;
   for (const auto& [node, context] : plan_.context_of)
     registers = registers || &plan_.contexts[context] == &c;
   const char* counter = index_type(c.items(0) / c.vector() + threads());
@@ -212,7 +212,7 @@ void KernelText::blocked_nest(const std::vector<int>& tasks) {
     return nest;
   };
   const std::function<void()> close_each = [&] { close(*s); };
-  const bool delayed = reads_and_writes(plan_, items, true);
+  const bool delayed = reads_and_writes(items, true);
   if (delayed && whole && c.steps(0) > 1 && c.steps(0) <= most) {
     buffer_stores(items, c, "i", static_cast<int>(c.steps(0)), each, close_each);
   } else {
@@ -256,14 +256,14 @@ NestAt KernelText::fragment_at(const Context& c) {
 }
 
 /// Emits a loop nest over a thread's accumulator registers, or over its rows of the accumulators.
-void KernelText::fragment_nest(const std::vector<int>& tasks) {
-  const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
-  const std::vector<Item> items = plan::evaluate(plan_, tasks);
+void KernelText::fragment_nest(plan::Steps steps) {
+  const Context& c = plan_.contexts[steps.front().work.context];
+  const std::vector<Item> items = plan::evaluate(plan_, steps);
   const std::string type = fragment_type(c);
   const bool some = open_threads(c);
   prepare(items, {&c, {}, 0});
   out_.line("#pragma unroll");
-  if (c.row && reads_and_writes(plan_, items, false)) {
+  if (c.row && reads_and_writes(items, false)) {
     constexpr int limit = 16;
     const int together = std::gcd(c.values() / c.vector(), limit);
     const bool pairs = std::ranges::any_of(items, &Item::other);
@@ -314,39 +314,39 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
   close();
 }
 
-/// Emits what a task does with the value of its operator: a store, an accumulation, or the assignment to a matmul
+/// Emits what a work does with the value of its operator: a store, an accumulation, or the assignment to a matmul
 /// operand. `item` is the instruction of the loop nest that does this; `nest` has the coordinate.
 void KernelText::leave(const Item& item, const NestAt& nest) {
   if (keeps_) {
     const std::string r = store_value(values_[item.in[0]], nest.context->vector());
     return out_.line("{}[{}] = {};", buffer_name(item), keeps_, r);
   }
-  switch (plan_.tasks[item.task].kind) {
-    case TaskKind::to_shared:
+  switch (item.work->kind) {
+    case WorkKind::to_shared:
       return to_shared(item, nest);
-    case TaskKind::to_global:
+    case WorkKind::to_global:
       return to_global(item, nest);
-    case TaskKind::accumulate:
+    case WorkKind::accumulate:
       return accumulate(item, nest);
-    case TaskKind::to_lines:
+    case WorkKind::to_lines:
       return out_.line("{} = {};", accumulator(item.node, nest, 1), values_[item.in[0]].text);
-    case TaskKind::to_registers: {
+    case WorkKind::to_registers: {
       const int vector = nest.context->vector();
       const std::string r = store_value(values_[item.in[0]], vector);
       const Counted v = counted("v", vector);
       return out_.line("{}{} = {}[{}];", v.head, accumulator(item.node, nest, vector), r, v.at);
     }
-    case TaskKind::rescale: {
+    case WorkKind::rescale: {
       const int vector = nest.context->vector();
       return out_.line("{}{} *= {};", counted("v", vector).head, accumulator(item.node, nest, vector),
                        values_[item.in[0]].text);
     }
-    case TaskKind::to_operand: {
+    case WorkKind::to_operand: {
       const std::string r = store_value(values_[item.in[0]], 2);
       out_.line("op{}.put({}, {}[0], {}[1]);", item.node, nest.chunk, r, r);
       return;
     }
-    case TaskKind::reduce:
+    case WorkKind::reduce:
       return reduce(item, nest);
     default:
       return;

@@ -10,7 +10,7 @@ namespace zellige::emit {
 using plan::NodeKind;
 using plan::OpKind;
 using plan::Section;
-using plan::TaskKind;
+using plan::WorkKind;
 
 namespace {
 constexpr double lowest = -3.4028234663852886e38;
@@ -139,9 +139,9 @@ void KernelText::declarations() {
   }
 }
 
-/// Emits the declaration and initialisation of what a task accumulates over the loop: accumulators, a loop
+/// Emits the declaration and initialisation of what a work accumulates over the loop: accumulators, a loop
 /// state, the partial results of a reduction, or A fragments.
-void KernelText::start(const Task& t) {
+void KernelText::start(const Work& t) {
   const auto registers = [&](int node, const Context& c, const std::string& start) {
     const std::string name = fmt::format("acc{}", node);
     const std::int64_t vectors = c.values() / c.vector();
@@ -151,10 +151,10 @@ void KernelText::start(const Task& t) {
   };
   const Node& n = block_.nodes[t.node];
   const Context* c = t.context >= 0 ? &plan_.contexts[t.context] : nullptr;
-  if (t.kind == TaskKind::mma) {
+  if (t.kind == WorkKind::mma) {
     out_.line("{} acc{};", fragment_type(*c), t.node);
     if (!overwritten(t.node)) out_.line("acc{}.clear();", t.node);
-  } else if (t.kind == TaskKind::accumulate) {
+  } else if (t.kind == WorkKind::accumulate) {
     const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
     const bool integer = graph::is_integer(n.dtype);
     const std::string start = integer ? max ? min_int : "0" : max ? float_literal(lowest) : "0.0f";
@@ -173,17 +173,17 @@ void KernelText::start(const Task& t) {
       for (int i : block_.consumers(t.node))
         if (block_.nodes[i].kind == NodeKind::running_diff) registers(i, *c, "0.0f");
     }
-  } else if (t.kind == TaskKind::reduce) {
+  } else if (t.kind == WorkKind::reduce) {
     sum_declaration(t);
     started_.insert(t.node);
-  } else if (t.kind == TaskKind::to_operand) {
+  } else if (t.kind == WorkKind::to_operand) {
     operand_declaration(t);
     started_.insert(t.node);
   }
 }
 
 /// Emits the declaration of a reduction's partial results, with their initial values.
-void KernelText::sum_declaration(const Task& t) {
+void KernelText::sum_declaration(const Work& t) {
   const Node& n = block_.nodes[t.node];
   const Context& c = plan_.contexts[t.context];
   const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
@@ -213,15 +213,15 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const plan::Step& step = steps[i];
     const auto together = [&](int guard_lag) {
-      const std::vector<int> tasks = plan::side_by_side(plan_, steps, i);
-      plan::is_global_load(plan_.tasks[step.task].kind) ? copy(tasks, guard_lag) : work(tasks);
-      i += tasks.size() - 1;
+      const plan::Steps adjacent = plan::side_by_side(plan_, steps, i);
+      plan::is_global_load(step.work.kind) ? copy(adjacent, guard_lag) : work(adjacent);
+      i += adjacent.size() - 1;
     };
     plan::match(
-        step, [&](const plan::Start&) { start(plan_.tasks[step.task]); },
-        [&](const plan::Mma& mma) { multiply_by_warpgroups(plan_.tasks[step.task], mma.peeled); },
+        step, [&](const plan::Start&) { start(step.work); },
+        [&](const plan::Mma& mma) { multiply_by_warpgroups(step.work, mma.peeled); },
         [&](const plan::Copy& of) {
-          plan_.uses_tma(plan_.tasks[step.task].node) ? box(step, of) : together(of.guard_lag);
+          plan_.uses_tma(step.work.node) ? box(step, of) : together(of.guard_lag);
         },
         [&](const plan::Compute& of) { together(of.guard_lag); },
         [&](const plan::Sync& sync) { handover(step, sync); },
@@ -313,55 +313,55 @@ void KernelText::slices(const plan::Loop& begin) {
   out_.close();
 }
 
-/// Emits the tasks, which are loads of tiles. If `distance` > 0, they load the tiles of the iteration that is
+/// Emits the steps, which load tiles. If `distance` > 0, they load the tiles of the iteration that is
 /// `distance` later, if the loop has such an iteration. If `distance` is 0, they load the tiles of the
 /// current iteration or, before the loop, of the first iteration.
-void KernelText::copy(const std::vector<int>& tasks, int distance) {
+void KernelText::copy(plan::Steps steps, int distance) {
   if (distance > 0) {
     out_.open("if (it + {} < {}) {{", distance, block_.loop);
     out_.line("const int ahead = it + {};", distance);
   }
-  for (int t : tasks) {
-    if (plan_.tasks[t].kind == TaskKind::fetch) {
-      fetch(plan_.tasks[t]);
+  for (const plan::Step& step : steps) {
+    const Work& t = step.work;
+    if (t.kind == WorkKind::fetch) {
+      fetch(t);
       continue;
     }
-    const bool staged = plan_.tensors[plan_.tasks[t].buffer].stages > 1;
+    const bool staged = plan_.tensors[t.buffer].stages > 1;
     const Index stage = !staged ? 0 : distance > 0 ? Index::named("next") : iteration_;
-    copy_in(t, stage, distance > 0 ? Index::named("ahead") : iteration_);
+    copy_in(step, stage, distance > 0 ? Index::named("ahead") : iteration_);
   }
   if (distance > 0) out_.close();
 }
 
-/// Emits a list of tasks (the work of steps), in order; tasks that can share a loop nest are emitted as one
-/// nest.
-void KernelText::work(const std::vector<int>& tasks) {
-  for (const std::vector<int>& together : plan::nests(plan_, tasks)) {
-    for (int i : together)
-      if (plan_.tasks[i].kind == TaskKind::reduce && !started_.contains(plan_.tasks[i].node))
-        sum_declaration(plan_.tasks[i]);
-    const Task& t = plan_.tasks[together.front()];
+/// Emits the works of steps, in order; those that can share a loop nest are emitted as one nest.
+void KernelText::work(plan::Steps steps) {
+  for (const plan::Steps& together : plan::nests(plan_, steps)) {
+    for (const plan::Step& step : together)
+      if (step.work.kind == WorkKind::reduce && !started_.contains(step.work.node))
+        sum_declaration(step.work);
+    const Work& t = together.front().work;
     if (plan::in_nest(plan_, t)) {
       nest(together);
       continue;
     }
     switch (t.kind) {
-      case TaskKind::mma:
+      case WorkKind::mma:
         mma(t);
         break;
-      case TaskKind::reduce:
-        lanes_nest(t);
+      case WorkKind::reduce:
+        lanes_nest(together.front());
         break;
-      case TaskKind::finish:
+      case WorkKind::finish:
         finish(t);
         break;
-      case TaskKind::to_global:
+      case WorkKind::to_global:
         staged_store(t);
         break;
-      case TaskKind::to_cluster:
+      case WorkKind::to_cluster:
         out_.line("exchange.send(acc{}, rank);", t.node);
         break;
-      case TaskKind::from_cluster:
+      case WorkKind::from_cluster:
         out_.line("exchange.add(acc{}, rank);", t.node);
         break;
       default:

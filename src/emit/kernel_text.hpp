@@ -6,7 +6,7 @@
 //   loop_text.cpp      the loop over a thread's elements of a tile, and their coordinates
 //   copy_text.cpp      copies of tiles from global to shared memory
 //   reduce_text.cpp    reductions across lanes, and stores of tiles from shared to global memory
-//   evaluate_text.cpp  loop nests over thread-value layouts, and what each task stores
+//   evaluate_text.cpp  loop nests over thread-value layouts, and what each of their works stores
 //   expression.cpp     the value of an operator of the kernel at a coordinate
 #pragma once
 #include <functional>
@@ -77,7 +77,7 @@ class KernelText {
 
  private:
   using Node = plan::Node;
-  using Task = plan::Task;
+  using Work = plan::Work;
   using Context = plan::Context;
   using SmemTensor = plan::SmemTensor;
 
@@ -89,14 +89,14 @@ class KernelText {
   void body();
   void declarations();
   void run(const std::vector<plan::Step>&);
-  void start(const Task&);
+  void start(const Work&);
   bool overwritten(int node) const;
   void loop(const plan::Loop&);
   void bounded(const plan::Loop& begin);
   void slices(const plan::Loop&);
-  void copy(const std::vector<int>& tasks, int distance);
-  void work(const std::vector<int>& tasks);  // in order; tasks that share a layout become one loop nest
-  int stages() const;                        // of the loop's rings
+  void copy(plan::Steps, int distance);
+  void work(plan::Steps);  // in order; steps that share a layout become one loop nest
+  int stages() const;      // of the loop's rings
   Index global_start(const plan::Split&, bool far, const Index& iteration) const;
   Index global_start(const Node&, int dim, const Index& iteration) const;
   Index offset_of(const plan::Split&) const;
@@ -113,7 +113,7 @@ class KernelText {
   void handover(const plan::Step&, const plan::Sync&);
   void box(const plan::Step&, const plan::Copy&);
   void tiles(const plan::Loop&);
-  void multiply_by_warpgroups(const Task&, bool peeled);
+  void multiply_by_warpgroups(const Work&, bool peeled);
   std::string ring(int channel) const;      // the name of a channel's ring in the source
   std::string ring_tile(int buffer) const;  // a buffer's tile at the stage that the agent has acquired
   /// A channel, and the position of a buffer's tile among those that the channel fills.
@@ -127,8 +127,8 @@ class KernelText {
 
   // Emits the copy of a tile from global to shared memory. This and the following functions are defined in
   // copy_text.cpp.
-  void copy_in(int task, const Index& stage, const Index& iteration);
-  void fetch(const Task&);
+  void copy_in(const plan::Step&, const Index& stage, const Index& iteration);
+  void fetch(const Work&);
   // An expression for the number of elements to load; `whole` if it is always the complete chunk.
   struct Existing {
     std::string text;
@@ -169,18 +169,18 @@ class KernelText {
 
   // Emits a matmul by mma.sync or FMA instructions. This and the following functions are defined in
   // evaluate_text.cpp and reduce_text.cpp.
-  void mma(const Task&);
-  void nest(const std::vector<int>& tasks);  // tasks that share a thread-value layout
-  void blocked_nest(const std::vector<int>& tasks);
-  void fragment_nest(const std::vector<int>& tasks);
+  void mma(const Work&);
+  void nest(plan::Steps);  // they share a thread-value layout
+  void blocked_nest(plan::Steps);
+  void fragment_nest(plan::Steps);
   NestAt fragment_at(const Context&);
   void buffer_stores(const std::vector<plan::Item>&, const Context&, const char* counter, int many,
                      const std::function<NestAt()>& each, const std::function<void()>& close);
-  void lanes_nest(const Task&);
-  void finish(const Task&);
-  void sum_declaration(const Task&);
-  void operand_declaration(const Task&);
-  void staged_store(const Task&);
+  void lanes_nest(const plan::Step&);
+  void finish(const Work&);
+  void sum_declaration(const Work&);
+  void operand_declaration(const Work&);
+  void staged_store(const Work&);
   void leave(const plan::Item&, const NestAt&);
   void to_shared(const plan::Item&, const NestAt&);
   void to_global(const plan::Item&, const NestAt&);
@@ -202,7 +202,7 @@ class KernelText {
   Value read_global(const plan::Item&, const NestAt&);
   Value joined(const std::vector<std::string>& parts, int vector, const std::string& type);
   Condition condition(const plan::Item& guard, const NestAt&) const;
-  Condition in_slices(const Task&) const;
+  Condition in_slices(const Work&) const;
   std::string divisor(const std::string& text);
   Value named(const Value&);
   std::string store_value(const Value&, int vector);  // returns the name of a Vec with the value

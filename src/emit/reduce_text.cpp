@@ -15,20 +15,21 @@ std::string KernelText::lanes_of(const Context& c) {
 
 /// Emits the first part of a reduction whose results several lanes or warps share: each thread adds up its
 /// own elements. finish() combines the sums.
-void KernelText::lanes_nest(const Task& task) {
-  const Node& n = block_.nodes[task.node];
-  const Context& c = plan_.contexts[task.context];
+void KernelText::lanes_nest(const plan::Step& step) {
+  const Work& work = step.work;
+  const Node& n = block_.nodes[work.node];
+  const Context& c = plan_.contexts[work.context];
   const int group = c.lanes() * c.parts();
   const bool product = n.kind == NodeKind::matmul;
   out_.line("// {} of {}: {} thread{} a sum",
             product                         ? "products"
             : n.op == OpKind::reduction_max ? "maxima"
                                             : "sums",
-            n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name), group, group > 1 ? "s" : "");
+            n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), group, group > 1 ? "s" : "");
   const bool some = open_threads(c);
   const char* counter = index_type(c.items(1) + c.threads() / group);
   using plan::Item;
-  const std::vector<Item> items = plan::evaluate(plan_, {static_cast<int>(&task - plan_.tasks.data())});
+  const std::vector<Item> items = plan::evaluate(plan_, plan::Steps(&step, 1));
   const auto any = [&](Item::Kind kind) {
     return std::ranges::any_of(items, [&](const Item& i) { return i.kind == kind; });
   };
@@ -40,7 +41,7 @@ void KernelText::lanes_nest(const Task& task) {
   prepare(items, nest);
   const std::int64_t to = product ? 1 : n.to;
   const char* along = index_type(c.items(0) * to + group * c.vector());
-  nest.sum = fmt::format("sum{}[{}]", task.node, o.step);
+  nest.sum = fmt::format("sum{}[{}]", work.node, o.step);
   const bool unrolled = held || c.steps(0) <= 16;
   in_full_steps(c, unrolled, 0, [&](std::int64_t first, std::int64_t last) {
     const Share k = share(c, 0,
@@ -68,36 +69,36 @@ void KernelText::lanes_nest(const Task& task) {
 
 /// Emits shuffles that combine the partial results of a reduction across lanes. Every lane of a row keeps the
 /// row's result in a register, or one lane stores it to shared memory.
-void KernelText::finish(const Task& task) {
-  const Node& n = block_.nodes[task.node];
-  const Context& c = plan_.contexts[task.context];
+void KernelText::finish(const Work& work) {
+  const Node& n = block_.nodes[work.node];
+  const Context& c = plan_.contexts[work.context];
   const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
-  if (task.buffer < 0 && !c.row) {  // every lane of a row keeps the row's result
-    out_.line("Vec<{}, 1> acc{}[{}];", register_type(n.dtype), task.node, c.steps(1));
+  if (work.buffer < 0 && !c.row) {  // every lane of a row keeps the row's result
+    out_.line("Vec<{}, 1> acc{}[{}];", register_type(n.dtype), work.node, c.steps(1));
     const bool some = open_threads(c);
     // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
     const Share o = share(c, 1, {.type = "int", .counter = "i", .item = "o", .guarded = false});
-    out_.line("acc{}[{}][0] = {}_lanes<{}>(sum{}[{}], {});", task.node, o.step, max ? "max" : "sum",
-              c.lanes(), task.node, o.step, o.item);
+    out_.line("acc{}[{}][0] = {}_lanes<{}>(sum{}[{}], {});", work.node, o.step, max ? "max" : "sum",
+              c.lanes(), work.node, o.step, o.item);
     close(o);
     if (some) out_.close();
     return;
   }
-  if (task.buffer < 0) {  // every lane of a row keeps the row's result
+  if (work.buffer < 0) {  // every lane of a row keeps the row's result
     const std::string type = fragment_type(c);
-    out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(n.dtype), task.node, type);
+    out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(n.dtype), work.node, type);
     const bool some = open_threads(c);
     out_.line("#pragma unroll");
     out_.line(
         "for (int r = 0; r < {0}::lines; ++r) acc{1}[r][0] = {2}_lanes<{3}>(sum{1}[r], {0}::line_at(r, warp, "
         "lane).m);",
-        type, task.node, max ? "max" : "sum", lanes_of(c));
+        type, work.node, max ? "max" : "sum", lanes_of(c));
     if (some) out_.close();
     return;
   }
-  const SmemTensor& b = plan_.tensors[task.buffer];
+  const SmemTensor& b = plan_.tensors[work.buffer];
   const auto address = [&](const std::vector<Index>& at, const std::string& part) {
-    return fmt::format("{}({}{})", tile(task.buffer), b.partials > 1 ? part + ", " : "", fmt::join(at, ", "));
+    return fmt::format("{}({}{})", tile(work.buffer), b.partials > 1 ? part + ", " : "", fmt::join(at, ", "));
   };
   if (c.row) {
     const std::string type = fragment_type(c);
@@ -107,7 +108,7 @@ void KernelText::finish(const Task& task) {
     out_.open("for (int r = 0; r < {}::lines; ++r) {{", type);
     out_.line("const FragmentAt at = {}::line_at(r, warp, lane);", type);
     out_.line("const Vec<{}, 1> x{{{}_lanes<{}>(sum{}[r], at.m)}};", register_type(n.dtype),
-              max ? "max" : "sum", lanes_of(c), task.node);
+              max ? "max" : "sum", lanes_of(c), work.node);
     const std::int64_t batch = graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2));
     std::vector<Index> at = coordinate("int", Index::named("at.b"), c, 2);
     at[rank - 2] = Index::named("at.m");
@@ -126,10 +127,10 @@ void KernelText::finish(const Task& task) {
   const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = false});
   if (lanes > 1)
     out_.line("const Vec<{}, 1> x{{{}_lanes<{}>(sum{}[{}], {})}};", register_type(n.dtype),
-              max ? "max" : "sum", lanes, task.node, o.step,
+              max ? "max" : "sum", lanes, work.node, o.step,
               parts > 1 ? digit(Index::named("tid"), lanes, groups, true) : o.item);
   else
-    out_.line("const Vec<{}, 1> x{{sum{}[{}]}};", register_type(n.dtype), task.node, o.step);
+    out_.line("const Vec<{}, 1> x{{sum{}[{}]}};", register_type(n.dtype), work.node, o.step);
   std::string inside = lanes > 1 ? fmt::format("tid % {} == 0", lanes) : "";
   if (c.items(1) % groups != 0) inside += (inside.empty() ? "" : " && ") + text({{o.item, c.items(1)}});
   std::vector<Index> at = coordinate(counter, o.item, c, 1);
@@ -144,10 +145,10 @@ void KernelText::finish(const Task& task) {
 }
 
 /// Emits the store of a tile from shared to global memory, chunk by chunk.
-void KernelText::staged_store(const Task& task) {
+void KernelText::staged_store(const Work& work) {
   // The tile has the storage type already.
-  const Node& n = block_.nodes[task.node];
-  const Context& c = plan_.contexts[task.context];
+  const Node& n = block_.nodes[work.node];
+  const Context& c = plan_.contexts[work.context];
   const std::int64_t total = c.items(0) / c.vector();
   out_.line("// {} leaves in {} chunks of {} bytes", printable(n.name), total,
             graph::bytes_of(c.vector(), n.dtype));
@@ -161,7 +162,7 @@ void KernelText::staged_store(const Task& task) {
       if (n.splits[d].offset < 0) inside.push_back({-1, to[d]});
     }
   out_.line("{}store({}({}), load<{}>({}({})));", inside.empty() ? "" : fmt::format("if ({}) ", text(inside)),
-            global(n.tensor), fmt::join(to, ", "), c.vector(), tile(task.buffer), fmt::join(from, ", "));
+            global(n.tensor), fmt::join(to, ", "), c.vector(), tile(work.buffer), fmt::join(from, ", "));
   close(s);
 }
 

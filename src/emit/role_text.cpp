@@ -90,9 +90,10 @@ void KernelText::rings() {
     const plan::Channel& channel = s.channels[c];
     if (plan::is_exchange(channel)) {
       const SmemTensor& b = plan_.tensors[channel.tensor];
+      const Work& sends =
+          *plan::find_work(plan_, [](const Work& w) { return w.kind == plan::WorkKind::to_cluster; });
       out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
-                fragment_type(plan_.contexts[plan_.context_of.at(b.node)]), b.offset, channel.offset,
-                in_literal(b.name));
+                fragment_type(plan_.contexts[sends.context]), b.offset, channel.offset, in_literal(b.name));
     }
     if (!by_mbarriers(channel)) continue;
     std::string bytes, offsets, names;
@@ -248,16 +249,15 @@ std::string KernelText::ring_tile(int buffer) const {
 
 /// Emits a TMA copy of a tile, box by box, between global and shared memory. One thread issues it.
 void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
-  const Task& task = plan_.tasks[step.task];
-  const Node& n = block_.nodes[task.node];
-  const SmemTensor& b = plan_.tensors[task.buffer];
-  const bool load = task.kind == plan::TaskKind::copy_in;
-  const std::string call = function(*plan_.copies.at(task.node).row), map = map_name(task.node);
-  const std::int64_t boxes = plan::boxes_of_rank(plan_, task.node, b);
+  const Work& work = step.work;
+  const Node& n = block_.nodes[work.node];
+  const SmemTensor& b = plan_.tensors[work.buffer];
+  const bool load = work.kind == plan::WorkKind::copy_in;
+  const std::string call = function(*plan_.copies.at(work.node).row), map = map_name(work.node);
+  const std::int64_t boxes = plan::boxes_of_rank(plan_, work);
   const Counted j = counted("j", boxes);
-  const auto part = plan_.parts.find(task.node);
-  const Index rank = part != plan_.parts.end() ? Index::named("rank") : 0;
-  const bool by_spans = part != plan_.parts.end() && part->second == b.inner;
+  const Index rank = work.part >= 0 ? Index::named("rank") : 0;
+  const bool by_spans = work.part == b.inner;
   const Index span = by_spans ? rank * boxes + j.at : j.at;  // number of the current box in the tile
   // With split-K a rank's part of K is a range of complete loop iterations.
   Index iteration = iteration_;
@@ -267,8 +267,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   for (int d : plan::map_order(n, b.inner)) {
     Index start = global_start(n, d, iteration);
     if (d == b.inner) start = start + span * b.box();
-    if (part != plan_.parts.end() && d == part->second && !by_spans)
-      start = start + rank * (n.shape[d] / plan_.ranks);
+    if (d == work.part && !by_spans) start = start + rank * (n.shape[d] / plan_.ranks);
     at += fmt::format(", {}", start);
   }
   out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes,
@@ -279,8 +278,8 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   if (load) {
     const Index offset =
         span * (b.stage_bytes() / b.boxes()) + (by_spans ? Index(0) : rank * (b.stage_bytes() / plan_.ranks));
-    const bool once = plan::passes_once(plan_, task.node);
-    out_.line("{}{}({}{}, {}, {}_full{}{}{});", j.head, once ? hinted(call) : call, ring_tile(task.buffer),
+    const bool once = plan::passes_once(plan_, step);
+    out_.line("{}{}({}{}, {}, {}_full{}{}{});", j.head, once ? hinted(call) : call, ring_tile(work.buffer),
               offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(copy.channel),
               copy.multicast ? fmt::format(", {}", (1 << plan_.ranks) - 1) : "",
               once ? ", CacheHint::evict_first" : "", at);
@@ -288,9 +287,9 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   }
   std::vector<Index> from(n.shape.size());
   from[b.inner] = span * b.box();
-  const Condition within = in_slices(task);
+  const Condition within = in_slices(work);
   out_.open("if (tid == 0{}{}) {{", within.empty() ? "" : " && ", text(within));
-  out_.line("{}{}({}, {}({}){});", j.head, call, map, tile(task.buffer), fmt::join(from, ", "), at);
+  out_.line("{}{}({}, {}({}){});", j.head, call, map, tile(work.buffer), fmt::join(from, ", "), at);
   out_.close();
 }
 
@@ -301,20 +300,20 @@ bool KernelText::overwritten(int node) const {
   return std::ranges::any_of(plan_.agents, [&](const plan::Agent& agent) {
     return plan::find_step(agent.steps, [&](const plan::Step& step) {
       const plan::Mma* mma = plan::as<plan::Mma>(step);
-      return mma && mma->peeled && plan_.tasks[step.task].node == node;
+      return mma && mma->peeled && step.work.node == node;
     });
   });
 }
 
 /// Emits a matmul by wgmma. The first wgmma overwrites the accumulators if `peeled` is true, as in a first
 /// iteration that is emitted before the loop, or if the matmul does not accumulate over the loop.
-void KernelText::multiply_by_warpgroups(const Task& task, bool peeled) {
-  const Node& n = block_.nodes[task.node];
-  const plan::MatmulChoice& m = plan_.matmuls.at(task.node);
+void KernelText::multiply_by_warpgroups(const Work& work, bool peeled) {
+  const Node& n = block_.nodes[work.node];
+  const plan::MatmulChoice& m = plan_.matmuls.at(work.node);
   const Instruction& row = *m.row;
   const int last = static_cast<int>(n.shape.size()) - 1;
   const auto operand = [&](int side) {
-    const int buffer = plan_.buffer_of.at(n.in[side]);
+    const int buffer = plan_.tensor_of(n.in[side]);
     const SmemTensor& b = plan_.tensors[buffer];
     const std::int64_t across = side == 0 ? m.m : m.columns();
     const bool along_k = b.inner == (side == 0 ? last : last - 1);
@@ -327,12 +326,12 @@ void KernelText::multiply_by_warpgroups(const Task& task, bool peeled) {
                    : fmt::format("mn_major<{}, {}>({})", side == 0 ? row.m : across, m.k, tile);
   };
   out_.line("// {} {} {} x {}: {}x{}x{} on wgmma m{}n{}k{}{}",
-            n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name), n.carried ? "+=" : "=",
+            n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), n.carried ? "+=" : "=",
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(),
             m.k, row.m, row.n, row.k, peeled ? ", the first" : "");
-  if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.contexts[task.context]), task.node);
+  if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.contexts[work.context]), work.node);
   out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype),
-            plan::ceil_div(m.k, row.k), task.node, m.a_from >= 0 ? fmt::format("op{}", n.in[0]) : operand(0),
+            plan::ceil_div(m.k, row.k), work.node, m.a_from >= 0 ? fmt::format("op{}", n.in[0]) : operand(0),
             operand(1), n.carried && !peeled ? "" : ", false");
 }
 

@@ -12,10 +12,10 @@ namespace {
 
 using Kind = Item::Kind;
 
-/// Returns the shape of the tile that task `t` writes; the task's thread-value layout is that of accumulators. If the
+/// Returns the shape of the tile that work `t` writes; its thread-value layout is that of accumulators. If the
 /// tile is a matmul operand, the shape includes the tile's padding of zeros.
-const Shape& written(const Kernel& plan, const Task& t) {
-  const bool operand = t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
+const Shape& written(const Kernel& plan, const Work& t) {
+  const bool operand = t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
   return operand ? plan.tensors[t.buffer].padded : plan.contexts[t.context].domain;
 }
 
@@ -28,19 +28,19 @@ struct Point {
   At own = At::own;        // relative to the nest's coordinate: decides whether registers hold the value
 };
 
-/// Lowers the tasks of one loop nest to a list of instructions (items); see evaluate().
+/// Lowers the steps of one loop nest to a list of instructions (items); see evaluate().
 class Nest {
  public:
-  Nest(const Kernel& plan, const std::vector<int>& tasks)
+  Nest(const Kernel& plan, Steps steps)
       : plan_(plan),
         p_(plan.program),
-        c_(plan.contexts[plan.tasks[tasks.front()].context]),
-        invariance_(plan, tasks) {}
+        c_(plan.contexts[steps.front().work.context]),
+        invariance_(plan, steps) {}
 
-  std::vector<Item> run(const std::vector<int>& tasks) {
-    for (int t : tasks) {
-      task_ = &plan_.tasks[t];
-      if (task_->kind == TaskKind::reduce && !c_.row)
+  std::vector<Item> run(Steps steps) {
+    for (const Step& step : steps) {
+      work_ = &step.work;
+      if (work_->kind == WorkKind::reduce && !c_.row)
         over_lanes();
       else if (c_.row || c_.of)
         in_fragment();
@@ -75,7 +75,7 @@ class Nest {
   /// Lowers the part of a reduction in which each lane reduces the summands that it has: products of elements of a
   /// matmul's two operands, or elements of the operand of a reduce node.
   void over_lanes() {
-    const Node& n = p_.nodes[task_->node];
+    const Node& n = p_.nodes[work_->node];
     Point p = own();
     if (n.kind == NodeKind::matmul) {
       const int rank = static_cast<int>(n.shape.size());
@@ -103,39 +103,39 @@ class Nest {
 
   void in_fragment() {
     const int rank = c_.rank();
-    const Shape& bound = written(plan_, *task_);
+    const Shape& bound = written(plan_, *work_);
     Point p = own();
     // Warps without tiles would read beyond the tile: clamps their rows, too.
     if (c_.row && bound != c_.domain && c_.domain[rank - 2] % c_.row->m != 0)
       p.limit[rank - 2] = c_.domain[rank - 2];
     if (c_.domain[rank - 1] % p.vector != 0 || bound[rank - 1] != c_.domain[rank - 1])
       p.limit[rank - 1] = c_.domain[rank - 1];
-    guard(plan::guards(plan_, *task_), {});
+    guard(plan::guards(plan_, *work_), {});
     sink(p);
   }
 
   void sink(const Point& p) {
-    const Node& n = p_.nodes[task_->node];
-    if (!c_.row && !c_.replicated() && task_->kind != TaskKind::to_global) guard({}, {});
-    switch (task_->kind) {
-      case TaskKind::to_shared:
+    const Node& n = p_.nodes[work_->node];
+    if (!c_.row && !c_.replicated() && work_->kind != WorkKind::to_global) guard({}, {});
+    switch (work_->kind) {
+      case WorkKind::to_shared:
         return to_shared(n, p);
-      case TaskKind::to_global:
+      case WorkKind::to_global:
         return to_global(n, p);
-      case TaskKind::accumulate:
+      case WorkKind::accumulate:
         return accumulate(n, p);
-      case TaskKind::to_lines:
-      case TaskKind::to_registers:
-        return leave({value(task_->node, p)});
-      case TaskKind::rescale:
-        return leave({value(rescaled_by(n), narrowed(rescaled_by(n), task_->node, p))});
+      case WorkKind::to_lines:
+      case WorkKind::to_registers:
+        return leave({value(work_->node, p)});
+      case WorkKind::rescale:
+        return leave({value(rescaled_by(n), narrowed(rescaled_by(n), work_->node, p))});
       default:
         leave({value(n.in[0], p)});
     }
   }
 
   void to_global(const Node& n, const Point& p) {
-    const std::vector<Within> edge = within(task_->node, p);
+    const std::vector<Within> edge = within(work_->node, p);
     const std::size_t outer = order_.size();
     if (c_.row)
       open({}, edge);
@@ -148,7 +148,7 @@ class Nest {
   }
 
   void to_shared(const Node& n, const Point& p) {
-    const SmemTensor& b = plan_.tensors[task_->buffer];
+    const SmemTensor& b = plan_.tensors[work_->buffer];
     const bool stored_in_smem = n.kind != NodeKind::round && n.kind != NodeKind::store;
     Item item{.kind = Kind::leave};
     Point q = p;
@@ -157,7 +157,7 @@ class Nest {
         q.limit[d] = b.shape[d];
         item.zeros.push_back({static_cast<int>(d), b.shape[d]});
       }
-    item.in = {stored_in_smem ? in_registers(task_->node, q) : value(n.in[0], q)};
+    item.in = {stored_in_smem ? in_registers(work_->node, q) : value(n.in[0], q)};
     const bool ragged = c_.row && b.padded[p.inner] % p.vector != 0;
     if (ragged) item.edge = b.padded[p.inner];
     item.width = ragged ? 1 : b.access_width(p.inner, p.vector, p.shift);
@@ -167,12 +167,12 @@ class Nest {
   void accumulate(const Node& n, const Point& p) {
     Item item{.kind = Kind::leave};
     item.in = {value(n.in[0], p)};
-    if (n.kind != NodeKind::running_max && task_->buffer >= 0) {
-      const SmemTensor& b = plan_.tensors[task_->buffer];
-      item.in.push_back(read_buffer(task_->buffer, n.shape, p));
+    if (n.kind != NodeKind::running_max && work_->buffer >= 0) {
+      const SmemTensor& b = plan_.tensors[work_->buffer];
+      item.in.push_back(read_buffer(work_->buffer, n.shape, p));
       item.width = b.access_width(p.inner, p.vector, p.shift);
     }
-    if (n.op == OpKind::accum_rescale) item.in.push_back(value(n.in[1], narrowed(n.in[1], task_->node, p)));
+    if (n.op == OpKind::accum_rescale) item.in.push_back(value(n.in[1], narrowed(n.in[1], work_->node, p)));
     leave(std::move(item));
   }
 
@@ -182,8 +182,8 @@ class Nest {
     leave(std::move(item));
   }
   void leave(Item item) {
-    item.task = static_cast<int>(task_ - plan_.tasks.data());
-    item.node = task_->node, item.buffer = task_->buffer;
+    item.work = work_;
+    item.node = work_->node, item.buffer = work_->buffer;
     add(std::move(item));
   }
 
@@ -244,11 +244,11 @@ class Nest {
     return d != plan_.direct.end() && d->second;
   }
 
-  /// Returns whether an earlier task than the one that is being lowered left the value of load or map `node` in
+  /// Returns whether an earlier work than the one that is being lowered left the value of load or map `node` in
   /// registers.
   bool held(int node) const {
     const NodeKind kind = p_.nodes[node].kind;
-    return (kind == NodeKind::map || kind == NodeKind::load) && task_->node != node &&
+    return (kind == NodeKind::map || kind == NodeKind::load) && work_->node != node &&
            plan_.context_of.count(node) > 0;
   }
 
@@ -415,18 +415,18 @@ class Nest {
       }
       return read(std::move(item), n.shape, p, 1, width);
     }
-    const Section section = task_->section == Section::inside ? Section::inside : Section::after;
+    const Section section = work_->section == Section::inside ? Section::inside : Section::after;
     const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
     const auto evaluated = plan_.context_of.find(node);
     if (evaluated != plan_.context_of.end() && n.kind != NodeKind::round &&
         (after_loop ? Section::after : n.section) == section) {
       const bool pair = p.own == At::pair && whole_pairs(c_);
-      if (evaluated->second == task_->context && (p.own == At::own || pair) && n.shape == c_.domain)
+      if (evaluated->second == work_->context && (p.own == At::own || pair) && n.shape == c_.domain)
         return in_registers(node, p, pair);
       if ((p.own == At::own || p.own == At::row) && lines_of(plan_.contexts[evaluated->second], c_))
         return add(Item{.kind = Kind::in_lines, .node = node});
     }
-    return read_buffer(plan_.buffer_of.at(node), n.shape, p);
+    return read_buffer(plan_.tensor_of(node), n.shape, p);
   }
 
   int read_buffer(int buffer, const Shape& shape, const Point& p) {
@@ -464,7 +464,7 @@ class Nest {
   const Kernel& plan_;
   const BlockProgram& p_;
   const Context& c_;
-  const Task* task_ = nullptr;
+  const Work* work_ = nullptr;
   std::vector<Item> items_;
   std::map<Key, int> known_;                         // values computed in the open scopes, with their items
   std::vector<std::map<Key, int>::iterator> order_;  // as computed; a scope that closes removes its values
@@ -478,7 +478,7 @@ class Nest {
 
 }  // namespace
 
-std::vector<Guard> guards(const Kernel& plan, const Task& t) {
+std::vector<Guard> guards(const Kernel& plan, const Work& t) {
   const Context& c = plan.contexts[t.context];
   const Shape& bound = written(plan, t);
   const std::size_t rank = bound.size();
@@ -490,7 +490,7 @@ std::vector<Guard> guards(const Kernel& plan, const Task& t) {
   need(1, bound[rank - 2]);
   // Accumulators beyond the tile's columns may be stored in the padding between the buffer's rows.
   bool room = false;
-  if (t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::matmul) {
+  if (t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::matmul) {
     const SmemTensor& b = plan.tensors[t.buffer];
     const int last = static_cast<int>(rank) - 1;
     room = b.inner == last && !b.swizzled() && b.padded[rank - 1] % c.vector() == 0 &&
@@ -500,8 +500,6 @@ std::vector<Guard> guards(const Kernel& plan, const Task& t) {
   return result;
 }
 
-std::vector<Item> evaluate(const Kernel& plan, const std::vector<int>& tasks) {
-  return Nest(plan, tasks).run(tasks);
-}
+std::vector<Item> evaluate(const Kernel& plan, Steps steps) { return Nest(plan, steps).run(steps); }
 
 }  // namespace zellige::plan

@@ -1,7 +1,7 @@
 // Lowers the work of one loop nest of a kernel to a linear list of instructions (`Item`): reads with their widths,
 // elementwise operators, branches, bounds checks and stores.
 //
-//   for (const Item& item : evaluate(plan, tasks)) ...   // all tasks have the same thread-value layout
+//   for (const Item& item : evaluate(plan, steps)) ...   // all steps have the same thread-value layout
 //
 // The nest is the loop in which each thread goes through its elements of that layout. The emitter prints the items
 // (expression.cpp, evaluate_text.cpp) and the prediction of counters counts them (shared_access.cpp), so that both
@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernel/kernel.hpp"
+#include "kernel/nests.hpp"
 
 namespace zellige::plan {
 
@@ -49,7 +49,7 @@ struct Place {
   }
 };
 
-/// A bounds check of accumulators whose instructions extend beyond what the task writes: only items below `below`
+/// A bounds check of accumulators whose instructions extend beyond what the work writes: only items below `below`
 /// along this axis (0: N, 1: M, 2: batch) are evaluated.
 struct Guard {
   int axis;
@@ -57,9 +57,9 @@ struct Guard {
   auto operator<=>(const Guard&) const = default;
 };
 
-/// Returns the bounds checks of a task whose thread-value layout is that of accumulators: one for each axis (N, M or
-/// batch) along which the MMA instructions cover more elements than the task may write.
-std::vector<Guard> guards(const Kernel&, const Task&);
+/// Returns the bounds checks of a work whose thread-value layout is that of accumulators: one for each axis (N, M or
+/// batch) along which the MMA instructions cover more elements than the work may write.
+std::vector<Guard> guards(const Kernel&, const Work&);
 
 /// A bounds check of a partial tile: only elements within the kernel-level tensor are evaluated.
 struct Within {
@@ -94,15 +94,16 @@ struct Item {
     take,     // in = {the choose, the branch's value}; closes the branch
     guard,    // a condition on the items up to `guarded`
     guarded,  // closes the condition
-    leave,    // hands the values `in` to `task`, which stores, adds or keeps them
+    leave,    // hands the values `in` to `work`, which stores, adds or keeps them
   };
   Kind kind{};
   bool invariant = false;  // constant along axis 0: evaluated before the loop along that axis
-  int node = -1, buffer = -1, task = -1;
-  std::vector<int> in;  // operands: indices of earlier items
-  bool other = false;   // in_registers
-  int vector = 1;       // number of adjacent elements that the item yields
-  int width = 1;        // maximum number of elements per memory access
+  int node = -1, buffer = -1;
+  const Work* work = nullptr;  // leave
+  std::vector<int> in;         // operands: indices of earlier items
+  bool other = false;          // in_registers
+  int vector = 1;              // number of adjacent elements that the item yields
+  int width = 1;               // maximum number of elements per memory access
   // Coordinates. read_shared: one per access; read_global: one per element; apply of a mask or rotate: that of
   // the first element.
   std::vector<std::vector<Place>> pieces;
@@ -115,8 +116,8 @@ struct Item {
   std::int64_t edge = 0;  // leave, to_shared: end of what is stored along the inner dimension; 0: no limit
 };
 
-/// Returns the instructions of the loop nest that evaluates `tasks`, all of which have the same thread-value layout.
+/// Returns the instructions of the loop nest that evaluates these steps, all of which have the same thread-value layout.
 /// The nest of a matmul by scalar dot products has K as an additional last dimension.
-std::vector<Item> evaluate(const Kernel&, const std::vector<int>& tasks);
+std::vector<Item> evaluate(const Kernel&, Steps);
 
 }  // namespace zellige::plan

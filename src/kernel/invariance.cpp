@@ -3,13 +3,13 @@
 #include <algorithm>
 
 namespace zellige::plan {
-Invariance::Invariance(const Kernel& plan, const std::vector<int>& tasks) : program_(plan.program) {
-  const Context& c = plan.contexts[plan.tasks[tasks.front()].context];
+Invariance::Invariance(const Kernel& plan, Steps steps) : program_(plan.program) {
+  const Context& c = plan.contexts[steps.front().work.context];
   loop_ = !c.row && !c.replicated() && c.steps(0) > 1;
   moves_.assign(static_cast<std::size_t>(c.rank()), false);
   for (const Mode& m : modes(values::View(c.tile)[0]))
     if (m.extent > 1) moves_[static_cast<std::size_t>(m.basis)] = true;
-  for (int t : tasks) written_.insert(plan.tasks[t].buffer);
+  for (const Step& step : steps) written_.insert(step.work.buffer);
 }
 
 bool Invariance::fixed(const std::vector<Place>& at) const {

@@ -1,6 +1,6 @@
 // Detects values that are constant along the loop of a loop nest, so that they can be evaluated once before it.
 //
-//   Invariance invariant(plan, tasks);          // tasks with one thread-value layout, evaluated in one nest
+//   Invariance invariant(plan, steps);          // steps with one thread-value layout, evaluated in one nest
 //   item.invariant = invariant(item, before);   // `before`: the nest's items so far, to which `item.in` refers
 //
 // The loop of a nest is along axis 0 of the thread-value layout. A coordinate is fixed if axis 0 does not move along
@@ -19,7 +19,7 @@ namespace zellige::plan {
 /// Decides for each instruction (Item) of one loop nest whether its value is constant along the nest's loop.
 class Invariance {
  public:
-  Invariance(const Kernel&, const std::vector<int>& tasks);
+  Invariance(const Kernel&, Steps);
   /// Returns whether the value of an item (an instruction of the loop nest) is constant along the nest's loop. `before`
   /// has all items of the nest that precede the item.
   bool operator()(const Item&, const std::vector<Item>& before) const;

@@ -15,19 +15,20 @@ std::string_view name(Synchronisation by) {
   fail("kernel: {} is no synchronisation; the last is mbarrier_cluster", static_cast<int>(by));
 }
 
-std::string_view name(TaskKind kind) {
-  static constexpr std::string_view names[] = {
-      "copy in",  "fetch",        "mma",     "to shared", "to operand", "to global",      "accumulate",
-      "to lines", "to registers", "rescale", "reduce",    "finish",     "to other ranks", "from other ranks"};
-  static_assert(std::size(names) == std::size_t(TaskKind::from_cluster) + 1);
-  return kind <= TaskKind::from_cluster ? names[std::size_t(kind)] : "?";
-}
-
 std::int64_t barrier_bytes(const Channel& c) {
   constexpr std::int64_t mbarrier_bytes_each = 8;
   if (is_exchange(c)) return mbarrier_bytes_each;
   // A full and an empty barrier per stage.
   return c.by == Synchronisation::mbarrier_bytes ? 2 * mbarrier_bytes_each * c.stages : 0;
+}
+
+std::vector<Work> works(const Kernel& k) {
+  std::vector<Work> all;
+  for (const Agent& agent : k.agents)
+    walk(agent.steps, [&](const Step& step, const Position&) {
+      if (step.work.node >= 0 && std::ranges::find(all, step.work) == all.end()) all.push_back(step.work);
+    });
+  return all;
 }
 
 int ranks_of(const Kernel& s, int channel) {

@@ -31,13 +31,14 @@
 //
 //   node      an operator of the kernel's block program, which yields one value (program.hpp)
 //   context   a thread-value layout: which thread evaluates which elements of a tile (context.hpp)
-//   task      work that the threads do in one context without a barrier: a copy, a matmul, a reduction ...
+//   work      what the threads do in one context without a barrier: a copy, a matmul, a reduction ... (step.hpp)
 //   tensor    a tile in shared memory
 //   agent     a warp role: warps with one control flow
 //   rank      a block of a cluster
 //
-// A node without a tensor is kept in registers, or is recomputed by each task that reads it.
+// A node without a tensor is kept in registers, or is recomputed by each step that reads it.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -122,40 +123,6 @@ struct MatmulChoice {
   bool by_threads() const { return plan::by_threads(row); }
 };
 
-/// What a task does.
-enum class TaskKind : std::uint8_t {
-  copy_in,       // copies a load's tile from global to shared memory
-  fetch,         // copies a load's tile from global memory into registers of the threads that store it later
-  mma,           // multiplies, into accumulators
-  to_shared,     // writes a node's value to its buffer
-  to_operand,    // rounds accumulators to A fragments of the next matmul, in registers
-  to_global,     // stores to global memory
-  accumulate,    // updates the state of an accumulate or running_max node
-  to_lines,      // evaluates a map with one value per row into registers of the threads that hold the row
-  to_registers,  // evaluates a map over accumulators, or a load or map over rows, into registers
-  rescale,       // multiplies a matmul's accumulators by a factor per row, before this iteration is added
-  reduce,        // reduces each thread's own summands
-  finish,        // combines the threads' results of a `reduce` across lanes, in registers or into a buffer
-  to_cluster,    // split-K: sends accumulators to the ranks (blocks of the cluster) that store their columns
-  from_cluster,  // split-K: adds the partial results received from other ranks to this rank's accumulators
-};
-/// Returns the task kind in words, as --explain prints it.
-std::string_view name(TaskKind);
-/// Returns whether tasks of this kind only load a tile from global memory, for other tasks to read.
-inline bool is_global_load(TaskKind kind) { return kind == TaskKind::copy_in || kind == TaskKind::fetch; }
-
-/// Work that the threads do in one thread-value layout without a barrier.
-struct Task {
-  TaskKind kind{};
-  Section section{};            // before, inside or after the loop
-  int node = -1;                // index into the program's nodes
-  int context = -1;             // index into Kernel::contexts: the thread-value layout
-  int buffer = -1;              // the buffer that it writes; -1: none
-  std::vector<int> reads;       // buffers
-  std::vector<int> after;       // tasks whose shared-memory results other threads read: needs a barrier
-  std::vector<int> after_same;  // tasks whose results the same threads read: no barrier
-};
-
 /// How a tile is copied between global memory and shared memory or registers.
 struct CopyChoice {
   int vector = 1;                    // elements per access
@@ -207,6 +174,7 @@ struct Kernel {
   std::vector<Channel> channels;
   std::vector<Step> setup, teardown;  // executed by all threads of the block, before and after the agents
   std::int64_t shared_bytes = 0;      // per block
+  std::int64_t registers = 0;         // estimate of what a thread needs
   // Grid of persistent blocks, which compute one output tile after another; 0: one block per tile.
   std::int64_t blocks = 0;
   int together = 0;  // minimum blocks per multiprocessor in __launch_bounds__; 0: the compiler's choice
@@ -214,17 +182,13 @@ struct Kernel {
 
   std::map<int, MatmulChoice> matmuls;  // by node
   std::vector<Context> contexts;
-  std::vector<Task> tasks;
-  std::map<int, int> buffer_of;   // node -> index into `tensors`
   std::map<int, int> context_of;  // node whose value stays in registers -> index into `contexts`
   std::map<int, int> inner;       // node -> the dimension of stride 1 of its tile
-  // loads read from global memory where they are used, and the number of tasks that read each; 0: not read so
+  // loads read from global memory where they are used, and how many works read each; 0: not read so
   std::map<int, int> direct;
   std::map<int, CopyChoice> copies;  // by load and store node
-  std::map<int, int> parts;          // multicast load -> the dimension along which each rank loads its part
   std::set<int> wide;                // tensors (not nodes) whose element offsets need 64 bits
   std::set<int> far;                 // load and store nodes whose coordinates need 64 bits
-  std::set<int> constants;  // loads of tensors that no earlier work on the stream writes, such as weights
   std::vector<std::string> notes;
 
   /// Returns whether there are several warp roles, such as a producer and a consumer.
@@ -233,6 +197,11 @@ struct Kernel {
   int parts_of_loop() const { return split_k ? ranks : 1; }
   /// Number of loop iterations that each block (rank) of a split-K cluster runs; all iterations without split-K.
   std::int64_t iterations_per_rank() const { return program.loop / parts_of_loop(); }
+  /// Returns the index of the tensor that holds the value of `node`; -1 if none does.
+  int tensor_of(int node) const {
+    const auto t = std::ranges::find(tensors, node, &SmemTensor::node);
+    return t == tensors.end() ? -1 : static_cast<int>(t - tensors.begin());
+  }
   /// Returns whether the tile of the load or store `node` is copied by TMA.
   bool uses_tma(int node) const {
     const auto copy = copies.find(node);
@@ -240,6 +209,17 @@ struct Kernel {
   }
 };
 
+/// Returns what the steps of all warp roles do, each once, in the order of their first steps.
+std::vector<Work> works(const Kernel&);
+/// Returns the first work of the warp roles for which holds(work) is true; nullptr if there is none.
+template <class P>
+const Work* find_work(const Kernel& k, const P& holds) {
+  for (const Agent& agent : k.agents)
+    if (const Step* step =
+            find_step(agent.steps, [&](const Step& s) { return s.work.node >= 0 && holds(s.work); }))
+      return &step->work;
+  return nullptr;
+}
 /// Returns the number of blocks of a cluster that fill the channel's stages together by multicast; 1 without
 /// multicast. The consumers release a stage to all these blocks.
 int ranks_of(const Kernel&, int channel);

@@ -4,38 +4,39 @@
 
 namespace zellige::plan {
 
-std::vector<int> side_by_side(const Kernel& plan, const std::vector<Step>& steps, std::size_t first) {
-  const auto copies = [&](const Step& s) { return is_global_load(plan.tasks[s.task].kind); };
+Steps side_by_side(const Kernel& plan, Steps steps, std::size_t first) {
   const Step& one = steps[first];
-  const bool warp_specialized =
-      plan.warp_specialized();  // then each asynchronous copy is emitted as a step of its own
-  const auto fusible = [&](const Step& s) {
-    return s.task >= 0 && !as<Start>(s) && !as<Mma>(s) &&
-           (s.is.index() == one.is.index() || !warp_specialized) && copies(s) == copies(one) &&
-           guard_lag_of(s) == guard_lag_of(one);
-  };
-  std::vector<int> tasks;
-  for (std::size_t i = first; i < steps.size() && fusible(steps[i]); ++i) tasks.push_back(steps[i].task);
-  return tasks;
+  const auto fusible =
+      [&](const Step& s) {  // several warp roles: each asynchronous copy is emitted as a step of its own
+        return s.work.node >= 0 && !as<Start>(s) && !as<Mma>(s) &&
+               (s.is.index() == one.is.index() || !plan.warp_specialized()) &&
+               is_global_load(s.work.kind) == is_global_load(one.work.kind) &&
+               guard_lag_of(s) == guard_lag_of(one);
+      };
+  std::size_t last = first;
+  while (last < steps.size() && fusible(steps[last])) ++last;
+  return steps.subspan(first, last - first);
 }
 
-bool in_nest(const Kernel& plan, const Task& t) {
-  if (t.kind == TaskKind::to_global) return t.buffer < 0;
-  if (t.kind == TaskKind::reduce) return plan.contexts[t.context].row != nullptr;
-  return t.kind == TaskKind::to_shared || t.kind == TaskKind::to_operand || t.kind == TaskKind::accumulate ||
-         t.kind == TaskKind::rescale || t.kind == TaskKind::to_lines || t.kind == TaskKind::to_registers;
+bool in_nest(const Kernel& plan, const Work& t) {
+  if (t.kind == WorkKind::to_global) return t.buffer < 0;
+  if (t.kind == WorkKind::reduce) return plan.contexts[t.context].row != nullptr;
+  return t.kind == WorkKind::to_shared || t.kind == WorkKind::to_operand || t.kind == WorkKind::accumulate ||
+         t.kind == WorkKind::rescale || t.kind == WorkKind::to_lines || t.kind == WorkKind::to_registers;
 }
 
-std::vector<std::vector<int>> nests(const Kernel& plan, const std::vector<int>& tasks) {
-  std::vector<std::vector<int>> result;
-  const Task* before = nullptr;
-  for (int t : tasks) {
-    const Task& task = plan.tasks[t];
-    const bool together = before && in_nest(plan, *before) && in_nest(plan, task) &&
-                          before->context == task.context && slices(plan, *before) == slices(plan, task);
-    if (!together) result.emplace_back();
-    result.back().push_back(t);
-    before = &task;
+std::vector<Steps> nests(const Kernel& plan, Steps steps) {
+  std::vector<Steps> result;
+  std::size_t first = 0;
+  for (std::size_t i = 1; i <= steps.size(); ++i) {
+    if (i < steps.size()) {
+      const Work &before = steps[i - 1].work, &work = steps[i].work;
+      if (in_nest(plan, before) && in_nest(plan, work) && before.context == work.context &&
+          slices(plan, before) == slices(plan, work))
+        continue;
+    }
+    result.push_back(steps.subspan(first, i - first));
+    first = i;
   }
   return result;
 }

@@ -1,23 +1,27 @@
-// Groups adjacent schedule steps whose tasks iterate over the same thread-value layout and store the same
-// output slices (sliced.hpp); the emitter writes each group as one loop nest.
+// Groups adjacent steps whose works iterate over the same thread-value layout and store the same output slices
+// (sliced.hpp); the emitter writes each group as one loop nest.
 #pragma once
+#include <span>
+
 #include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
-/// Returns the tasks (the work of steps) that the emitter writes together: those of steps[first] and of the steps
-/// that follow it. Either all of them are loads from global memory or none is, and all run for the same iteration of
-/// a pipelined loop (equal guard_lag). The list ends before the first step whose task does not fit these conditions,
-/// before a step without a task, before a wgmma, and before a step that initialises a loop state.
-std::vector<int> side_by_side(const Kernel&, const std::vector<Step>&, std::size_t first);
+/// Adjacent steps of a list.
+using Steps = std::span<const Step>;
 
-/// Returns whether the emitter writes a task (the work of a step) as a loop over its thread-value layout,
-/// so that tasks with the same layout can share the loop. False for example for matmuls and TMA stores.
-bool in_nest(const Kernel&, const Task&);
+/// Returns the steps that the emitter writes together: steps[first] and those that follow it. Either all of them are
+/// loads from global memory or none is, and all run for the same iteration of a pipelined loop (equal guard_lag). They
+/// end before the first step that does not fit these conditions, before a step without work, before a wgmma, and before
+/// a step that initialises a loop state.
+Steps side_by_side(const Kernel&, Steps, std::size_t first);
 
-/// Splits a list of tasks, in order, into loop nests: adjacent tasks share a loop if they have the same
-/// thread-value layout and store the same output slices. A task for which in_nest() is false becomes a list
-/// of one task.
-std::vector<std::vector<int>> nests(const Kernel&, const std::vector<int>& tasks);
+/// Returns whether the emitter writes a work as a loop over its thread-value layout, so that works with the same layout
+/// can share the loop. False for example for matmuls and TMA stores.
+bool in_nest(const Kernel&, const Work&);
+
+/// Splits steps, in order, into loop nests: adjacent steps share a loop if their works have the same thread-value layout
+/// and store the same output slices. A step for which in_nest() is false is alone.
+std::vector<Steps> nests(const Kernel&, Steps);
 
 }  // namespace zellige::plan

@@ -2,65 +2,16 @@
 
 #include <algorithm>
 
-#include "kernel/outer_product.hpp"
-
 namespace zellige::plan {
-namespace {
-
-/// Returns the greatest number of registers in which a thread holds rows (to_registers) at a time. A value that takes
-/// the place of one that no later task reads needs no further registers.
-std::int64_t held_registers(const Kernel& plan) {
-  const int tasks = static_cast<int>(plan.tasks.size());
-  std::vector<std::int64_t> held(plan.tasks.size());  // after each task
-  for (int t = 0; t < tasks; ++t) {
-    const Context& c = plan.contexts[plan.tasks[t].context];
-    if (plan.tasks[t].kind != TaskKind::to_registers || c.row) continue;
-    int last = t;
-    for (int reader = t + 1; reader < tasks; ++reader)
-      if (std::ranges::count(plan.tasks[reader].after_same, t) > 0) last = reader;
-    for (int now = t; now < last; ++now) held[now] += c.values();
-  }
-  return held.empty() ? 0 : std::ranges::max(held);
-}
-
-}  // namespace
 
 bool holds_rows(const Kernel& plan) {
-  return std::ranges::any_of(plan.tasks, [&](const Task& t) {
-    return t.kind == TaskKind::finish && t.buffer < 0 && !plan.contexts[t.context].row;
+  return find_work(plan, [&](const Work& t) {
+    return t.kind == WorkKind::finish && t.buffer < 0 && !plan.contexts[t.context].row;
   });
 }
 
-std::int64_t registers_of_thread(const Kernel& plan, const target::Target& target) {
-  // Registers for everything except accumulators and operands. With 8 x 8 accumulators per thread a limit
-  // of 128 registers is enough: ptxas (CUDA 13.0) then spills only addresses of copies, which are read once
-  // per 2048 FMAs.
-  constexpr std::int64_t others = 40, others_of_outer = 16, others_of_rows = 24;
-  // A reduction keeps its sums, and a few of the elements that it reads one after another.
-  constexpr std::int64_t elements_of_reduction = 8;
-  const bool rows = holds_rows(plan);  // their reductions need a register per row
-  std::int64_t registers = rows ? held_registers(plan) : 0, elements = 0;
-  for (const Task& t : plan.tasks) {
-    const Context& c = plan.contexts[t.context];
-    if (t.kind == TaskKind::mma || t.kind == TaskKind::accumulate) registers += c.values();
-    if (t.kind != TaskKind::reduce) continue;
-    if (rows)
-      registers += c.steps(1);
-    else
-      elements = std::max(elements, std::min(c.values(), elements_of_reduction));
-  }
-  std::int64_t operands = 0;
-  for (const auto& [node, m] : plan.matmuls)
-    if (m.by_threads()) operands = std::max(operands, operand_registers(m, m.warps));
-  registers += elements + (operands > 0           ? operands + others_of_outer
-                           : plan.matmuls.empty() ? others_of_rows
-                                                  : others);
-  return std::clamp<std::int64_t>(registers, 32, target.registers_per_thread);
-}
-
 int blocks_together(const Kernel& plan, const target::Target& target, std::int64_t threads) {
-  const std::int64_t by_registers =
-                         target.registers_per_multiprocessor / (registers_of_thread(plan, target) * threads),
+  const std::int64_t by_registers = target.registers_per_multiprocessor / (plan.registers * threads),
                      by_threads = target.threads_per_multiprocessor / threads,
                      by_shared = target.shared_per_multiprocessor /
                                  (plan.shared_bytes + target.shared_reserved_per_block);

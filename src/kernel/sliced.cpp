@@ -33,20 +33,23 @@ std::vector<Slice> slices(const BlockProgram& p, const Node& store) {
   return found;
 }
 
-std::vector<Slice> slices(const Kernel& plan, const Task& task) {
+std::vector<Slice> slices(const Kernel& plan, const Work& work) {
   const BlockProgram& p = plan.program;
-  if (p.nodes[task.node].kind != NodeKind::store || task.buffer < 0) return {};
-  if (task.kind == TaskKind::to_global) return slices(p, p.nodes[task.node]);
+  if (p.nodes[work.node].kind != NodeKind::store || work.buffer < 0) return {};
+  if (work.kind == WorkKind::to_global) return slices(p, p.nodes[work.node]);
   std::vector<Slice> parts;
-  for (const Task& t : plan.tasks) {
-    if (t.kind != TaskKind::to_global || t.buffer != task.buffer ||
-        p.nodes[t.node].in != p.nodes[task.node].in)
-      continue;
+  // Found: a store of the same value that needs all tiles, or a slice of another kind.
+  const Work* unlike = find_work(plan, [&](const Work& t) {
+    if (t.kind != WorkKind::to_global || t.buffer != work.buffer ||
+        p.nodes[t.node].in != p.nodes[work.node].in)
+      return false;
     const std::vector<Slice> of = slices(p, p.nodes[t.node]);
-    if (of.size() != 1) return {};
-    if (!parts.empty() && (of[0].dim != parts[0].dim || of[0].tile != parts[0].tile)) return {};
+    if (of.size() != 1) return true;
+    if (!parts.empty() && (of[0].dim != parts[0].dim || of[0].tile != parts[0].tile)) return true;
     parts.push_back(of[0]);
-  }
+    return false;
+  });
+  if (unlike) return {};
   std::ranges::sort(parts, {}, &Slice::from);
   for (std::size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].from > parts[0].to) return {};
@@ -61,17 +64,16 @@ std::pair<int, int> shared_way_out(const Kernel& plan, const std::vector<std::pa
                                    int another, int inner) {
   const std::vector<Node>& nodes = plan.program.nodes;
   const Node& n = nodes[another];
-  const auto store = [&](const std::pair<int, int>& way) { return plan.tasks[way.first].node; };
   for (const bool same : {true, false})
     for (const std::pair<int, int>& way : stores) {
       const SmemTensor& b = plan.tensors[way.second];
       const bool equivalent = b.dtype == n.dtype && b.shape == n.shape && b.inner == inner &&
-                              plan.copies.at(store(way)).row == plan.copies.at(another).row;
+                              plan.copies.at(way.first).row == plan.copies.at(another).row;
       const bool fits = std::ranges::all_of(stores, [&](const std::pair<int, int>& other) {
-        return other.second != way.second || nodes[store(other)].in == n.in ||
-               never_both(plan.program, nodes[store(other)], n);
+        return other.second != way.second || nodes[other.first].in == n.in ||
+               never_both(plan.program, nodes[other.first], n);
       });
-      if (equivalent && fits && same == (nodes[store(way)].in == n.in)) return {store(way), way.second};
+      if (equivalent && fits && same == (nodes[way.first].in == n.in)) return {way.first, way.second};
     }
   return {-1, -1};
 }

@@ -3,8 +3,8 @@
 // their tile to shared memory for that store.
 //
 //   // A value has one tile per head; Q is heads 0 to 31 of 48, K is heads 32 to 39, V is heads 40 to 47:
-//   slices(plan, store task of K)                     // tiles [32, 40)
-//   slices(plan, task that copies to shared memory)   // tiles [0, 40), if only Q and K are stored from that copy
+//   slices(plan, the store of K)                      // tiles [32, 40)
+//   slices(plan, the copy to shared memory)           // tiles [0, 40), if only Q and K are stored from that copy
 #pragma once
 #include "kernel/kernel.hpp"
 
@@ -23,14 +23,13 @@ struct Slice {
 /// some of the blocks' tiles. A dimension along which the stored range begins within a tile gets no slice. The range
 /// may end within a tile.
 std::vector<Slice> slices(const BlockProgram&, const Node& store);
-/// Returns which tiles of a task's result are needed (a task is the work of a step). For a task that stores a
-/// tile from shared to global memory, returns the slices of the store. For a task that copies a tile to
-/// shared memory for stores, returns one slice: the tiles of all these stores, if they form one range.
-/// Returns an empty list if all tiles are needed, and for other tasks.
-std::vector<Slice> slices(const Kernel&, const Task&);
+/// Returns which tiles of a work's result are needed. For work that stores a tile from shared to global memory, returns
+/// the slices of the store. For work that copies a tile to shared memory for stores, returns one slice: the tiles of all these stores, if they form one range.
+/// Returns an empty list if all tiles are needed, and for other work.
+std::vector<Slice> slices(const Kernel&, const Work&);
 
 /// Looks for a buffer in shared memory through which the store node `another` can store its tile as well.
-/// `stores` lists the stores that already have a buffer, as (task, buffer). Returns (store node, buffer) of the
+/// `stores` lists the stores that already have a buffer, as (store node, buffer). Returns (store node, buffer) of the
 /// first suitable one, or {-1, -1} if there is none. A buffer is suitable if
 ///
 /// - its tile and the tile of `another` have the same shape, type, contiguous dimension (`inner`) and store

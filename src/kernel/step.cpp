@@ -3,6 +3,14 @@
 #include <fmt/format.h>
 
 namespace zellige::plan {
+std::string_view name(WorkKind kind) {
+  static constexpr std::string_view names[] = {
+      "copy in",  "fetch",        "mma",     "to shared", "to operand", "to global",      "accumulate",
+      "to lines", "to registers", "rescale", "reduce",    "finish",     "to other ranks", "from other ranks"};
+  static_assert(std::size(names) == std::size_t(WorkKind::from_cluster) + 1);
+  return kind <= WorkKind::from_cluster ? names[std::size_t(kind)] : "?";
+}
+
 std::string_view name(const Step& step) {
   using namespace std::string_view_literals;
   return match(

@@ -12,7 +12,43 @@
 #include <variant>
 #include <vector>
 
+#include "tile/program.hpp"
+
 namespace zellige::plan {
+
+/// What a step does with the value of a node.
+enum class WorkKind : std::uint8_t {
+  copy_in,       // copies a load's tile from global to shared memory
+  fetch,         // copies a load's tile from global memory into registers of the threads that store it later
+  mma,           // multiplies, into accumulators
+  to_shared,     // writes a node's value to its buffer
+  to_operand,    // rounds accumulators to A fragments of the next matmul, in registers
+  to_global,     // stores to global memory
+  accumulate,    // updates the state of an accumulate or running_max node
+  to_lines,      // evaluates a map with one value per row into registers of the threads that hold the row
+  to_registers,  // evaluates a map over accumulators, or a load or map over rows, into registers
+  rescale,       // multiplies a matmul's accumulators by a factor per row, before this iteration is added
+  reduce,        // reduces each thread's own summands
+  finish,        // combines the threads' results of a `reduce` across lanes, in registers or into a buffer
+  to_cluster,    // split-K: sends accumulators to the ranks (blocks of the cluster) that store their columns
+  from_cluster,  // split-K: adds the partial results received from other ranks to this rank's accumulators
+};
+/// Returns the kind in words, as --explain prints it.
+std::string_view name(WorkKind);
+/// Returns whether work of this kind only loads a tile from global memory, for other work to read.
+inline bool is_global_load(WorkKind kind) { return kind == WorkKind::copy_in || kind == WorkKind::fetch; }
+
+/// What a step does with the value of one node, without a barrier: all threads in one thread-value layout.
+struct Work {
+  WorkKind kind{};
+  Section section{};  // before, inside or after the loop
+  int node = -1;      // index into the program's nodes; -1: the step does no work
+  int context = -1;   // index into Kernel::contexts: the thread-value layout
+  int buffer = -1;    // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
+  // Of ranks that share a copy: the dimension along which each copies its part; -1: each copies the whole tile.
+  int part = -1;
+  auto operator<=>(const Work&) const = default;
+};
 
 /// A step's access to a tensor in shared memory. In iteration i it touches stage (i + lag) % stages.
 struct Access {
@@ -133,7 +169,7 @@ struct Step {
   std::string what = {};  // only for messages and printed schedules
   std::vector<Access> reads = {}, writes = {};
   Global global{};
-  int task = -1;  // index into Kernel::tasks: what a copy, matmul or computation does; -1: none
+  Work work = {};  // what a copy, matmul or computation does, or what it starts
 };
 /// Returns the step's name in printed schedules, such as "copy" or "wait_group".
 std::string_view name(const Step&);

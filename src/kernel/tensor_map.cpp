@@ -49,26 +49,26 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
   return "";
 }
 
-std::int64_t boxes_of_rank(const Kernel& plan, int node, const SmemTensor& b) {
-  const auto part = plan.parts.find(node);
-  return part != plan.parts.end() && part->second == b.inner ? b.boxes() / plan.ranks : b.boxes();
+std::int64_t boxes_of_rank(const Kernel& plan, const Work& copy) {
+  const SmemTensor& b = plan.tensors[copy.buffer];
+  return copy.part == b.inner ? b.boxes() / plan.ranks : b.boxes();
 }
 
 TensorMap tensor_map(const Kernel& plan, const Program& program, int id) {
   const Node& n = plan.program.nodes[id];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
-  int buffer = -1;
-  for (const Task& t : plan.tasks)
-    if (t.node == id && t.buffer >= 0) buffer = t.buffer;
-  const SmemTensor& b = plan.tensors[buffer];
+  const bool load = n.kind == NodeKind::load;
+  const Work& copy = *find_work(plan, [&](const Work& w) {
+    return w.node == id && w.kind == (load ? WorkKind::copy_in : WorkKind::to_global);
+  });
+  const SmemTensor& b = plan.tensors[copy.buffer];
   const int size = graph::whole_bytes(tensor.dtype);
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};
   for (const int d : map_order(n, b.inner)) {
     map.extent.push_back(n.splits[d].offset + n.splits[d].extent);
     // TMA needs a valid stride for a dimension of one element as well, though it has no effect.
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
-    const auto part = plan.parts.find(id);
-    const bool split = part != plan.parts.end() && part->second == d && d != b.inner;
+    const bool split = copy.part == d && d != b.inner;
     map.box.push_back(d == b.inner ? b.box() : n.shape[d] / (split ? plan.ranks : 1));
   }
   map.stride[0] = size;

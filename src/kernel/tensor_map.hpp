@@ -43,6 +43,6 @@ TensorMap tensor_map(const Kernel&, const Program&, int node);
 
 /// Returns the number of boxes that one rank of a cluster copies: fewer than the tensor's if the ranks share the
 /// load or store.
-std::int64_t boxes_of_rank(const Kernel&, int node, const SmemTensor&);
+std::int64_t boxes_of_rank(const Kernel&, const Work& copy);
 
 }  // namespace zellige::plan

@@ -12,7 +12,7 @@ namespace {
 /// Builds the warp roles of one kernel; see build_agents(). `agent_` is the agent whose steps are being added.
 class Builder {
  public:
-  Builder(Kernel& plan, const Order& order) : plan_(plan), order_(order) {}
+  Builder(Kernel& plan, const Tasks& tasks, const Order& order) : plan_(plan), tasks_(tasks), order_(order) {}
 
   void run() {
     plan_.threads = plan_.program.threads();
@@ -22,7 +22,7 @@ class Builder {
       if (m.by_warpgroup()) return consumer_and_producer(m);
     agent_.name = "block";
     for (int t : order_.loop_copies)
-      channel(plan_.tensors[plan_.tasks[t].buffer].name, plan_.tasks[t].buffer, order_.stages, 0,
+      channel(plan_.tensors[tasks_[t].buffer].name, tasks_[t].buffer, order_.stages, 0,
               Synchronisation::cp_async_group);
     if (plan_.program.loop > 1) {
       start_states();
@@ -50,17 +50,17 @@ class Builder {
   void open(Loop loop) { step(std::move(loop)), ++loops_; }
   void close() { --loops_; }
 
-  bool copies(int t) const { return is_global_load(plan_.tasks[t].kind); }
+  bool copies(int t) const { return is_global_load(tasks_[t].kind); }
   /// Returns whether task `t` loads a tile by cp.async. The schedule must then commit the copy's cp.async group, and
   /// wait for it.
-  bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
+  bool travels(int t) const { return copies(t) && plan_.copies.at(tasks_[t].node).async(); }
   /// Returns whether task `t` is a load or store by TMA.
   bool uses_tma(int t) const {
-    return plan_.uses_tma(plan_.tasks[t].node) && (copies(t) || plan_.tasks[t].kind == TaskKind::to_global);
+    return plan_.uses_tma(tasks_[t].node) && (copies(t) || tasks_[t].kind == WorkKind::to_global);
   }
 
   /// Returns whether task `t` loads a tensor that no earlier work on the stream writes.
-  bool constant(int t) const { return copies(t) && plan_.constants.count(plan_.tasks[t].node) > 0; }
+  bool constant(int t) const { return tasks_[t].constant; }
 
   /// Adds griddepcontrol.wait, after which the current agent (warp role) may access any global memory. Does nothing
   /// if the agent has already waited or needs no wait.
@@ -79,22 +79,22 @@ class Builder {
   /// Adds and returns the step that executes task `t`. In a software pipeline the step works on the tile that is
   /// needed `lag` iterations later, and is skipped in the last `lag` iterations.
   Step& run(int t, int lag = 0) {
-    const Task& task = plan_.tasks[t];
+    const Task& task = tasks_[t];
     Step& s = travels(t) || uses_tma(t)
                   ? step(Copy{.channel = travels(t) ? cp_async_ : -1, .guard_lag = lag}, describe(task))
                   : step(Compute{.guard_lag = lag}, describe(task));
-    s.task = t;
+    s.work = task;
     s.global = constant(t)                  ? Global::constants
-               : task.kind == TaskKind::mma ? Global::nothing
+               : task.kind == WorkKind::mma ? Global::nothing
                                             : Global::anything;
     for (int b : task.reads) {
       bool same = false;
-      for (int w : task.after_same) same = same || plan_.tasks[w].buffer == b;
+      for (int w : task.after_same) same = same || tasks_[w].buffer == b;
       s.reads.push_back({b, 0, same});
     }
     // same_thread: each element belongs to the same thread in every iteration.
-    const bool writes = task.buffer >= 0 && task.kind != TaskKind::to_global;
-    if (writes && task.kind == TaskKind::accumulate) s.reads.push_back({task.buffer, 0, true});
+    const bool writes = task.buffer >= 0 && task.kind != WorkKind::to_global;
+    if (writes && task.kind == WorkKind::accumulate) s.reads.push_back({task.buffer, 0, true});
     if (writes) s.writes.push_back({task.buffer, lag, !uses_tma(t)});
     return s;
   }
@@ -102,19 +102,19 @@ class Builder {
   /// Adds and returns the step that sets the loop-carried state of task `t`, such as its accumulators, to its initial
   /// value.
   Step& start(int t) {
-    Step& s = step(Start{}, fmt::format("%{}", plan_.tasks[t].node));
-    s.task = t;
+    Step& s = step(Start{}, fmt::format("%{}", tasks_[t].node));
+    s.work = tasks_[t];
     return s;
   }
 
   void start_states() {
-    for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
-      const Task& task = plan_.tasks[t];
+    for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
+      const Task& task = tasks_[t];
       const bool carried = plan_.program.nodes[task.node].carried &&
-                           (task.kind == TaskKind::mma || task.kind == TaskKind::reduce);
-      if (!carried && task.kind != TaskKind::accumulate) continue;
+                           (task.kind == WorkKind::mma || task.kind == WorkKind::reduce);
+      if (!carried && task.kind != WorkKind::accumulate) continue;
       Step& s = start(t);
-      if (task.kind == TaskKind::accumulate && task.buffer >= 0) s.writes.push_back({task.buffer, 0, true});
+      if (task.kind == WorkKind::accumulate && task.buffer >= 0) s.writes.push_back({task.buffer, 0, true});
     }
   }
 
@@ -224,22 +224,22 @@ class Builder {
       agent_.registers = max_registers;
     }
     plan_.threads += 32 * loads.warps;
-    channel("ring", plan_.tasks[order_.loop_copies.front()].buffer, order_.stages, producer,
+    channel("ring", tasks_[order_.loop_copies.front()].buffer, order_.stages, producer,
             Synchronisation::mbarrier_bytes);
     channel("accumulators", -1, 1, consumer, Synchronisation::commit_group);
     if (has_warpgroup_chain(plan_)) {
       scores_ = channel("scores", -1, 1, consumer, Synchronisation::commit_group);
-      second_ = channel("second ring", plan_.tasks[order_.loop_copies.back()].buffer, order_.stages, producer,
+      second_ = channel("second ring", tasks_[order_.loop_copies.back()].buffer, order_.stages, producer,
                         Synchronisation::mbarrier_bytes);
     }
-    for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
-      if (copies(t) && plan_.tasks[t].section != Section::inside && travels(t) && cp_async_ < 0)
-        cp_async_ = channel("tiles", plan_.tasks[t].buffer, 1, consumer, Synchronisation::cp_async_group);
+    for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
+      if (copies(t) && tasks_[t].section != Section::inside && travels(t) && cp_async_ < 0)
+        cp_async_ = channel("tiles", tasks_[t].buffer, 1, consumer, Synchronisation::cp_async_group);
       if (!copies(t) && uses_tma(t) && stores_ < 0)
-        stores_ = channel("out", plan_.tasks[t].buffer, 1, consumer, Synchronisation::bulk_group);
+        stores_ = channel("out", tasks_[t].buffer, 1, consumer, Synchronisation::bulk_group);
     }
-    for (const Task& t : plan_.tasks)
-      if (t.kind == TaskKind::to_cluster)
+    for (const Task& t : tasks_)
+      if (t.kind == WorkKind::to_cluster)
         exchange_ = channel("exchange", t.buffer, 1, consumer, Synchronisation::mbarrier_cluster);
     std::vector<int> resident, all = order_.loop_copies;
     bool alone = false;  // the consumer accesses global memory before it has acquired a full stage
@@ -249,8 +249,8 @@ class Builder {
       else
         alone = alone || copies(t);
     if (!resident.empty())
-      resident_ = channel("resident", plan_.tasks[resident.front()].buffer, 1, producer,
-                          Synchronisation::mbarrier_bytes);
+      resident_ =
+          channel("resident", tasks_[resident.front()].buffer, 1, producer, Synchronisation::mbarrier_bytes);
     // True if the producer waits for earlier kernels, because one of its TMA loads is not of a constant input. The
     // consumer then needs no wait of its own, unless it accesses global memory before it acquires a stage from the
     // producer.
@@ -269,7 +269,7 @@ class Builder {
     for (int t : order_.loop_copies) {
       const int into = ring_of(t);
       if (into != filled) acquire(filled = into);
-      run(t).is = Copy{.channel = into, .multicast = plan_.parts.count(plan_.tasks[t].node) > 0};
+      run(t).is = Copy{.channel = into, .multicast = tasks_[t].part >= 0};
     }
     close();
     if (plan_.blocks > 0) close();
@@ -281,7 +281,7 @@ class Builder {
   int ring_of(int copy) const {
     if (second_ < 0) return ring;
     for (const auto& [node, m] : plan_.matmuls)
-      if (m.by_warpgroup() && m.a_from >= 0 && plan_.program.nodes[node].in[1] == plan_.tasks[copy].node)
+      if (m.by_warpgroup() && m.a_from >= 0 && plan_.program.nodes[node].in[1] == tasks_[copy].node)
         return second_;
     return ring;
   }
@@ -358,10 +358,10 @@ class Builder {
   /// Adds split-K's exchange within a cluster: each block sends its partial sums to the blocks that store the result,
   /// and receives the other blocks' partial sums of the columns that it stores itself. Does nothing without split-K.
   void exchange() {
-    for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
-      const TaskKind kind = plan_.tasks[t].kind;
-      if (kind != TaskKind::to_cluster && kind != TaskKind::from_cluster) continue;
-      const bool sends = kind == TaskKind::to_cluster;
+    for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
+      const WorkKind kind = tasks_[t].kind;
+      if (kind != WorkKind::to_cluster && kind != WorkKind::from_cluster) continue;
+      const bool sends = kind == WorkKind::to_cluster;
       if (!sends) acquire(exchange_);
       Step& s = run(t);
       s.global = Global::nothing;
@@ -380,11 +380,11 @@ class Builder {
     int first = -1, last = -1;
     std::vector<int> meanwhile, after;
     for (int t : tasks) {
-      const Task& task = plan_.tasks[t];
-      if (task.kind == TaskKind::mma)
+      const Task& task = tasks_[t];
+      if (task.kind == WorkKind::mma)
         (plan_.matmuls.at(task.node).a_from < 0 ? first : last) = t;
       else
-        (task.kind == TaskKind::to_operand || task.kind == TaskKind::rescale ? after : meanwhile)
+        (task.kind == WorkKind::to_operand || task.kind == WorkKind::rescale ? after : meanwhile)
             .push_back(t);
     }
     const auto multiply = [&](int product, int through) {
@@ -403,7 +403,7 @@ class Builder {
       if (goes_round()) release(with);
     };
     for (int t : after)
-      if (plan_.tasks[t].kind == TaskKind::to_operand) start(t);
+      if (tasks_[t].kind == WorkKind::to_operand) start(t);
     open({.trip_count = 1});
     multiply(first, scores_);
     done(0, scores_, ring);
@@ -432,8 +432,8 @@ class Builder {
   /// becomes a loop over the slices, together with the tasks that read each slice's accumulators.
   void work(const std::vector<int>& tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      const Task& task = plan_.tasks[tasks[i]];
-      const int slices = task.kind == TaskKind::mma ? plan_.contexts[task.context].repeats() : 1;
+      const Task& task = tasks_[tasks[i]];
+      const int slices = task.kind == WorkKind::mma ? plan_.contexts[task.context].repeats() : 1;
       if (slices == 1) {
         if (Copy* copy = as<Copy>(run(tasks[i]))) {
           copy->channel = stores_;
@@ -443,10 +443,10 @@ class Builder {
         continue;
       }
       std::size_t last = i;
-      while (last + 1 < tasks.size() && takes_on(task, plan_.tasks[tasks[last + 1]])) ++last;
+      while (last + 1 < tasks.size() && takes_on(task, tasks_[tasks[last + 1]])) ++last;
       for (std::size_t k = i; k <= last; ++k) {
-        const Task& sum = plan_.tasks[tasks[k]];  // a reduction over all slices is initialised before them
-        if (sum.kind == TaskKind::reduce && !plan_.program.nodes[sum.node].carried) start(tasks[k]);
+        const Task& sum = tasks_[tasks[k]];  // a reduction over all slices is initialised before them
+        if (sum.kind == WorkKind::reduce && !plan_.program.nodes[sum.node].carried) start(tasks[k]);
       }
       open({.kind = Loop::slices, .trip_count = slices});
       for (; i < last; ++i) run(tasks[i]);
@@ -455,9 +455,9 @@ class Builder {
     }
   }
   /// Returns whether task `next` runs inside the loop over slices of the matmul task `product`: `next` works on the
-  /// same accumulators, and is neither a matmul nor the end of a reduction (TaskKind::finish).
+  /// same accumulators, and is neither a matmul nor the end of a reduction (WorkKind::finish).
   static bool takes_on(const Task& product, const Task& next) {
-    return next.context == product.context && next.kind != TaskKind::finish && next.kind != TaskKind::mma;
+    return next.context == product.context && next.kind != WorkKind::finish && next.kind != WorkKind::mma;
   }
 
   /// Adds the steps after the loop, or all steps if the kernel has no loop. Waits for pending cp.async copies before
@@ -489,7 +489,7 @@ class Builder {
           continue;
         }
         rest.push_back(t);
-        for (int w : plan_.tasks[t].after_same) reads = reads || copies(w);
+        for (int w : tasks_[t].after_same) reads = reads || copies(w);
       }
       if (reads) settle();
       work(rest);
@@ -497,6 +497,7 @@ class Builder {
   }
 
   Kernel& plan_;
+  const Tasks& tasks_;
   const Order& order_;
   Agent agent_;
   bool waited_ = false;  // the current agent has the wait for earlier kernels, or needs none
@@ -508,8 +509,8 @@ class Builder {
 
 }  // namespace
 
-void build_agents(Kernel& plan, const Order& order) {
-  Builder(plan, order).run();
+void build_agents(Kernel& plan, const Tasks& tasks, const Order& order) {
+  Builder(plan, tasks, order).run();
   set_up(plan);
 }
 

@@ -13,9 +13,9 @@
 
 namespace zellige::plan {
 
-/// Gives the kernel the agents that run its tasks in the phases of `Order` (groups of tasks between barriers), in place
+/// Gives the kernel the agents that do the tasks in the phases of `Order` (groups of tasks between barriers), in place
 /// of those that it has. Sets Kernel::threads, agents, channels, setup and teardown. The shared-memory offsets of tensors
 /// and mbarriers are not yet set: place_buffers() sets them.
-void build_agents(Kernel&, const Order&);
+void build_agents(Kernel&, const Tasks&, const Order&);
 
 }  // namespace zellige::plan

@@ -17,7 +17,7 @@ constexpr int max_exact = 64;  // maximum number of tasks for the exact search
 
 /// The tasks' dependence graph and bounds derived from it.
 struct Graph {
-  const std::vector<Work>& tasks;
+  const std::vector<TaskToOrder>& tasks;
   std::vector<int> order;                 // topological, lowest index first
   std::vector<std::vector<int>> readers;  // by task: the tasks that depend on it in either way
   std::vector<int> depth, height;         // by task: number of barriers required before and after it
@@ -27,7 +27,7 @@ struct Graph {
 
 /// Returns the dependence graph of the tasks. Throws Error if the dependences have a cycle, if a dependence is not
 /// the number of another task, or if a number of bytes is negative.
-Graph analyse(const std::vector<Work>& tasks) {
+Graph analyse(const std::vector<TaskToOrder>& tasks) {
   const int n = static_cast<int>(tasks.size());
   Graph g{tasks, {}, std::vector<std::vector<int>>(n), std::vector<int>(n), std::vector<int>(n)};
   std::vector<int> missing(n, 0);
@@ -333,7 +333,7 @@ class Search {
 
 }  // namespace
 
-std::int64_t peak_memory(const std::vector<Work>& tasks, const std::vector<std::vector<int>>& phases,
+std::int64_t peak_memory(const std::vector<TaskToOrder>& tasks, const std::vector<std::vector<int>>& phases,
                          Reuse reuse) {
   const int n = static_cast<int>(tasks.size());
   std::vector<int> phase(n, -1), step(n, -1);
@@ -370,7 +370,7 @@ std::int64_t peak_memory(const std::vector<Work>& tasks, const std::vector<std::
   return alive.empty() ? 0 : *std::max_element(alive.begin(), alive.end());
 }
 
-Phases order_tasks(const std::vector<Work>& tasks, const Preference& preference) {
+Phases order_tasks(const std::vector<TaskToOrder>& tasks, const Preference& preference) {
   if (preference.bytes_per_barrier && !(*preference.bytes_per_barrier >= 0))
     fail("barriers: a barrier weighs {} bytes; at least 0 is needed", *preference.bytes_per_barrier);
   Phases best;

@@ -21,7 +21,7 @@
 namespace zellige::plan {
 
 /// One task to order: its dependences, as indices of other tasks, and its result in shared memory.
-struct Work {
+struct TaskToOrder {
   std::vector<int> after;       // tasks whose results it reads through shared memory: after a barrier
   std::vector<int> after_same;  // tasks whose results it reads in the same threads: later, without a barrier
   std::int64_t produces = 0;    // bytes of its result in shared memory
@@ -51,11 +51,11 @@ struct Phases {
 /// memory, or the least weighted sum of the two (Preference::bytes_per_barrier). A heuristic finds a first order; for
 /// up to 64 tasks an exact search improves it. Throws Error if the dependences have a cycle, if a dependence is not
 /// the number of another task, or if a number of bytes is negative.
-Phases order_tasks(const std::vector<Work>& tasks, const Preference& preference = {});
+Phases order_tasks(const std::vector<TaskToOrder>& tasks, const Preference& preference = {});
 
 /// Returns the maximum number of bytes of results that are alive at a time if the tasks run in the given phases.
 /// Throws Error if a task is missing, listed twice, or ordered before a task that it depends on.
-std::int64_t peak_memory(const std::vector<Work>& tasks, const std::vector<std::vector<int>>& phases,
+std::int64_t peak_memory(const std::vector<TaskToOrder>& tasks, const std::vector<std::vector<int>>& phases,
                          Reuse reuse = Reuse::after_barrier);
 
 }  // namespace zellige::plan

@@ -8,6 +8,7 @@
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
 #include "plan/memory.hpp"
+#include "plan/register_count.hpp"
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
 #include "select/loop_bounds.hpp"
@@ -45,16 +46,17 @@ class Choice {
     if (why_not.empty()) {
       const bool chain = has_warpgroup_chain(grouped);
       if (chain) grouped.loop_bounds = masked_loop_bounds(grouped);
-      group(grouped, program_, target_, Loads::as_fits);
-      arrange_buffers(grouped, target_);
-      if (two_at_a_time(grouped)) return true;
+      const Tasks tasks = group(grouped, program_, target_, Loads::as_fits);
+      arrange_buffers(grouped, tasks, target_);
+      if (two_at_a_time(grouped, tasks)) return true;
       for (Blocks blocks : ways_) {
         const bool tiles_for_all = grouped.program.grid.count() > target_.multiprocessors;
         if (!tiles_for_all && !pays(blocks, grouped)) continue;
         Kernel ordered = grouped;
-        if (blocks == Blocks::pairs && !share_by_pairs(ordered, target_)) continue;
-        if (blocks == Blocks::split_k && !split_k(ordered, target_)) continue;
-        const Order order = pipeline(ordered, target_, Copies::first, blocks);
+        Tasks all = tasks;
+        if (blocks == Blocks::pairs && !share_by_pairs(ordered, all, target_)) continue;
+        if (blocks == Blocks::split_k && !split_k(ordered, all, target_)) continue;
+        const Order order = pipeline(ordered, all, target_, Copies::first, blocks);
         if (order.inside.size() > 1) {
           reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
           break;
@@ -64,7 +66,7 @@ class Choice {
               "products on warpgroups, blocks that stay: what they store leaves no room for a ring");
           continue;
         }
-        if (fits(ordered, order,
+        if (fits(ordered, all, order,
                  fmt::format("products on warpgroups, tiles by TMA{}{}",
                              blocks == Blocks::a_tile ? "" : ", persistent blocks",
                              blocks == Blocks::pairs     ? " in pairs"
@@ -102,14 +104,14 @@ class Choice {
 
   /// Tries one block per output tile, with two blocks resident on a multiprocessor. Returns true and sets `plan` if
   /// there are more than one and at most two tiles per multiprocessor, and two blocks fit on one.
-  bool two_at_a_time(const Kernel& grouped) {
+  bool two_at_a_time(const Kernel& grouped, const Tasks& tasks) {
     const std::int64_t tiles = grouped.program.grid.count(), all = target_.multiprocessors;
     if (ways_.size() == 1 || tiles <= all || tiles > 2 * all) return false;
     Kernel ordered = grouped;
-    const Order order = pipeline(ordered, target_, Copies::first, Blocks::a_tile);
+    const Order order = pipeline(ordered, tasks, target_, Copies::first, Blocks::a_tile);
     if (order.inside.size() > 1) return false;
     const std::vector<std::string> before = reasons;
-    if (fits(ordered, order, "products on warpgroups, tiles by TMA, two blocks on a multiprocessor") &&
+    if (fits(ordered, tasks, order, "products on warpgroups, tiles by TMA, two blocks on a multiprocessor") &&
         2 * (plan.shared_bytes + target_.shared_reserved_per_block) <= target_.shared_per_multiprocessor)
       return true;
     reasons = before;
@@ -146,29 +148,30 @@ class Choice {
   bool in_one_agent(const Kernel& selected) {
     for (Loads loads : {Loads::as_fits, Loads::in_place}) {
       Kernel grouped = selected;
-      group(grouped, program_, target_, loads);
-      arrange_buffers(grouped, target_);
+      const Tasks tasks = group(grouped, program_, target_, loads);
+      arrange_buffers(grouped, tasks, target_);
       for (Copies copies : {Copies::first, Copies::last}) {
         Kernel ordered = grouped;
-        const Order order = pipeline(ordered, target_, copies);
-        if (fits(ordered, order, describe(loads, copies, false))) return true;
+        const Order order = pipeline(ordered, tasks, target_, copies);
+        if (fits(ordered, tasks, order, describe(loads, copies, false))) return true;
         // With one more barrier the phases after the loop may reuse the loop's buffers.
         if (order.after_barrier || ordered.program.loop == 1 || order.after.empty()) continue;
         Order with_barrier = order;
         with_barrier.after_barrier = true;
-        if (fits(ordered, with_barrier, describe(loads, copies, true))) return true;
+        if (fits(ordered, tasks, with_barrier, describe(loads, copies, true))) return true;
       }
     }
     return false;
   }
 
   /// Completes one form of the kernel (way of using shared memory and warps) in the member `plan`, starting from the
-  /// plan `ordered` whose tasks have the order `order`. Returns whether it fits the shared memory. If it does not,
+  /// plan `ordered` whose `tasks` have the order `order`. Returns whether it fits the shared memory. If it does not,
   /// or if earlier forms did not, adds a note about it to `reasons`. `what` describes the form in this note.
-  bool fits(const Kernel& ordered, Order order, const std::string& what) {
+  bool fits(const Kernel& ordered, const Tasks& tasks, Order order, const std::string& what) {
     plan = ordered;
-    slice_fragments(plan, order);
-    build_agents(plan, order);
+    slice_fragments(plan, tasks, order);
+    build_agents(plan, tasks, order);
+    plan.registers = registers_of_thread(plan, tasks, target_);
     if (place_buffers(plan, target_)) {
       if (!reasons.empty()) reasons.push_back(what + ": selected");
       return true;

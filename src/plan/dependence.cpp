@@ -57,19 +57,16 @@ bool verify_agent(const Kernel& s, std::size_t a, const std::string& kernel) {
 
 }  // namespace
 
-void dependence(Kernel& plan, const Program& program, const target::Target& target) {
-  plan.programmatic = target::has_programmatic_launch(target);
-  if (!plan.programmatic) return;
-  for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
-    const Node& n = plan.program.nodes[i];
-    // A load with indices also reads the indices.
-    if (n.kind == NodeKind::load && number_of(n) < 0 && program.tensors[program.memory_of(n.tensor)].constant)
-      plan.constants.insert(i);
-  }
+bool reads_constant(const Node& n, const Program& program) {
+  // A load with indices also reads the indices.
+  return n.kind == NodeKind::load && number_of(n) < 0 &&
+         program.tensors[program.memory_of(n.tensor)].constant;
 }
 
 void let_next_start(Kernel& plan, const Program& program, const target::Target& target) {
-  if (!plan.programmatic || program.kernels.size() > 1 || plan.constants.empty()) return;
+  const auto constant = [&](const Node& n) { return reads_constant(n, program); };
+  if (!plan.programmatic || program.kernels.size() > 1 || std::ranges::none_of(plan.program.nodes, constant))
+    return;
   const std::int64_t blocks = plan.blocks > 0 ? plan.blocks : plan.program.grid.count();
   const std::int64_t room = std::min<std::int64_t>(
       {target.shared_per_multiprocessor / (plan.shared_bytes + target.shared_reserved_per_block),

@@ -15,9 +15,9 @@
 
 namespace zellige::plan {
 
-/// Sets Kernel::programmatic (the kernel may start before the previous one ends) if the target has PDL. Then also
-/// sets Kernel::constants to the loads of constant inputs, which may precede griddepcontrol.wait.
-void dependence(Kernel&, const Program&, const target::Target&);
+/// Returns whether a node loads a constant input. In a kernel that may start before the previous one ends
+/// (Kernel::programmatic), such loads may precede griddepcontrol.wait.
+bool reads_constant(const Node&, const Program&);
 
 /// Adds griddepcontrol.launch_dependents after griddepcontrol.wait in the plan's schedule, if that pays: the program
 /// is a single kernel that loads constant inputs, and the GPU can hold two of its grids at a time. Without the

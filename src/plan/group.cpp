@@ -6,9 +6,10 @@
 #include "kernel/carry.hpp"
 #include "kernel/leaves.hpp"
 #include "kernel/row_blocked_layout.hpp"
-#include "kernel/same_thread.hpp"
 #include "kernel/sliced.hpp"
 #include "kernel/tensor_map.hpp"
+#include "plan/dependence.hpp"
+#include "plan/same_thread.hpp"
 #include "select/copies.hpp"
 #include "select/layouts.hpp"
 #include "select/row_registers.hpp"
@@ -29,9 +30,9 @@ class Grouping {
         whole_(whole),
         target_(target),
         loads_(loads),
-        same_thread_(plan) {}
+        same_thread_(plan, tasks_) {}
 
-  void run() {
+  Tasks run() {
     mark_live();
     if (const std::optional<RowRegisters> rows = rows_in_registers(plan_, whole_, target_))
       rows_ = context(rows->layout), held_ = rows->held;
@@ -39,6 +40,7 @@ class Grouping {
       if (live_[i]) held_.contains(i) ? hold(i) : place(i);
     place_loads();
     connect();
+    return std::move(tasks_);
   }
 
  private:
@@ -79,11 +81,12 @@ class Grouping {
     return static_cast<int>(plan_.tensors.size()) - 1;
   }
 
-  int task(TaskKind kind, Section section, int id, int context, int buffer = -1) {
+  int task(WorkKind kind, Section section, int id, int context, int buffer = -1) {
     Task t;
     t.kind = kind, t.section = section, t.node = id, t.context = context, t.buffer = buffer;
-    plan_.tasks.push_back(std::move(t));
-    return static_cast<int>(plan_.tasks.size()) - 1;
+    t.constant = plan_.programmatic && is_global_load(kind) && reads_constant(node(id), whole_);
+    tasks_.push_back(std::move(t));
+    return static_cast<int>(tasks_.size()) - 1;
   }
 
   /// Returns the section (before, inside or after the loop) in which the value of node `i` is complete in registers.
@@ -149,8 +152,8 @@ class Grouping {
         int c = register_context(n.in[0], n.shape, Section::inside);
         if (c < 0 || !plan_.contexts[c].replicated()) c = default_blocked(n.shape, last(n.shape));
         plan_.context_of[i] = c;
-        evaluate(task(TaskKind::accumulate, Section::inside, i, c), n.in[0]);
-        producer_[i] = static_cast<int>(plan_.tasks.size()) - 1;
+        evaluate(task(WorkKind::accumulate, Section::inside, i, c), n.in[0]);
+        producer_[i] = static_cast<int>(tasks_.size()) - 1;
         break;
       }
       case NodeKind::running_diff:
@@ -176,7 +179,7 @@ class Grouping {
   bool place_precomputed(int i) {
     const int scores = accumulators_to_keep_in(plan_, i);
     if (scores < 0) return false;
-    const int c = plan_.context_of.at(scores), t = task(TaskKind::to_registers, node(i).section, i, c);
+    const int c = plan_.context_of.at(scores), t = task(WorkKind::to_registers, node(i).section, i, c);
     evaluate(t, i, true);
     plan_.context_of[i] = c, producer_[i] = t;
     return true;
@@ -190,14 +193,14 @@ class Grouping {
                                             [&](int reader) { return rescaled_by(node(reader)) == i; });
     const int c = factor ? register_context(i, n.shape, n.section) : -1;
     if (c < 0 || !plan_.contexts[c].replicated()) return;
-    const int t = task(TaskKind::to_lines, n.section, i, c);
+    const int t = task(WorkKind::to_lines, n.section, i, c);
     evaluate(t, i, true);
     plan_.context_of[i] = c, producer_[i] = t;
   }
 
   /// Adds a task that evaluates node `i`, a load or a map, once into registers, in the layout of the kernel's rows.
   void hold(int i) {
-    const int t = task(TaskKind::to_registers, node(i).section, i, rows_);
+    const int t = task(WorkKind::to_registers, node(i).section, i, rows_);
     evaluate(t, i, true);
     plan_.context_of[i] = rows_, producer_[i] = t;
   }
@@ -214,10 +217,10 @@ class Grouping {
     for (const Context& other : plan_.contexts)
       if (other.row && equivalent(*other.row, *row)) row = other.row;
     const int id = context(accumulators(n.shape, choice.warps, *row));
-    const int factor = rescaled_by(n), rescale = factor < 0 ? -1 : task(TaskKind::rescale, n.section, i, id);
+    const int factor = rescaled_by(n), rescale = factor < 0 ? -1 : task(WorkKind::rescale, n.section, i, id);
     if (rescale >= 0) evaluate(rescale, factor);
-    const int mma = task(TaskKind::mma, n.section, i, id);
-    if (rescale >= 0) plan_.tasks[mma].after_same.push_back(rescale);
+    const int mma = task(WorkKind::mma, n.section, i, id);
+    if (rescale >= 0) tasks_[mma].after_same.push_back(rescale);
     for (int side = 0; side < 2; ++side) {
       const int operand = n.in[side];
       if (node(operand).kind == NodeKind::load)
@@ -236,13 +239,12 @@ class Grouping {
   /// Adds a buffer for node `i`, and a task that writes the node's value to it from registers. Does nothing if the
   /// node has a buffer.
   void spill(int i) {
-    if (plan_.buffer_of.count(i)) return;
+    if (plan_.tensor_of(i) >= 0) return;
     const Node& n = node(i);
     const int c = plan_.context_of.at(i);
     const int partials = plan_.contexts[c].replicated() ? 1 : plan_.contexts[c].holders();
     const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, partials, last(n.shape));
-    plan_.buffer_of[i] = b;
-    const int t = task(TaskKind::to_shared, value_section(i), i, c, b);
+    const int t = task(WorkKind::to_shared, value_section(i), i, c, b);
     reads_.push_back({t, i, true});
     writers_[b] = {t};
   }
@@ -282,18 +284,17 @@ class Grouping {
   }
 
   void finish_reduce(int i, int operand, int context, int b, Section section) {
-    const int t = task(TaskKind::reduce, node(i).section, i, context);
+    const int t = task(WorkKind::reduce, node(i).section, i, context);
     if (operand >= 0)
       evaluate(t, operand);
     else
       for (int in : node(i).in) evaluate(t, in);
-    const int f = task(TaskKind::finish, section, i, context, b);
-    plan_.tasks[f].after_same.push_back(t);
+    const int f = task(WorkKind::finish, section, i, context, b);
+    tasks_[f].after_same.push_back(t);
     if (b < 0) {
       producer_[i] = f;
       return;
     }
-    plan_.buffer_of[i] = b;
     writers_[b] = {f};
   }
 
@@ -303,13 +304,12 @@ class Grouping {
     const bool whole = graph::is_integer(n.dtype);  // a matmul's registers hold float32
     if (c < 0 || (plan_.contexts[c].row && (whole || plan_.contexts[c].holders() > 1)))
       c = default_blocked(n.shape, last(n.shape));
-    const int t = task(TaskKind::accumulate, Section::inside, i, c);
+    const int t = task(WorkKind::accumulate, Section::inside, i, c);
     for (int in : n.in) evaluate(t, in);
     const Context& where = plan_.contexts[c];
     if (!where.row && where.values() > max_state_registers) {
       const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, 1, where.inner());
-      plan_.tasks[t].buffer = b;
-      plan_.buffer_of[i] = b;
+      tasks_[t].buffer = b;
       writers_[b] = {t};
       return;
     }
@@ -332,9 +332,9 @@ class Grouping {
     int c = register_context(n.in[0], n.shape, n.section);
     if (chained >= 0) {
       const int t =
-          task(TaskKind::to_operand, n.section, i, plan_.context_of.at(plan_.matmuls.at(chained).a_from));
+          task(WorkKind::to_operand, n.section, i, plan_.context_of.at(plan_.matmuls.at(chained).a_from));
       evaluate(t, n.in[0]);
-      plan_.context_of[i] = plan_.tasks[t].context;
+      plan_.context_of[i] = tasks_[t].context;
       producer_[i] = t;
       return;
     }
@@ -343,8 +343,7 @@ class Grouping {
       c = blocked_layout(padded, plan_.inner.at(i), max_elements_per_step);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
     plan_.tensors[b].matmul_operand = is_operand(i);
-    plan_.buffer_of[i] = b;
-    const int t = task(TaskKind::to_shared, n.section, i, c, b);
+    const int t = task(WorkKind::to_shared, n.section, i, c, b);
     evaluate(t, n.in[0]);
     writers_[b] = {t};
   }
@@ -359,11 +358,11 @@ class Grouping {
     copy.row = nullptr;
     plan_.copies[i] = copy;
     if (const std::optional<CopyChoice> wide =
-            rows_ < 0 ? fetched(plan_, whole_, target_, i) : std::nullopt) {
+            rows_ < 0 ? fetched(plan_, tasks_, whole_, target_, i) : std::nullopt) {
       const int load = n.in[0], in = blocked_layout(n.shape, inner, wide->vector);
       plan_.copies[load] = *wide;
       plan_.context_of[load] = in;
-      producer_[load] = task(TaskKind::fetch, Section::after, load, in);
+      producer_[load] = task(WorkKind::fetch, Section::after, load, in);
     }
     int c = rows_ >= 0 && n.shape == plan_.contexts[rows_].domain
                 ? rows_
@@ -376,20 +375,21 @@ class Grouping {
       // Accumulators are stored through shared memory in the storage type: global memory sees 16-byte chunks.
       if (by_tensor_map(i, inner))
         plan_.copies[i].row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
-      auto [other, b] = shared_way_out(plan_, buffer_reads_, i, inner);
+      auto [other, b] = shared_way_out(plan_, ways_out_, i, inner);
       if (b < 0) b = buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
       if (other < 0 || node(other).in != n.in) {
-        const int t = task(TaskKind::to_shared, Section::after, i, c, b);
+        const int t = task(WorkKind::to_shared, Section::after, i, c, b);
         evaluate(t, n.in[0]);
         writers_[b].push_back(t);
       }
       const int out =
-          task(TaskKind::to_global, Section::after, i, blocked_layout(n.shape, inner, copy.vector), b);
+          task(WorkKind::to_global, Section::after, i, blocked_layout(n.shape, inner, copy.vector), b);
       buffer_reads_.push_back({out, b});
+      ways_out_.push_back({i, b});
       return;
     }
     const int where = c >= 0 ? c : context(store_blocked_layout(program_, n, inner, copy.vector));
-    evaluate(task(TaskKind::to_global, Section::after, i, where), n.in[0]);
+    evaluate(task(WorkKind::to_global, Section::after, i, where), n.in[0]);
   }
 
   /// Returns whether TMA is used for the tile of the load or store `i`, whose rows run along `inner`: the kernel uses
@@ -404,12 +404,12 @@ class Grouping {
   /// registers. If one of the values is in registers in a layout that `t` cannot read, adds a task that writes it to
   /// shared memory.
   void evaluate(int t, int x, bool anew = false) {
-    const Task& task = plan_.tasks[t];
+    const Task& task = tasks_[t];
     const Node& n = node(task.node);
-    const bool product = task.kind == TaskKind::reduce && n.kind == NodeKind::matmul;
+    const bool product = task.kind == WorkKind::reduce && n.kind == NodeKind::matmul;
     // Shape of the coordinates at which the task evaluates its expression: the shape of `x`; for an accumulate node the
     // shape of its result, because `x` may be a factor with one number per row; empty for a matmul by dot products.
-    const Shape domain = product ? Shape{} : task.kind == TaskKind::accumulate ? n.shape : node(x).shape;
+    const Shape domain = product ? Shape{} : task.kind == WorkKind::accumulate ? n.shape : node(x).shape;
     const bool evaluated = !anew && node(x).kind == NodeKind::map && plan_.context_of.count(x) > 0;
     const std::vector<Leaf> own{{x, narrowed(At::own, node(x).shape, domain)}};
     for (const Leaf& leaf : evaluated ? own : leaves(program_, x, domain, plan_.context_of)) {
@@ -460,8 +460,8 @@ class Grouping {
       const Node& n = node(load);
       const int gmem_inner = innermost_of(n);
       const CopyChoice wide = widest_copy(n, tensor(n), gmem_inner, target_);
-      const bool direct = rows_ >= 0 || (!is_operand(load) &&
-                                         read_in_place(plan_, whole_, target_, load, reads, loads_, too_big));
+      const bool direct = rows_ >= 0 || (!is_operand(load) && read_in_place(plan_, tasks_, whole_, target_,
+                                                                            load, reads, loads_, too_big));
       if (direct || number_of(n) >= 0) {
         std::set<int> tasks;
         for (const auto& [task, identity] : reads) tasks.insert(task);
@@ -479,9 +479,8 @@ class Grouping {
       const int b = buffer(load, n.dtype, n.shape, padded, 1, inner);
       plan_.tensors[b].matmul_operand = is_operand(load);
       plan_.copies[load] = copy;
-      const int t = task(TaskKind::copy_in, n.section, load,
+      const int t = task(WorkKind::copy_in, n.section, load,
                          context(copy_context(tensor(n), padded, inner, copy, program_.threads())), b);
-      plan_.buffer_of[load] = b;
       writers_[b] = {t};
       for (const auto& [reader, identity] : reads) reads_.push_back({reader, load, false});
     }
@@ -489,7 +488,7 @@ class Grouping {
 
   void connect() {
     const auto shared = [&](int t, int b) {
-      Task& reader = plan_.tasks[t];
+      Task& reader = tasks_[t];
       if (std::find(reader.reads.begin(), reader.reads.end(), b) == reader.reads.end())
         reader.reads.push_back(b);
       for (int w : writers_.at(b)) {
@@ -502,12 +501,12 @@ class Grouping {
     for (const auto& [t, value, in_registers] : reads_) {
       const bool registers = in_registers && producer_.count(value);
       if (registers)
-        plan_.tasks[t].after_same.push_back(producer_.at(value));
+        tasks_[t].after_same.push_back(producer_.at(value));
       else
-        shared(t, plan_.buffer_of.at(value));
+        shared(t, plan_.tensor_of(value));
     }
-    for (int i = 0; i < static_cast<int>(plan_.tasks.size()); ++i) {
-      auto& same = plan_.tasks[i].after_same;
+    for (int i = 0; i < static_cast<int>(tasks_.size()); ++i) {
+      auto& same = tasks_[i].after_same;
       std::sort(same.begin(), same.end());
       same.erase(std::unique(same.begin(), same.end()), same.end());
       same.erase(std::remove(same.begin(), same.end(), i), same.end());
@@ -524,21 +523,23 @@ class Grouping {
   const Program& whole_;
   const target::Target& target_;
   Loads loads_;
+  Tasks tasks_;
   std::vector<bool> live_;
   int rows_ = -1;                            // the layout of the kernel's rows in registers; -1: none
   std::set<int> held_;                       // values that are evaluated once in that layout
   std::map<int, int> producer_;              // node with its value in registers -> the task that computes it
   std::map<int, std::vector<int>> writers_;  // buffer -> the tasks that write it
   std::vector<Read> reads_;
-  std::vector<std::pair<int, int>> buffer_reads_;
+  std::vector<std::pair<int, int>> buffer_reads_;  // task, buffer
+  std::vector<std::pair<int, int>> ways_out_;      // store node, the buffer through which it stores
   std::map<int, LoadReads> load_reads_;
   SameThread same_thread_;
 };
 
 }  // namespace
 
-void group(Kernel& plan, const Program& whole, const target::Target& target, Loads loads) {
-  Grouping(plan, whole, target, loads).run();
+Tasks group(Kernel& plan, const Program& whole, const target::Target& target, Loads loads) {
+  return Grouping(plan, whole, target, loads).run();
 }
 
 }  // namespace zellige::plan

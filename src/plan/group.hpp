@@ -20,10 +20,10 @@
 
 namespace zellige::plan {
 
-/// Creates the plan's tasks with their thread-value layouts, buffers and copies. Sets Kernel::contexts, buffers,
-/// tasks, copies, direct, context_of and buffer_of. `Loads` says whether tiles that no tensor core reads may be in
+/// Returns the kernel's tasks, and creates their thread-value layouts, buffers and copies. Sets Kernel::contexts,
+/// tensors, copies, direct and context_of. `Loads` says whether tiles that no tensor core reads may be in
 /// shared memory. Requires that the instructions of the matmuls and the contiguous dimensions of all tensors and
 /// tiles are chosen.
-void group(Kernel&, const Program&, const target::Target&, Loads = Loads::as_fits);
+Tasks group(Kernel&, const Program&, const target::Target&, Loads = Loads::as_fits);
 
 }  // namespace zellige::plan

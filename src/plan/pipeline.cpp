@@ -12,13 +12,13 @@ namespace {
 /// that can share a loop nest become adjacent, so that common values are evaluated once. Reductions over
 /// lanes become adjacent as well, so that the loads of one reduction do not wait for the store of another
 /// reduction.
-std::vector<int> side_by_side(const Kernel& plan, std::vector<int> tasks) {
+std::vector<int> side_by_side(const Kernel& plan, const Tasks& all, std::vector<int> tasks) {
   std::vector<int> result;
   while (!tasks.empty()) {
     const auto joins = [&](int t) {
-      const Task &task = plan.tasks[t], &last = plan.tasks[result.back()];
+      const Task &task = all[t], &last = all[result.back()];
       const bool together = in_nest(plan, task) && in_nest(plan, last) && task.context == last.context,
-                 sums = task.kind == TaskKind::reduce && last.kind == TaskKind::reduce;
+                 sums = task.kind == WorkKind::reduce && last.kind == WorkKind::reduce;
       return (together || sums) &&
              std::none_of(task.after_same.begin(), task.after_same.end(), [&](int before) {
                return std::find(tasks.begin(), tasks.end(), before) != tasks.end();
@@ -35,17 +35,17 @@ std::vector<int> side_by_side(const Kernel& plan, std::vector<int> tasks) {
 /// Splits the tasks of one section (before, inside or after the loop) into phases that are separated by
 /// barriers, and returns the tasks of each phase in order. Uses the least possible number of phases; among
 /// these orders, prefers one that needs the least shared memory at a time.
-std::vector<std::vector<int>> phases(const Kernel& plan, const std::vector<int>& tasks) {
-  std::vector<int> local(plan.tasks.size(), -1);
+std::vector<std::vector<int>> phases(const Kernel& plan, const Tasks& all, const std::vector<int>& tasks) {
+  std::vector<int> local(all.size(), -1);
   for (std::size_t i = 0; i < tasks.size(); ++i) local[tasks[i]] = static_cast<int>(i);
-  std::vector<Work> problem;
+  std::vector<TaskToOrder> problem;
   for (int t : tasks) {
-    Work work;
-    for (int a : plan.tasks[t].after)
+    TaskToOrder work;
+    for (int a : all[t].after)
       if (local[a] >= 0) work.after.push_back(local[a]);
-    for (int a : plan.tasks[t].after_same)
+    for (int a : all[t].after_same)
       if (local[a] >= 0) work.after_same.push_back(local[a]);
-    const int b = plan.tasks[t].kind == TaskKind::to_global ? -1 : plan.tasks[t].buffer;
+    const int b = all[t].kind == WorkKind::to_global ? -1 : all[t].buffer;
     work.produces = b >= 0 ? plan.tensors[b].bytes() : 0;
     problem.push_back(std::move(work));
   }
@@ -55,19 +55,18 @@ std::vector<std::vector<int>> phases(const Kernel& plan, const std::vector<int>&
     std::vector<int> global;
     for (int i : phase) global.push_back(tasks[i]);
     // Copies start first, to overlap with the rest of the phase.
-    std::stable_partition(global.begin(), global.end(),
-                          [&](int t) { return is_global_load(plan.tasks[t].kind); });
-    result.push_back(side_by_side(plan, std::move(global)));
+    std::stable_partition(global.begin(), global.end(), [&](int t) { return is_global_load(all[t].kind); });
+    result.push_back(side_by_side(plan, all, std::move(global)));
   }
   return result;
 }
 
 /// Moves the loads of all phases after the loop to the start of the first of these phases.
-void start_copies(const Kernel& plan, Order& order) {
+void start_copies(const Tasks& all, Order& order) {
   std::vector<int> first;
   for (auto& phase : order.after) {
-    const auto rest = std::stable_partition(phase.begin(), phase.end(),
-                                            [&](int t) { return is_global_load(plan.tasks[t].kind); });
+    const auto rest =
+        std::stable_partition(phase.begin(), phase.end(), [&](int t) { return is_global_load(all[t].kind); });
     first.insert(first.end(), phase.begin(), rest);
     phase.erase(phase.begin(), rest);
   }
@@ -84,13 +83,13 @@ constexpr int max_stages = 8, max_ring_stages = 10;
 /// `stage_bytes` is the size of one stage, `other_bytes` that of all other buffers. The other buffers reuse
 /// the ring's memory after the loop, unless the next tile is being loaded there (persistent blocks) or
 /// other blocks of the cluster write to them.
-int ring_depth(const Kernel& plan, const target::Target& target, std::int64_t stage_bytes,
+int ring_depth(const Kernel& plan, const Tasks& tasks, const target::Target& target, std::int64_t stage_bytes,
                std::int64_t other_bytes) {
   constexpr std::int64_t barriers = 1024;
   const bool one_tile = plan.blocks == 0 || plan.blocks == plan.program.grid.count() * plan.parts_of_loop();
   std::int64_t reserved = one_tile ? 0 : other_bytes;
-  for (const Task& t : plan.tasks)  // other ranks write to these buffers while the loop is running
-    if (one_tile && t.kind == TaskKind::to_cluster) reserved += plan.tensors[t.buffer].bytes();
+  for (const Task& t : tasks)  // other ranks write to these buffers while the loop is running
+    if (one_tile && t.kind == WorkKind::to_cluster) reserved += plan.tensors[t.buffer].bytes();
   const std::int64_t room = target.shared_per_block - barriers - reserved;
   const std::int64_t limit =
       one_tile ? std::min<std::int64_t>(max_ring_stages, plan.iterations_per_rank()) : max_ring_stages;
@@ -122,7 +121,7 @@ int copy_stages(const CopiedLoop& l, const target::Target& target) {
   return best;
 }
 
-Order pipeline(Kernel& plan, const target::Target& target, Copies starts, Blocks blocks) {
+Order pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target, Copies starts, Blocks blocks) {
   Order order;
   plan.blocks = blocks == Blocks::a_tile
                     ? 0
@@ -130,42 +129,42 @@ Order pipeline(Kernel& plan, const target::Target& target, Copies starts, Blocks
   if (blocks == Blocks::pairs) plan.ranks = 2, plan.blocks -= plan.blocks % 2;
   if (plan.split_k) plan.blocks = plan.program.grid.count() * plan.ranks;
   std::vector<int> prologue, inside, after;
-  for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
-    const Task& task = plan.tasks[t];
-    if (task.kind == TaskKind::to_cluster || task.kind == TaskKind::from_cluster)
+  for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
+    const Task& task = tasks[t];
+    if (task.kind == WorkKind::to_cluster || task.kind == WorkKind::from_cluster)
       continue;  // emitted right after the loop
     if (task.section == Section::before)
-      (task.kind == TaskKind::copy_in ? order.before : prologue).push_back(t);
+      (task.kind == WorkKind::copy_in ? order.before : prologue).push_back(t);
     else if (task.section == Section::after)
       after.push_back(t);
     else
-      (task.kind == TaskKind::copy_in ? order.loop_copies : inside).push_back(t);
+      (task.kind == WorkKind::copy_in ? order.loop_copies : inside).push_back(t);
   }
-  order.prologue = phases(plan, prologue);
-  order.inside = phases(plan, inside);
-  order.after = phases(plan, after);
-  if (starts == Copies::first && !order.after.empty()) start_copies(plan, order);
+  order.prologue = phases(plan, tasks, prologue);
+  order.inside = phases(plan, tasks, inside);
+  order.after = phases(plan, tasks, after);
+  if (starts == Copies::first && !order.after.empty()) start_copies(tasks, order);
 
   const std::vector<int>& copies = order.loop_copies;
   std::int64_t stage_bytes = 0, other_bytes = 0;
-  for (int t : copies) stage_bytes += plan.tensors[plan.tasks[t].buffer].stage_step;
+  for (int t : copies) stage_bytes += plan.tensors[tasks[t].buffer].stage_step;
   for (const SmemTensor& b : plan.tensors) other_bytes += b.bytes();
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
-  const bool uses_tma = !copies.empty() && plan.uses_tma(plan.tasks[copies.front()].node);
+  const bool uses_tma = !copies.empty() && plan.uses_tma(tasks[copies.front()].node);
   order.stages = copies.empty() ? 1
-                 : uses_tma     ? ring_depth(plan, target, stage_bytes, other_bytes)
+                 : uses_tma     ? ring_depth(plan, tasks, target, stage_bytes, other_bytes)
                                 : copy_stages({plan.program.grid.count(), plan.program.loop,
                                                plan.program.threads(), stage_bytes, other_bytes},
                                               target);
-  for (int t : copies) plan.tensors[plan.tasks[t].buffer].stages = order.stages;
+  for (int t : copies) plan.tensors[tasks[t].buffer].stages = order.stages;
 
-  const auto depends_on = [&](const std::vector<int>& tasks, auto from) {
-    for (int t : tasks)
-      for (int a : plan.tasks[t].after)
-        if (from(plan.tasks[a])) return true;
+  const auto depends_on = [&](const std::vector<int>& of, auto from) {
+    for (int t : of)
+      for (int a : tasks[t].after)
+        if (from(tasks[a])) return true;
     return false;
   };
-  const bool copies_cross = depends_on(inside, [](const Task& w) { return w.kind == TaskKind::copy_in; });
+  const bool copies_cross = depends_on(inside, [](const Task& w) { return w.kind == WorkKind::copy_in; });
   order.top_barrier = copies.empty() ? order.inside.size() > 1 : copies_cross || order.inside.size() > 1;
   order.before_barrier =
       !order.top_barrier && ((!order.before.empty() && copies_cross) || !order.prologue.empty());

@@ -10,10 +10,11 @@
 // (agents.hpp) makes the warp roles.
 #pragma once
 #include "kernel/kernel.hpp"
+#include "select/task.hpp"
 
 namespace zellige::plan {
 
-/// The order of a kernel's tasks (copies, matmuls, loop nests, ...), as indices into Kernel::tasks. The
+/// The order of a kernel's tasks (copies, matmuls, loop nests, ...), as indices of a list of tasks. The
 /// tasks of one phase need no barrier between them; a barrier separates consecutive phases.
 struct Order {
   // Tasks that copy a tile once, before the loop, for all iterations.
@@ -44,7 +45,7 @@ enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 /// Returns the order of the plan's tasks. Sets SmemTensor::stages of the buffers that the loop fills,
 /// Kernel::blocks and ranks. `Copies` says when the copies for the work after the loop start, and
 /// `Blocks` how output tiles are assigned to blocks.
-Order pipeline(Kernel&, const target::Target&, Copies, Blocks = Blocks::a_tile);
+Order pipeline(Kernel&, const Tasks&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 
 /// A loop that loads a tile per iteration to shared memory by cp.async; the input of copy_stages().
 struct CopiedLoop {

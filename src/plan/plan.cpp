@@ -11,6 +11,7 @@
 #include "predict/predict.hpp"
 #include "select/layouts.hpp"
 #include "select/select.hpp"
+#include "target/instructions.hpp"
 #include "tile/hoist.hpp"
 #include "tile/precompute_a.hpp"
 #include "tile/share.hpp"
@@ -71,7 +72,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   }
   resolve_layouts(plan.program, plan.kernels, target);
   for (Kernel& kernel : plan.kernels) {
-    dependence(kernel, plan.program, target);
+    kernel.programmatic = target::has_programmatic_launch(target);
     choose(kernel, plan.program, target, options.blocks);
     let_next_start(kernel, plan.program, target);
     bound_registers(kernel, target);
@@ -97,15 +98,15 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
 
 namespace {
 
-/// Returns the line of --explain for a step: the task that the step executes, and the task's thread-value
-/// layout. Returns print(kernel, step) if the step executes no task, only initialises a task's
+/// Returns the line of --explain for a step: the work that the step does, and its thread-value
+/// layout. Returns print(kernel, step) if the step does no work, only initialises its
 /// loop-carried state, or goes through a channel (shared-memory ring) of a warp-specialized kernel.
 std::string explain(const Kernel& plan, const Step& step, bool in_loop) {
-  if (step.task < 0 || as<Start>(step)) return print(plan, step, in_loop);
-  const Task& task = plan.tasks[step.task];
+  const Work& work = step.work;
+  if (work.node < 0 || as<Start>(step)) return print(plan, step, in_loop);
   if (channel_of(step) >= 0 && plan.warp_specialized()) return print(plan, step, in_loop);
   const int lag = guard_lag_of(step);
-  return fmt::format("{} %{} in {}{}", name(task.kind), task.node, print(plan.contexts[task.context]),
+  return fmt::format("{} %{} in {}{}", name(work.kind), work.node, print(plan.contexts[work.context]),
                      lag > 0 ? fmt::format(", {} iterations in advance", lag) : "");
 }
 

@@ -27,38 +27,38 @@ int slices_for(const MatmulChoice& m) {
 /// Returns whether the task (the work of a step) moves accumulators out of registers immediately: to shared
 /// memory, to global memory, or into a reduction.
 bool leaves_at_once(const Task& t) {
-  return t.kind == TaskKind::to_shared || t.kind == TaskKind::reduce ||
-         (t.kind == TaskKind::to_global && t.buffer < 0);
+  return t.kind == WorkKind::to_shared || t.kind == WorkKind::reduce ||
+         (t.kind == WorkKind::to_global && t.buffer < 0);
 }
 
 /// Slices the matmul task `mma` of a phase (the tasks between two barriers), and makes the tasks that read
 /// its accumulators adjacent to it. Changes nothing if one of these tasks cannot run slice by slice.
-void slice_phase(Kernel& plan, std::vector<int>& phase, int mma) {
-  const Task& product = plan.tasks[mma];
+void slice_phase(Kernel& plan, const Tasks& tasks, std::vector<int>& phase, int mma) {
+  const Task& product = tasks[mma];
   const int context = product.context;
   std::vector<int> together{mma};
-  for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
-    const Task& task = plan.tasks[t];
-    if (t == mma || task.context != context || task.kind == TaskKind::finish) continue;
+  for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
+    const Task& task = tasks[t];
+    if (t == mma || task.context != context || task.kind == WorkKind::finish) continue;
     if (!leaves_at_once(task) || std::find(phase.begin(), phase.end(), t) == phase.end()) return;
   }
   std::vector<int> rest;
   for (int t : phase) {
     if (t == mma) continue;
-    const Task& task = plan.tasks[t];
-    (task.context == context && task.kind != TaskKind::finish ? together : rest).push_back(t);
+    const Task& task = tasks[t];
+    (task.context == context && task.kind != WorkKind::finish ? together : rest).push_back(t);
   }
   // Tasks on which the sliced tasks depend come before them, tasks that depend on them after.
   std::vector<int> first, last;
   for (int t : rest) {
     bool after = false;
-    for (int w : plan.tasks[t].after_same)
+    for (int w : tasks[t].after_same)
       after = after || std::find(together.begin(), together.end(), w) != together.end() ||
               std::find(last.begin(), last.end(), w) != last.end();
     (after ? last : first).push_back(t);
   }
   for (int t : together)
-    for (int w : plan.tasks[t].after_same)
+    for (int w : tasks[t].after_same)
       if (std::find(last.begin(), last.end(), w) != last.end()) return;
   const int slices = slices_for(plan.matmuls.at(product.node));
   if (slices == 1) return;
@@ -71,14 +71,14 @@ void slice_phase(Kernel& plan, std::vector<int>& phase, int mma) {
 
 }  // namespace
 
-void slice_fragments(Kernel& plan, Order& order) {
+void slice_fragments(Kernel& plan, const Tasks& tasks, Order& order) {
   for (auto* section : {&order.inside, &order.after})
     for (auto& phase : *section)
       for (int t : std::vector<int>(phase)) {
-        const Task& task = plan.tasks[t];
-        if (task.kind == TaskKind::mma && !plan.program.nodes[task.node].carried &&
+        const Task& task = tasks[t];
+        if (task.kind == WorkKind::mma && !plan.program.nodes[task.node].carried &&
             plan.matmuls.at(task.node).a_from < 0 && plan.contexts[task.context].repeats() == 1)
-          slice_phase(plan, phase, t);
+          slice_phase(plan, tasks, phase, t);
       }
 }
 

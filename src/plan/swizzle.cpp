@@ -20,8 +20,8 @@ std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b *
 /// Chooses strides, swizzle and sizes of one buffer.
 class Arrangement {
  public:
-  Arrangement(Kernel& plan, const target::Target& target, int b)
-      : plan_(plan), target_(target), index_(b), buffer_(plan.tensors[b]) {}
+  Arrangement(Kernel& plan, const Tasks& tasks, const target::Target& target, int b)
+      : plan_(plan), tasks_(tasks), target_(target), index_(b), buffer_(plan.tensors[b]) {}
 
   /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a
   /// conflict remains.
@@ -106,11 +106,11 @@ class Arrangement {
   /// Returns the accesses of all tasks of the kernel to the buffer, a few warp-wide instances of each.
   std::vector<AccessPattern> patterns() const {
     std::vector<AccessPattern> result;
-    for (const Task& t : plan_.tasks) {
+    for (const Task& t : tasks_) {
       const bool reads = std::find(t.reads.begin(), t.reads.end(), index_) != t.reads.end();
-      const bool writes = t.buffer == index_ && t.kind != TaskKind::to_global;
+      const bool writes = t.buffer == index_ && t.kind != WorkKind::to_global;
       if (!reads && !writes) continue;
-      if (t.kind == TaskKind::mma)
+      if (t.kind == WorkKind::mma)
         append_operand(t, result);
       else
         append_swept(t, result);
@@ -130,8 +130,8 @@ class Arrangement {
   /// Appends to `to` the accesses to the buffer by a task that is a copy or a loop nest.
   void append_swept(const Task& t, std::vector<AccessPattern>& to) const {
     const Context& c = plan_.contexts[t.context];
-    const bool product = t.kind == TaskKind::reduce && plan_.program.nodes[t.node].kind == NodeKind::matmul;
-    const bool sums = t.kind == TaskKind::finish;
+    const bool product = t.kind == WorkKind::reduce && plan_.program.nodes[t.node].kind == NodeKind::matmul;
+    const bool sums = t.kind == WorkKind::finish;
     for (int side = 0; side < (product ? 2 : 1); ++side) {
       if (product && !below(plan_.program.nodes[t.node].in[side])) continue;
       AccessPattern p;
@@ -215,6 +215,7 @@ class Arrangement {
   }
 
   Kernel& plan_;
+  const Tasks& tasks_;
   const target::Target& target_;
   int index_;
   SmemTensor& buffer_;
@@ -222,8 +223,8 @@ class Arrangement {
 
 }  // namespace
 
-void arrange_buffers(Kernel& plan, const target::Target& target) {
-  for (int b = 0; b < static_cast<int>(plan.tensors.size()); ++b) Arrangement(plan, target, b).run();
+void arrange_buffers(Kernel& plan, const Tasks& tasks, const target::Target& target) {
+  for (int b = 0; b < static_cast<int>(plan.tensors.size()); ++b) Arrangement(plan, tasks, target, b).run();
 }
 
 }  // namespace zellige::plan

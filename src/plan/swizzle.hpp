@@ -4,10 +4,11 @@
 // Runs after the pass `group`, which decides the tasks and their thread-value layouts.
 #pragma once
 #include "kernel/kernel.hpp"
+#include "select/task.hpp"
 
 namespace zellige::plan {
 
 /// Sets the layout and sizes of every buffer. Adds a note to the plan if a bank conflict remains.
-void arrange_buffers(Kernel&, const target::Target&);
+void arrange_buffers(Kernel&, const Tasks&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -268,20 +268,20 @@ SharedCounts exchanged(const SmemTensor& b, bool load) {
 
 }  // namespace
 
-SharedCounts count_shared(const Kernel& plan, const std::vector<int>& tasks) {
-  const Task& t = plan.tasks[tasks.front()];
+SharedCounts count_shared(const Kernel& plan, Steps steps) {
+  const Work& t = steps.front().work;
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
-  const bool staged = t.kind == TaskKind::to_global && t.buffer >= 0;
-  if (t.kind == TaskKind::mma || t.kind == TaskKind::fetch) return {};
-  if (t.kind == TaskKind::to_cluster || t.kind == TaskKind::from_cluster) {
-    const int buffer = t.kind == TaskKind::to_cluster ? t.buffer : t.reads.front();
-    return exchanged(plan.tensors[buffer], t.kind == TaskKind::from_cluster);
+  const bool staged = t.kind == WorkKind::to_global && t.buffer >= 0;
+  if (t.kind == WorkKind::mma || t.kind == WorkKind::fetch) return {};
+  if (t.kind == WorkKind::to_cluster || t.kind == WorkKind::from_cluster) {
+    const int buffer = t.kind == WorkKind::to_cluster ? t.buffer : steps.front().reads.front().tensor;
+    return exchanged(plan.tensors[buffer], t.kind == WorkKind::from_cluster);
   }
-  if ((t.kind == TaskKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // bypasses registers
-  if (t.kind == TaskKind::finish && t.buffer < 0) return {};                             // into registers
+  if ((t.kind == WorkKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // bypasses registers
+  if (t.kind == WorkKind::finish && t.buffer < 0) return {};                             // into registers
   if (too_many(c)) return {.counts = {}, .exact = false};
-  if (t.kind == TaskKind::finish) {
+  if (t.kind == WorkKind::finish) {
     Count count(plan, c, true);
     SharedAccess store = own(plan, t.buffer, false, 1, plan.tensors[t.buffer].partials > 1 ? own_part : 0);
     for (std::size_t d = 0; c.row && d < store.at.size(); ++d)
@@ -290,20 +290,19 @@ SharedCounts count_shared(const Kernel& plan, const std::vector<int>& tasks) {
     return std::move(count.result);
   }
   Count count(plan, c);
-  if (t.kind == TaskKind::copy_in || staged) {
+  if (t.kind == WorkKind::copy_in || staged) {
     count.add(own(plan, t.buffer, staged, c.vector()));
     for (const Split& s : n.splits) count.result.exact = count.result.exact && !(staged && s.overhang);
     return std::move(count.result);
   }
-  const std::optional<std::vector<SharedAccess>> accesses = nest_accesses(plan, tasks);
+  const std::optional<std::vector<SharedAccess>> accesses = nest_accesses(plan, steps);
   if (!accesses) return {.counts = {}, .exact = false};
   for (const SharedAccess& a : *accesses) count.add(a);
   return std::move(count.result);
 }
 
-SharedCounts count_start(const Kernel& plan, int task) {
-  const Task& t = plan.tasks[task];
-  if (t.kind != TaskKind::accumulate || t.buffer < 0) return {};
+SharedCounts count_start(const Kernel& plan, const Work& t) {
+  if (t.kind != WorkKind::accumulate || t.buffer < 0) return {};
   const Context& c = plan.contexts[t.context];
   Count count(plan, c);
   for (int v = 0; v < c.vector(); ++v) {

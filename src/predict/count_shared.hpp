@@ -2,6 +2,7 @@
 // wavefronts. The predictions equal the counts of the emulator, which runs the CUDA source on the CPU. Part of
 // predict.hpp, which predicts all counters of a kernel.
 #pragma once
+#include "kernel/nests.hpp"
 #include "predict/predict.hpp"
 
 namespace zellige::plan {
@@ -20,10 +21,10 @@ struct SharedCounts {
 };
 
 /// Returns the counters of the shared-memory accesses (executions by width, wavefronts) of one block that executes
-/// `tasks` once. The tasks are evaluated together in one loop nest.
-SharedCounts count_shared(const Kernel&, const std::vector<int>& tasks);
-/// Returns the counters of the shared-memory stores that initialise the loop state of `task`. Returns no counters if
-/// the task has no loop state in shared memory.
-SharedCounts count_start(const Kernel&, int task);
+/// these steps once. They are evaluated together in one loop nest.
+SharedCounts count_shared(const Kernel&, Steps);
+/// Returns the counters of the shared-memory stores that initialise the loop state of a work. Returns no counters if it
+/// has no loop state in shared memory.
+SharedCounts count_start(const Kernel&, const Work&);
 
 }  // namespace zellige::plan

@@ -119,7 +119,7 @@ std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t l
 /// Walks a kernel's schedule and adds up the emulator's counters.
 class Prediction {
  public:
-  explicit Prediction(const Kernel& plan) : plan_(plan), of_task_(plan.tasks.size()) {}
+  explicit Prediction(const Kernel& plan) : plan_(plan) {}
 
   /// Returns the counters of one launch (how often it executes each kind of operation), without those that the plan
   /// does not determine exactly.
@@ -200,19 +200,19 @@ class Prediction {
             met_[barrier.id] += blocks_;
             unsynced_.clear(), ragged_.clear();
           },
-          [&](const Start&) { shared({step.task}, true); },
+          [&](const Start&) { shared(Steps(&step, 1), true); },
           [&](const Mma&) {
-            const MatmulChoice& m = plan_.matmuls.at(plan_.tasks[step.task].node);
+            const MatmulChoice& m = plan_.matmuls.at(step.work.node);
             counts_[Counter::wgmma] += blocks_ * ceil_div(m.k, m.row->k) * (m.m / m.row->m);
           },
           [&](const OneOf<Copy, Compute> auto& of) {
-            if (step.task < 0 || iteration + of.guard_lag >= trip_count) return;
-            task(step);
+            if (step.work.node < 0 || iteration + of.guard_lag >= trip_count) return;
+            work(step);
             // The first of several adjacent steps counts the accesses of all their loop nests.
             if (at < counted_until) return;
-            const std::vector<int> tasks = side_by_side(plan_, list, at);
-            for (const std::vector<int>& nest : nests(plan_, tasks)) shared(nest, false);
-            counted_until = at + tasks.size();
+            const Steps together = side_by_side(plan_, list, at);
+            for (const Steps& nest : nests(plan_, together)) shared(nest, false);
+            counted_until = at + together.size();
           },
           [](const OneOf<Commit, WaitGroup, MbarrierInit, FenceInit, FenceProxy, WarpBarrier,
                          ClusterBarrier> auto&) {});
@@ -224,7 +224,7 @@ class Prediction {
       const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count() * plan_.parts_of_loop());
       steps(agent, of.body, 0, 1);
       blocks_ = each;
-    } else if (of.kind == Loop::slices) {  // a sliced matmul's task counts all its slices at once
+    } else if (of.kind == Loop::slices) {  // a sliced matmul's work counts all its slices at once
       steps(agent, of.body, iteration, trip_count);
     } else {
       for (std::int64_t i = of.from; i < of.trip_count; ++i) {
@@ -274,9 +274,9 @@ class Prediction {
   }
 
   /// Counts the copies or matrix instructions of a step. Called each time that the step is executed.
-  void task(const Step& step) {
-    std::optional<Counts>& known = of_task_[step.task];
-    const Task& t = plan_.tasks[step.task];
+  void work(const Step& step) {
+    const Work& t = step.work;
+    std::optional<Counts>& known = of_work_[t];
     const bool copies = as<Copy>(step);
     if (copies && plan_.uses_tma(t.node)) {
       tma_copy(t);
@@ -284,23 +284,24 @@ class Prediction {
       if (!known) known = copied(t);
       // The emulator combines the n-th copies of a warp's lanes since the last barrier; a lane with fewer
       // copies falls behind, and the combinations differ from those of the plan.
-      if (last_is_part_of_a_warp(t) && !unsynced_.insert(step.task).second) lanes_drift_ = true;
-      source_bytes_ += source_bytes(t.node, executed_[step.task]++);
-    } else if (t.kind == TaskKind::mma) {
+      if (last_is_part_of_a_warp(t) && !unsynced_.insert(t).second) lanes_drift_ = true;
+      source_bytes_ += source_bytes(t.node, executed_[t]++);
+    } else if (t.kind == WorkKind::mma) {
       if (!known) known = multiplied(t);
     }
     if (known) add(counts_, *known, blocks_);
   }
 
-  /// Counts the ordinary shared-memory accesses of tasks (the work of steps) that are evaluated in one loop nest. If
-  /// `start` is true, `tasks` is a single task, and the accesses are those that initialise its loop state.
-  void shared(const std::vector<int>& tasks, bool start) {
-    const auto [entry, fresh] = shared_.try_emplace({tasks.front(), start});
-    if (fresh) entry->second = start ? count_start(plan_, tasks.front()) : count_shared(plan_, tasks);
+  /// Counts the ordinary shared-memory accesses of steps that are evaluated in one loop nest. If `start` is true, it is a
+  /// single step, and the accesses are those that initialise its loop state.
+  void shared(Steps steps, bool start) {
+    const Work& first = steps.front().work;
+    const auto [entry, fresh] = shared_.try_emplace({first, start});
+    if (fresh) entry->second = start ? count_start(plan_, first) : count_shared(plan_, steps);
     const SharedCounts& s = entry->second;
     shared_exact_ = shared_exact_ && s.exact;
     shared_mixed_ = shared_mixed_ || s.mixed || (s.ragged && !ragged_.insert(entry->first).second);
-    const auto [in, all] = tiles_in(slices(plan_, plan_.tasks[tasks.front()]));
+    const auto [in, all] = tiles_in(slices(plan_, first));
     add(counts_, s.counts, blocks_ * in / all);
   }
 
@@ -322,19 +323,19 @@ class Prediction {
   }
 
   /// Counts a TMA load or store and its bytes. Boxes are copied completely: elements beyond the tensor count as well.
-  void tma_copy(const Task& t) {
+  void tma_copy(const Work& t) {
     const SmemTensor& b = plan_.tensors[t.buffer];
-    const bool load = t.kind == TaskKind::copy_in;
+    const bool load = t.kind == WorkKind::copy_in;
     const auto [in, all] = tiles_in(slices(plan_, t));
     const std::uint64_t blocks = blocks_ * in / all;
-    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * boxes_of_rank(plan_, t.node, b);
+    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * boxes_of_rank(plan_, t);
     counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
-        blocks * b.stage_bytes() / (load || !plan_.parts.count(t.node) ? 1 : plan_.ranks);
+        blocks * b.stage_bytes() / (load || t.part < 0 ? 1 : plan_.ranks);
   }
 
   /// Returns whether a copy takes several rounds of one chunk per thread, and a warp has fewer than 32 active
   /// lanes in the last round.
-  bool last_is_part_of_a_warp(const Task& t) const {
+  bool last_is_part_of_a_warp(const Work& t) const {
     const Context& c = plan_.contexts[t.context];
     const std::int64_t chunks = c.items(0) / c.vector();
     const int threads = plan_.program.threads();
@@ -343,7 +344,7 @@ class Prediction {
 
   /// Returns the counts of one execution of a cp.async copy by one block: the copies by width and their
   /// wavefronts. Stages are multiples of 128 bytes apart, so all of them use the same banks.
-  Counts copied(const Task& t) const {
+  Counts copied(const Work& t) const {
     const SmemTensor& b = plan_.tensors[t.buffer];
     const CopyChoice& copy = plan_.copies.at(t.node);
     Counts counts;
@@ -365,10 +366,10 @@ class Prediction {
 
   /// Returns the counts of all warps' shared-memory loads of operand A (side 0) or B (side 1) of an FMA
   /// matmul, for the batch at coordinate `at`. A is read once per warp along N, and B once per warp along M.
-  Counts outer(const Task& t, int side, Shape at) const {
+  Counts outer(const Work& t, int side, Shape at) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
-    const SmemTensor& buffer = plan_.tensors[plan_.buffer_of.at(n.in[side])];
+    const SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
     const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
                       x_dim = side == 0 ? rank - 2 : rank - 1;
     const int repeats = plan_.contexts[t.context].repeats(), slices = side == 0 ? 1 : repeats;
@@ -403,7 +404,7 @@ class Prediction {
   /// Returns the counts of one execution of a matmul by one block. For tensor cores, counts the matrix
   /// instructions and the ldmatrix; A is read once per warp along N, and B once per warp along M. For FMA
   /// instructions, counts the loads of shared memory.
-  Counts multiplied(const Task& t) const {
+  Counts multiplied(const Work& t) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
     const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].repeats();
@@ -412,7 +413,7 @@ class Prediction {
                        m_tiles = ceil_div(m.m, m_step);
     const int width = n_tiles > 1 ? tiles_in_unit(*m.row) : 1;
     const auto buffer = [&](int side) -> const SmemTensor& {
-      return plan_.tensors[plan_.buffer_of.at(n.in[side])];
+      return plan_.tensors[plan_.tensor_of(n.in[side])];
     };
     const Shape batches(n.shape.begin(), n.shape.end() - 2);
     Counts counts;
@@ -450,20 +451,20 @@ class Prediction {
   }
 
   const Kernel& plan_;
-  std::vector<std::optional<Counts>> of_task_;  // by task: counts of one execution by one block
+  std::map<Work, std::optional<Counts>> of_work_;  // counts of one execution by one block
   Counts counts_;
-  std::map<int, std::uint64_t> met_;      // barriers of the current agent, by barrier id
-  std::set<int> unsynced_;                // tasks that copied since the current agent's last barrier
-  std::map<int, std::int64_t> executed_;  // number of executions by task
-  std::uint64_t blocks_ = 1;              // number of blocks that execute the current steps
-  std::uint64_t source_bytes_ = 0;        // bytes that all blocks read by cp.async
+  std::map<int, std::uint64_t> met_;       // barriers of the current agent, by barrier id
+  std::set<Work> unsynced_;                // works that copied since the current agent's last barrier
+  std::map<Work, std::int64_t> executed_;  // number of executions
+  std::uint64_t blocks_ = 1;               // number of blocks that execute the current steps
+  std::uint64_t source_bytes_ = 0;         // bytes that all blocks read by cp.async
   // Results of found(), by node and grid axis.
   std::map<std::pair<int, int>, std::optional<std::uint64_t>> found_;
   bool lanes_drift_ = false;  // cp.async wavefronts are not predictable
-  // By the first task of a loop nest, and whether it initialises a state.
-  std::map<std::pair<int, bool>, SharedCounts> shared_;
+  // By the first work of a loop nest, and whether it initialises a state.
+  std::map<std::pair<Work, bool>, SharedCounts> shared_;
   // Nests with a partial warp that ran since the agent's last barrier.
-  std::set<std::pair<int, bool>> ragged_;
+  std::set<std::pair<Work, bool>> ragged_;
   bool shared_exact_ = true, shared_mixed_ = false;
 };
 

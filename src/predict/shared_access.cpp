@@ -53,10 +53,10 @@ class Collection {
   }
 
  private:
-  /// Adds the shared-memory stores of `item`, the instruction of the loop nest by which a task stores its result.
+  /// Adds the shared-memory stores of `item`, the instruction of the loop nest by which a work stores its result.
   void leave(const Item& item) {
-    const Task& t = plan_.tasks[item.task];
-    const bool writes = t.kind == TaskKind::to_shared || (t.kind == TaskKind::accumulate && t.buffer >= 0);
+    const Work& t = *item.work;
+    const bool writes = t.kind == WorkKind::to_shared || (t.kind == WorkKind::accumulate && t.buffer >= 0);
     if (!writes) return;
     crosses_edge = crosses_edge || edges_ > 0;
     for (int v = 0; v < c_.vector(); v += item.width) {
@@ -88,9 +88,9 @@ class Collection {
 
 }  // namespace
 
-std::optional<std::vector<SharedAccess>> nest_accesses(const Kernel& plan, const std::vector<int>& tasks) {
-  Collection all(plan, plan.contexts[plan.tasks[tasks.front()].context]);
-  for (const Item& item : evaluate(plan, tasks)) all.add(item);
+std::optional<std::vector<SharedAccess>> nest_accesses(const Kernel& plan, Steps steps) {
+  Collection all(plan, plan.contexts[steps.front().work.context]);
+  for (const Item& item : evaluate(plan, steps)) all.add(item);
   if (all.crosses_edge) return {};
   return std::move(all.accesses);
 }

@@ -2,7 +2,7 @@
 // Each access has a width, and a coordinate in the buffer, which is a function of the loop nest's current
 // coordinate. Bank conflicts and counters are predicted from this list.
 //
-//   for (const SharedAccess& a : nest_accesses(plan, tasks)) ...   // tasks with one thread-value layout
+//   for (const SharedAccess& a : nest_accesses(plan, steps)) ...   // steps with one thread-value layout
 //
 // Matrix loads and asynchronous copies are not included. The accesses are derived from the items that
 // evaluate() returns (kernel/evaluation.hpp), from which the emitter generates the source; tests/predict
@@ -35,9 +35,9 @@ struct SharedAccess {
   bool invariant = false;     // executed once before the loop along axis 0
 };
 
-/// Returns the accesses of tasks that share a loop nest. Returns nullopt if the nest has elements beyond a
+/// Returns the accesses of steps that share a loop nest. Returns nullopt if the nest has elements beyond a
 /// tensor's edge: these are neither evaluated nor stored, so the accesses differ between blocks or
 /// iterations.
-std::optional<std::vector<SharedAccess>> nest_accesses(const Kernel&, const std::vector<int>& tasks);
+std::optional<std::vector<SharedAccess>> nest_accesses(const Kernel&, Steps);
 
 }  // namespace zellige::plan

@@ -16,12 +16,12 @@ namespace {
 ///
 /// Adjacent lanes read adjacent pairs of columns, which share 32-byte sectors. A copy would take shared memory from
 /// the ring.
-bool combined_with_accumulators(const Kernel& plan, const Node& load, int gmem_inner,
+bool combined_with_accumulators(const Kernel& plan, const Tasks& tasks, const Node& load, int gmem_inner,
                                 const LoadReads& reads) {
   if (plan.program.loop == 1 || !on_warpgroups(plan)) return false;
   if (load.section != Section::after && has_warpgroup_chain(plan)) return true;
   return std::ranges::all_of(reads, [&](const auto& read) {
-    const Task& t = plan.tasks[read.first];
+    const Task& t = tasks[read.first];
     const Context& c = plan.contexts[t.context];
     return read.second && t.section == Section::after && c.row && c.inner() == gmem_inner &&
            load.shape == plan.program.nodes[t.node].shape;
@@ -33,7 +33,7 @@ bool combined_with_accumulators(const Kernel& plan, const Node& load, int gmem_i
 bool summed_once(const Kernel& plan, const Node& load, const Task& t, int gmem_inner) {
   const Context& c = plan.contexts[t.context];
   const Node& sum = plan.program.nodes[t.node];
-  if (t.kind != TaskKind::reduce || sum.kind != NodeKind::reduce || c.row || c.domain != load.shape)
+  if (t.kind != WorkKind::reduce || sum.kind != NodeKind::reduce || c.row || c.domain != load.shape)
     return false;
   const bool adjacent =
       c.lanes() == 1 && gmem_inner == c.rank() - 1 && sum.dim != gmem_inner && load.shape.back() % 32 == 0;
@@ -46,28 +46,29 @@ bool on_warpgroups(const Kernel& plan) {
   return std::ranges::any_of(plan.matmuls, [](const auto& m) { return m.second.by_warpgroup(); });
 }
 
-bool read_in_place(const Kernel& plan, const Program& program, const target::Target& target, int load,
-                   const LoadReads& reads, Loads loads, bool too_big) {
+bool read_in_place(const Kernel& plan, const Tasks& tasks, const Program& program,
+                   const target::Target& target, int load, const LoadReads& reads, Loads loads,
+                   bool too_big) {
   const Node& n = plan.program.nodes[load];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
   const int inner = innermost(tensor.shape, tensor.strides);
-  if (combined_with_accumulators(plan, n, inner, reads)) return true;
+  if (combined_with_accumulators(plan, tasks, n, inner, reads)) return true;
   if (plan.program.loop > 1 && loads != Loads::in_place) return false;
   if (too_big || loads == Loads::in_place) return true;
   const CopyChoice wide = widest_copy(n, tensor, inner, target);
   return reads.size() == 1 && std::ranges::all_of(reads, [&](const auto& read) {
-           const Task& task = plan.tasks[read.first];
+           const Task& task = tasks[read.first];
            const Context& c = plan.contexts[task.context];
-           const bool stores = task.kind == TaskKind::to_global && !c.row;
+           const bool stores = task.kind == WorkKind::to_global && !c.row;
            const bool whole_access =
                c.inner() == inner && (read.second || n.shape[inner] == 1 || c.axes() == 1 || stores) &&
                c.vector() <= wide.vector && graph::bytes_of(c.vector(), n.dtype) == target.access_bytes;
-           return whole_access || (read.second && summed_once(plan, n, plan.tasks[read.first], inner));
+           return whole_access || (read.second && summed_once(plan, n, tasks[read.first], inner));
          });
 }
 
-std::optional<CopyChoice> fetched(const Kernel& plan, const Program& program, const target::Target& target,
-                                  int store) {
+std::optional<CopyChoice> fetched(const Kernel& plan, const Tasks& tasks, const Program& program,
+                                  const target::Target& target, int store) {
   const BlockProgram& p = plan.program;
   const Node &s = p.nodes[store], &n = p.nodes[s.in[0]];
   if (n.kind != NodeKind::load || number_of(n) >= 0 || p.loop > 1 || n.shape != s.shape ||
@@ -88,8 +89,8 @@ std::optional<CopyChoice> fetched(const Kernel& plan, const Program& program, co
     return {};
   // Number of accesses in flight per thread. It is limited, because each needs more than eight registers.
   std::int64_t chunks = ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());
-  for (const Task& t : plan.tasks)
-    if (t.kind == TaskKind::fetch) chunks += plan.contexts[t.context].steps(0);
+  for (const Task& t : tasks)
+    if (t.kind == WorkKind::fetch) chunks += plan.contexts[t.context].steps(0);
   if (chunks > loads_at_a_time) return {};
   return copy;
 }

@@ -30,12 +30,11 @@ bool by_elements(const BlockProgram& p, int product) {
 }
 
 /// Returns the buffer into which the other block of the cluster writes its partial results for this block's
-/// columns, with 4 floats per access and thread. `node` is the index of the matmul, `sums` the layout of its
-/// accumulators.
-SmemTensor partial_sums(const Node& product, int node, const Context& sums) {
+/// columns, with 4 floats per access and thread. `sums` is the layout of the matmul's accumulators.
+SmemTensor partial_sums(const Node& product, const Context& sums) {
   const std::int64_t threads = sums.threads(), values = sums.values() / ranks;
   SmemTensor b;
-  b.name = "partial", b.node = node, b.dtype = DType::f32;
+  b.name = "partial", b.dtype = DType::f32;
   b.shape = b.padded = {ranks - 1, values / 4, threads, 4};
   b.inner = 3;
   b.layout = strided(b.padded, {values * threads, 4 * threads, 4, 1});
@@ -53,36 +52,36 @@ int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target& 
              : 1;
 }
 
-bool split_k(Kernel& plan, const target::Target& target) {
+bool split_k(Kernel& plan, Tasks& tasks, const target::Target& target) {
   const BlockProgram& p = plan.program;
   if (split_of(p.grid.count(), p.loop, target) != ranks) return false;
   int product = -1;
-  for (std::size_t t = 0; t < plan.tasks.size(); ++t)
-    if (plan.tasks[t].kind == TaskKind::mma) product = product < 0 ? static_cast<int>(t) : -2;
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    if (tasks[t].kind == WorkKind::mma) product = product < 0 ? static_cast<int>(t) : -2;
   if (product < 0) return false;
-  const Task sum = plan.tasks[product];
+  const Task sum = tasks[product];
   const Context& sums = plan.contexts[sum.context];
   if (!plan.matmuls.at(sum.node).by_warpgroup() || sums.values() % (4 * ranks) != 0) return false;
   if (!by_elements(p, sum.node)) return false;
-  for (const Task& t : plan.tasks) {
-    if (t.kind != TaskKind::to_global) continue;
+  for (Task& t : tasks) {
+    if (t.kind != WorkKind::to_global) continue;
     const Node& n = p.nodes[t.node];
     const int last = static_cast<int>(n.shape.size()) - 1;
     if (t.buffer < 0 || !plan.uses_tma(t.node) || n.shape != p.nodes[sum.node].shape) return false;
     const SmemTensor& b = plan.tensors[t.buffer];
     if (b.inner != last || b.boxes() % ranks != 0) return false;
-    plan.parts[t.node] = last;
+    t.part = last;
   }
   plan.split_k = true, plan.ranks = ranks;
-  plan.tensors.push_back(partial_sums(p.nodes[sum.node], sum.node, sums));
+  plan.tensors.push_back(partial_sums(p.nodes[sum.node], sums));
   const int buffer = static_cast<int>(plan.tensors.size()) - 1;
-  for (TaskKind kind : {TaskKind::to_cluster, TaskKind::from_cluster}) {
-    Task t{.kind = kind, .section = Section::after, .node = sum.node, .context = sum.context};
-    if (kind == TaskKind::to_cluster)
+  for (WorkKind kind : {WorkKind::to_cluster, WorkKind::from_cluster}) {
+    Task t{{.kind = kind, .section = Section::after, .node = sum.node, .context = sum.context}, {}, {}, {}};
+    if (kind == WorkKind::to_cluster)
       t.buffer = buffer;
     else
       t.reads = {buffer};
-    plan.tasks.push_back(std::move(t));
+    tasks.push_back(std::move(t));
   }
   return true;
 }

@@ -6,6 +6,7 @@
 // Runs before arrange_buffers, which chooses the layouts of buffers.
 #pragma once
 #include "kernel/kernel.hpp"
+#include "select/task.hpp"
 
 namespace zellige::plan {
 
@@ -13,10 +14,10 @@ namespace zellige::plan {
 /// each has at least 32 of the loop's `iterations`; otherwise 1.
 int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target&);
 
-/// Splits K of a kernel's matmul over two blocks: sets Kernel::split_k, ranks and parts, and adds a buffer and
+/// Splits K of a kernel's matmul over two blocks: sets Kernel::split_k, ranks and Work::part, and adds a buffer and
 /// two tasks for the exchange of partial results. Returns false, without splitting, unless the kernel is one
 /// matmul on warpgroups, followed by elementwise work and TMA stores whose boxes can be divided between two
 /// blocks.
-bool split_k(Kernel&, const target::Target&);
+bool split_k(Kernel&, Tasks&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -62,13 +62,13 @@ TileSchedule tile_schedule(const Kernel& plan) {
   return {};
 }
 
-bool passes_once(const Kernel& plan, int load) {
-  if (plan.constants.count(load) == 0) return false;
+bool passes_once(const Kernel& plan, const Step& copy) {
+  if (copy.global != Global::constants) return false;
   const graph::Dim3& grid = plan.program.grid;
   std::int64_t tiles = 1;
-  for (const Split& s : plan.program.nodes[load].splits)
+  for (const Split& s : plan.program.nodes[copy.work.node].splits)
     if (s.axis >= 0) tiles *= s.mod > 0 ? s.mod : ceil_div(grid[s.axis], s.div);
-  return grid.count() / tiles <= (plan.parts.count(load) > 0 ? plan.ranks : 1);
+  return grid.count() / tiles <= (copy.work.part >= 0 ? plan.ranks : 1);
 }
 
 }  // namespace zellige::plan

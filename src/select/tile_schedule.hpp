@@ -25,6 +25,6 @@ TileSchedule tile_schedule(const Kernel&);
 
 /// Returns whether each tile of a load is read by only one block or cluster, as weights are for a small M.
 /// The load may then use a cache hint that evicts its data from L2 first.
-bool passes_once(const Kernel&, int load);
+bool passes_once(const Kernel&, const Step& load);
 
 }  // namespace zellige::plan

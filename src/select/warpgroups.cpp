@@ -143,7 +143,7 @@ std::string warpgroups(Kernel& plan, const Program& program, const target::Targe
   return "";
 }
 
-bool share_by_pairs(Kernel& plan, const target::Target& target) {
+bool share_by_pairs(Kernel& plan, Tasks& tasks, const target::Target& target) {
   constexpr int ranks = 2;
   const TileSchedule walk = tile_schedule(plan);
   if (walk.rows < ranks || walk.rows % ranks != 0) return false;
@@ -153,7 +153,7 @@ bool share_by_pairs(Kernel& plan, const target::Target& target) {
     if (m.batch > 1) return false;
     any = true;
     const int operand = plan.program.nodes[node].in[1];
-    const SmemTensor& b = plan.tensors[plan.buffer_of.at(operand)];
+    const SmemTensor& b = plan.tensors[plan.tensor_of(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
     // True if each rank (block of the cluster) gets whole spans of the tile (128 bytes of every row). If
     // there is only one span, each rank gets half of its rows. Both divisions give contiguous parts.
@@ -162,7 +162,8 @@ bool share_by_pairs(Kernel& plan, const target::Target& target) {
     CopyChoice& copy = plan.copies.at(operand);
     copy.row = target::find_tensor_multicast(target, static_cast<int>(b.padded.size()));
     if (!copy.row) return false;
-    plan.parts[operand] = spans ? b.inner : last;
+    for (Task& t : tasks)
+      if (t.kind == WorkKind::copy_in && t.node == operand) t.part = spans ? b.inner : last;
   }
   return any;
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "kernel/kernel.hpp"
+#include "select/task.hpp"
 
 namespace zellige::plan {
 
@@ -39,6 +40,6 @@ bool leaves_as(const Instruction& row, const Instruction& separate, const Shape&
 /// Lets the two blocks of a cluster, whose output tiles are adjacent along M, each load half of their common
 /// B operand by multicast. Returns false if the grid has no such pairs of tiles, or if the tile of B cannot
 /// be halved. Requires that buffers have layouts.
-bool share_by_pairs(Kernel&, const target::Target&);
+bool share_by_pairs(Kernel&, Tasks&, const target::Target&);
 
 }  // namespace zellige::plan

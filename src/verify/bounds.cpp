@@ -114,9 +114,9 @@ void check_buffer(const Kernel& plan, const SmemTensor& b) {
            b.bytes(), plan.shared_bytes);
 }
 
-/// Throws Rejected if an access to shared memory by the copy task `t` does not start at a multiple of the access
+/// Throws Rejected if an access to shared memory by the copy `t` does not start at a multiple of the access
 /// width.
-void check_alignment(const Kernel& plan, const Task& t) {
+void check_alignment(const Kernel& plan, const Work& t) {
   const SmemTensor& b = plan.tensors[t.buffer];
   const CopyChoice& copy = plan.copies.at(t.node);
   if (copy.vector == 1) return;
@@ -130,9 +130,9 @@ void check_alignment(const Kernel& plan, const Task& t) {
   for_each(EvaluatedLayout(plan.contexts[t.context]), check, copy.vector);
 }
 
-/// Throws Rejected if task `t`, which writes a matmul operand to its buffer, does not also write the zeros in the
+/// Throws Rejected if work `t`, which writes a matmul operand to its buffer, does not also write the zeros in the
 /// buffer's padding.
-void check_padding(const Kernel& plan, const Task& t) {
+void check_padding(const Kernel& plan, const Work& t) {
   const SmemTensor& b = plan.tensors[t.buffer];
   const Context& c = plan.contexts[t.context];
   if (c.row ? covers(c, b.padded) : c.domain == b.padded) return;
@@ -148,9 +148,9 @@ void verify_bounds(const Kernel& plan, const Program& program) {
       check_splits(plan, n, program.tensors[n.tensor]);
   check_widths(plan, program);
   for (const SmemTensor& b : plan.tensors) check_buffer(plan, b);
-  for (const Task& t : plan.tasks) {
-    if (t.kind == TaskKind::copy_in) check_alignment(plan, t);
-    if (t.kind == TaskKind::to_shared && plan.tensors[t.buffer].matmul_operand) check_padding(plan, t);
+  for (const Work& t : works(plan)) {
+    if (t.kind == WorkKind::copy_in) check_alignment(plan, t);
+    if (t.kind == WorkKind::to_shared && plan.tensors[t.buffer].matmul_operand) check_padding(plan, t);
   }
 }
 

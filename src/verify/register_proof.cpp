@@ -43,25 +43,21 @@ bool counts_once(const Context& c) {
 
 }  // namespace
 
-std::string RegisterProof::describe(int t) const {
-  const Task& task = plan_.tasks[t];
-  return fmt::format("'{} %{}'", name(task.kind), task.node);
+std::string describe(const Work& t) { return fmt::format("'{} %{}'", name(t.kind), t.node); }
+
+/// Returns the index of the thread-value layout (Kernel::contexts) in which work t leaves its values in
+/// registers. A `finish` work, which completes a row reduction, leaves one value per row.
+int RegisterProof::left_in(const Work& t) const {
+  return t.kind == WorkKind::finish ? plan_.context_of.at(t.node) : t.context;
 }
 
-/// Returns the index of the thread-value layout (Kernel::contexts) in which task t leaves its values in
-/// registers. A `finish` task, which completes a row reduction, leaves one value per row.
-int RegisterProof::left_in(int t) const {
-  const Task& task = plan_.tasks[t];
-  return task.kind == TaskKind::finish ? plan_.context_of.at(task.node) : task.context;
-}
-
-void RegisterProof::agree(int writer, int reader, int x, bool partial) {
+void RegisterProof::agree(const Work& writer, const Work& reader, int x, bool partial) {
   const int left_id = left_in(writer);
   const Context &from = plan_.contexts[left_id], &to = context(reader);
   if (from.row && from.holders() > 1 && !partial)
     reject("{}: {} reads %{} in registers, where {} leaves partial results over one of {} parts of K in each",
            p_.name, describe(reader), x, describe(writer), from.holders());
-  if (from == to || !agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
+  if (from == to || !agreed_.insert({left_id, reader.context}).second) return;
   const EvaluatedLayout left(from), taken(to);
   for (int repeat = 0; repeat < taken.repeats(); ++repeat)
     for_each(taken, repeat, [&](int thread, int value, const Shape& wanted) {
@@ -71,10 +67,10 @@ void RegisterProof::agree(int writer, int reader, int x, bool partial) {
     });
 }
 
-void RegisterProof::in_lines(int writer, int reader, int x) {
+void RegisterProof::in_lines(const Work& writer, const Work& reader, int x) {
   const int left_id = left_in(writer);
   const Context &from = plan_.contexts[left_id], &to = context(reader);
-  if (!agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
+  if (!agreed_.insert({left_id, reader.context}).second) return;
   const EvaluatedLayout left(from), taken(to);
   for_each(taken, [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
@@ -87,7 +83,7 @@ void RegisterProof::in_lines(int writer, int reader, int x) {
   });
 }
 
-void RegisterProof::in_pairs(int writer, int reader, int x) {
+void RegisterProof::in_pairs(const Work& writer, const Work& reader, int x) {
   agree(writer, reader, x, false);
   const Context& c = context(reader);
   const auto pair = static_cast<std::size_t>(c.rank() - 3);
@@ -102,20 +98,20 @@ void RegisterProof::in_pairs(int writer, int reader, int x) {
   });
 }
 
-void RegisterProof::clash(int writer, int reader, int x, int thread, int value, const Shape& found,
-                          const Shape& wanted) const {
+void RegisterProof::clash(const Work& writer, const Work& reader, int x, int thread, int value,
+                          const Shape& found, const Shape& wanted) const {
   reject("{}: value {} of thread {} is {} of %{} after {}, and {} takes it for {}", p_.name, value, thread,
          found.empty() ? "no element" : to_string(found), x, describe(writer), describe(reader),
          wanted.empty() ? "no element" : to_string(wanted));
 }
 
-void RegisterProof::same_thread(int t, int w, int b, bool own) const {
+void RegisterProof::same_thread(const Work& t, const Work& w, int b, bool own) const {
   const Shape& shape = plan_.tensors[b].shape;
   const Context &from = context(w), &to = context(t);
   if (!own)
     reject("{}: {} reads {} without a barrier after {}, at coordinates that are not its threads' own",
            p_.name, describe(t), plan_.tensors[b].name, describe(w));
-  if (plan_.tasks[w].kind == TaskKind::finish || plan_.tensors[b].partials > 1)
+  if (w.kind == WorkKind::finish || plan_.tensors[b].partials > 1)
     reject("{}: {} reads {} without a barrier after {}, whose elements come from several threads: {}",
            p_.name, describe(t), plan_.tensors[b].name, describe(w), print(from));
   const std::vector<int> owner = owners(from, shape);
@@ -133,9 +129,9 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
   });
 }
 
-void RegisterProof::covers(int t) {
+void RegisterProof::covers(const Work& t) {
   const Context& c = context(t);
-  if (!covered_.insert(plan_.tasks[t].context).second || counts_once(c)) return;
+  if (!covered_.insert(t.context).second || counts_once(c)) return;
   std::vector<int> holder_counts(static_cast<std::size_t>(graph::size(c.domain)), 0);
   for_each(EvaluatedLayout(c), [&](int, int, const Shape& at) {
     if (inside(at, c.domain)) ++holder_counts[static_cast<std::size_t>(linear(at, c.domain))];
@@ -148,15 +144,15 @@ void RegisterProof::covers(int t) {
              holders);
 }
 
-void RegisterProof::chained(int t, int writer) {
-  const int operand = p_.nodes[plan_.tasks[t].node].in[0];
+void RegisterProof::chained(const Work& t, const Work& writer) {
+  const int operand = p_.nodes[t.node].in[0];
   const Shape& a = p_.nodes[operand].shape;
   const Context &from = context(writer), &c = context(t);
   if (!from.row || from.domain != a || from.repeats() != 1)
     reject("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, describe(writer), operand,
            print(from), to_string(a));
   if (!multiplied_.insert(t).second) return;
-  const Instruction& row = *plan_.matmuls.at(plan_.tasks[t].node).row;
+  const Instruction& row = *plan_.matmuls.at(t.node).row;
   if (a.back() % row.k != 0)
     reject("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, describe(t), operand,
            a.back(), row.k);
@@ -187,29 +183,27 @@ void RegisterProof::chained(int t, int writer) {
   });
 }
 
-void RegisterProof::sums(int t, int writer) {
-  const Task& task = plan_.tasks[t];
-  if (plan_.tasks[writer].context != task.context) agree(writer, t, task.node, true);
+void RegisterProof::sums(const Work& t, const Work& writer) {
+  if (writer.context != t.context) agree(writer, t, t.node, true);
   const Context& c = context(t);
-  if (task.buffer >= 0 && plan_.tensors[task.buffer].partials != c.parts())
+  if (t.buffer >= 0 && plan_.tensors[t.buffer].partials != c.parts())
     reject("{}: {} stores {} partial results into {}, which has room for {}", p_.name, describe(t), c.parts(),
-           plan_.tensors[task.buffer].name, plan_.tensors[task.buffer].partials);
+           plan_.tensors[t.buffer].name, plan_.tensors[t.buffer].partials);
   if (c.axes() == 1) reject("{}: {} adds up partial results in {}", p_.name, describe(t), print(c));
   if (c.lanes() > 32 || 32 % c.lanes() != 0 || c.threads() > p_.threads() / 32 * 32)
     reject("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, describe(t), c.lanes(),
            c.threads(), p_.threads());
-  if (summed_.insert(task.context).second) added_once(t);
-  if (task.buffer < 0) in_every_lane(t);
+  if (summed_.insert(t.context).second) added_once(t);
+  if (t.buffer < 0) in_every_lane(t);
 }
 
-/// Proves that task t, which sums rows across lanes, leaves each sum where the plan expects it: each lane
+/// Proves that work t, which sums rows across lanes, leaves each sum where the plan expects it: each lane
 /// that adds up values of a row is a lane that keeps the sum of that row. Throws Rejected otherwise.
-void RegisterProof::in_every_lane(int t) const {
-  const Task& task = plan_.tasks[t];
+void RegisterProof::in_every_lane(const Work& t) const {
   const Context& c = context(t);
-  const auto kept = plan_.context_of.find(task.node);
+  const auto kept = plan_.context_of.find(t.node);
   if (kept == plan_.context_of.end() || c.parts() > 1)
-    reject("{}: {} leaves %{} in registers, where {}", p_.name, describe(t), task.node,
+    reject("{}: {} leaves %{} in registers, where {}", p_.name, describe(t), t.node,
            c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts())
                          : "nobody looks for it");
   const EvaluatedLayout layout(c), rows(plan_.contexts[kept->second]);
@@ -220,15 +214,15 @@ void RegisterProof::in_every_lane(int t) const {
     const int line = line_of(c, value);
     const bool there = thread < rows.threads() && line < rows.values();
     const Shape found = there ? rows.at(thread, line) : Shape{};
-    if (summed != found) clash(t, t, task.node, thread, line, found, summed);
+    if (summed != found) clash(t, t, t.node, thread, line, found, summed);
   });
 }
 
-/// Proves that reduction task t adds up every element once, into the right result. Throws Rejected unless every
+/// Proves that reduction work t adds up every element once, into the right result. Throws Rejected unless every
 /// element of the operand is in exactly one register of one thread, and is added to the right result: lanes that
 /// share a result combine their sums, and the first of these lanes must store the result that has the element as a
 /// summand.
-void RegisterProof::added_once(int t) const {
+void RegisterProof::added_once(const Work& t) const {
   const Context& c = context(t);
   const EvaluatedLayout layout(c);
   std::vector<int> first(static_cast<std::size_t>(layout.threads()));

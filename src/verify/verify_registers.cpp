@@ -13,24 +13,22 @@ namespace zellige::plan {
 namespace {
 
 /// The contents of a set of registers (accumulators, a loop state, A fragments or partial results of a
-/// reduction): the task that left them.
+/// reduction): the work that left them.
 struct RegisterValue {
-  int task = -1;
+  const Work* work = nullptr;
   bool carried = false;  // a loop state, declared before the loop
 };
 
-/// Executes the tasks (the work of the schedule's steps) in order, two iterations of each loop, and follows
-/// which task left what in registers.
+/// Executes the works of the steps in order, two iterations of each loop, and follows which work left what in registers.
 class Registers {
  public:
   explicit Registers(const Kernel& plan) : plan_(plan), p_(plan.program), proof_(plan) {}
 
-  /// Executes the schedule. Throws Rejected if a task reads registers that do not contain the values that it
+  /// Executes the schedule. Throws Rejected if a work reads registers that do not contain the values that it
   /// expects.
   void run() {
-    for (std::size_t t = 0; t < plan_.tasks.size(); ++t)
-      if (const Task& task = plan_.tasks[t]; task.buffer >= 0 && task.kind != TaskKind::to_global)
-        writer_[task.buffer] = static_cast<int>(t);
+    for (const Work& work : works(plan_))
+      if (work.buffer >= 0 && work.kind != WorkKind::to_global) writers_[work.buffer].push_back(work);
     for (const Agent& agent : plan_.agents) {
       const bool loops = find_step(agent.steps, [](const Step& s) {
         const Loop* loop = as<Loop>(s);
@@ -44,19 +42,16 @@ class Registers {
 
  private:
   const Node& node(int i) const { return p_.nodes[i]; }
-  const Context& context(const Task& t) const { return plan_.contexts[t.context]; }
-  std::string describe(int t) const { return proof_.describe(t); }
+  const Context& context(const Work& t) const { return plan_.contexts[t.context]; }
 
-  /// Records that the `start` step of task t has declared the registers of a loop state, of accumulators or
-  /// of partial results.
-  void declare(int t) {
-    const Task& task = plan_.tasks[t];
-    if (task.kind == TaskKind::mma) accumulators_[task.node] = {t, true};
-    if (task.kind == TaskKind::reduce) sums_[task.node] = {t, p_.nodes[task.node].carried};
-    if (task.kind != TaskKind::accumulate || task.buffer >= 0) return;
-    accumulators_[task.node] = {t, true};
-    for (int reader : p_.consumers(task.node))
-      if (node(reader).kind == NodeKind::running_diff) accumulators_[reader] = {t, true};
+  /// Records that a `start` step has declared the registers of a loop state, of accumulators or of partial results.
+  void declare(const Work& t) {
+    if (t.kind == WorkKind::mma) accumulators_[t.node] = {&t, true};
+    if (t.kind == WorkKind::reduce) sums_[t.node] = {&t, p_.nodes[t.node].carried};
+    if (t.kind != WorkKind::accumulate || t.buffer >= 0) return;
+    accumulators_[t.node] = {&t, true};
+    for (int reader : p_.consumers(t.node))
+      if (node(reader).kind == NodeKind::running_diff) accumulators_[reader] = {&t, true};
   }
 
   /// Called at the start and end of an iteration. Forgets the contents of all registers except loop states.
@@ -83,16 +78,16 @@ class Registers {
   void run(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       match(
-          step, [&](const Start&) { declare(step.task); }, [&](const Loop& loop) { run(loop); },
+          step, [&](const Start&) { declare(step.work); }, [&](const Loop& loop) { run(loop); },
           [&](const Mma& mma) {
             const Section outside = section_;
             if (mma.peeled) section_ = Section::inside;
             pipelined_ = mma.pipelined;
-            if (step.task >= 0) task(step.task);
+            if (step.work.node >= 0) work(step);
             section_ = outside, pipelined_ = false;
           },
           [&](const OneOf<Copy, Compute> auto&) {
-            if (step.task >= 0) task(step.task);
+            if (step.work.node >= 0) work(step);
           },
           [](const Sync&) {});
     }
@@ -119,104 +114,103 @@ class Registers {
     run(loop.body);
     // The next slice reuses the accumulators, and starts its own partial results.
     if (loop.kind == Loop::slices) {
-      accumulators_.erase(plan_.tasks[loop.body.front().task].node);
+      accumulators_.erase(loop.body.front().work.node);
       std::erase_if(sums_, [&](const auto& sum) { return !started.contains(sum.first); });
     }
   }
 
-  /// Checks the operands of a task (the work of a step), and records where its result is.
-  void task(int t) {
-    const Task& task = plan_.tasks[t];
-    const Node& n = node(task.node);
-    if (!is_global_load(task.kind) && task.section != section_)
-      reject("{}: {} belongs {} the loop and runs {}", p_.name, describe(t), name(task.section),
-             name(section_));
+  /// Checks the operands of a step's work, and records where its result is.
+  void work(const Step& step) {
+    const Work& t = step.work;
+    const Node& n = node(t.node);
+    step_ = &step;
+    if (!is_global_load(t.kind) && t.section != section_)
+      reject("{}: {} belongs {} the loop and runs {}", p_.name, describe(t), name(t.section), name(section_));
     seen_.clear();
-    switch (task.kind) {
-      case TaskKind::copy_in:
+    switch (t.kind) {
+      case WorkKind::copy_in:
         return;
-      case TaskKind::fetch:
-        accumulators_[task.node] = {t, false};
+      case WorkKind::fetch:
+        accumulators_[t.node] = {&t, false};
         return;
-      case TaskKind::mma:
+      case WorkKind::mma:
         return product(t);
-      case TaskKind::to_operand:
+      case WorkKind::to_operand:
         read(t, n.in[0], At::own);
-        if (pipelined_fragments_.contains(task.node) && takes_pipelined(task.node))
+        if (pipelined_fragments_.contains(t.node) && takes_pipelined(t.node))
           reject("{}: {} puts %{} where that of the iteration before has not been multiplied yet", p_.name,
-                 describe(t), task.node);
-        fragments_[task.node] = {t, false};
+                 describe(t), t.node);
+        fragments_[t.node] = {&t, false};
         return;
-      case TaskKind::to_shared:
+      case WorkKind::to_shared:
         if (n.kind == NodeKind::round || n.kind == NodeKind::store)
           read(t, n.in[0], At::own);
         else
           check_stored(t);
         return;
-      case TaskKind::to_global:
-        if (plan_.split_k && plan_.parts.count(task.node) == 0)
+      case WorkKind::to_global:
+        if (plan_.split_k && t.part < 0)
           reject("{}: {} stores all columns of a tile of which this rank has partial results of its own part",
                  p_.name, describe(t));
-        if (task.buffer < 0)
+        if (t.buffer < 0)
           read(t, n.in[0], At::own);
         else
-          buffer(t, task.buffer, true);
+          buffer(t, t.buffer, true);
         return;
-      case TaskKind::accumulate:
-        for (int in : n.in) read(t, in, narrowed(At::own, node(in).shape, context(task).domain));
-        if (task.buffer < 0) state(t, accumulators_, task.node);
-        updated_.insert(task.node);
+      case WorkKind::accumulate:
+        for (int in : n.in) read(t, in, narrowed(At::own, node(in).shape, context(t).domain));
+        if (t.buffer < 0) state(t, accumulators_, t.node);
+        updated_.insert(t.node);
         return;
-      case TaskKind::to_lines:
-      case TaskKind::to_registers:
-        read(t, task.node, At::own);
-        accumulators_[task.node] = {t, false};
+      case WorkKind::to_lines:
+      case WorkKind::to_registers:
+        read(t, t.node, At::own);
+        accumulators_[t.node] = {&t, false};
         return;
-      case TaskKind::rescale:
-        read(t, rescaled_by(n), narrowed(At::own, node(rescaled_by(n)).shape, context(task).domain));
-        state(t, accumulators_, task.node);
-        if (!rescaled_.insert(task.node).second)
+      case WorkKind::rescale:
+        read(t, rescaled_by(n), narrowed(At::own, node(rescaled_by(n)).shape, context(t).domain));
+        state(t, accumulators_, t.node);
+        if (!rescaled_.insert(t.node).second)
           reject("{}: {} multiplies its accumulators a second time before the product is added", p_.name,
                  describe(t));
         return;
-      case TaskKind::reduce:
+      case WorkKind::reduce:
         for (int in : n.in)  // a matmul's operands are read elsewhere
           read(t, in, n.kind == NodeKind::reduce ? At::own : At::elsewhere);
         if (n.carried)
-          state(t, sums_, task.node);
+          state(t, sums_, t.node);
         else
-          sums_[task.node] = {t, false};
+          sums_[t.node] = {&t, false};
         return;
-      case TaskKind::finish:
+      case WorkKind::finish:
         return finish(t);
-      case TaskKind::to_cluster:
-        return state(t, accumulators_, task.node);
-      case TaskKind::from_cluster:
-        state(t, accumulators_, task.node);
-        buffer(t, task.reads.front(), true);
+      case WorkKind::to_cluster:
+        return state(t, accumulators_, t.node);
+      case WorkKind::from_cluster:
+        state(t, accumulators_, t.node);
+        buffer(t, step.reads.front().tensor, true);
         whole_ = true;
         return;
     }
   }
 
-  /// Rejects task t unless a `start` step has declared the loop state of operator `node`, and t has the state
+  /// Rejects work t unless a `start` step has declared the loop state of operator `node`, and t has the state
   /// in the same registers. `found` has the declared states.
-  void state(int t, const std::map<int, RegisterValue>& found, int node) {
+  void state(const Work& t, const std::map<int, RegisterValue>& found, int node) {
     const auto at = found.find(node);
     if (at == found.end())
       reject("{}: {} adds to a state of %{} that nothing declares before the loop", p_.name, describe(t),
              node);
-    proof_.agree(at->second.task, t, node, true);
+    proof_.agree(*at->second.work, t, node, true);
   }
 
-  /// Rejects task t unless it can evaluate node x (an operator of the kernel). `at` says at which coordinates
+  /// Rejects work t unless it can evaluate node x (an operator of the kernel). `at` says at which coordinates
   /// a thread needs x: those of its own elements, those of its elements' rows, those of the same elements in
   /// the other matrix of a pair, or elsewhere.
-  void read(int t, int x, At at) {
+  void read(const Work& t, int x, At at) {
     if (!seen_.insert({x, at}).second) return;
     const Node& n = node(x);
-    if (n.kind == NodeKind::map && plan_.context_of.count(x) > 0 && plan_.tasks[t].node != x)
-      return leaf(t, x, at);
+    if (n.kind == NodeKind::map && plan_.context_of.count(x) > 0 && t.node != x) return leaf(t, x, at);
     switch (n.kind) {
       case NodeKind::map:
         for (int in : n.in) read(t, in, narrowed(at, node(in).shape, n.shape));
@@ -235,69 +229,66 @@ class Registers {
     }
   }
 
-  /// Rejects task t unless it can read the value of node x (an operator of the kernel), which t does not compute
+  /// Rejects work t unless it can read the value of node x (an operator of the kernel), which t does not compute
   /// itself. The value must be in the thread's registers, in a buffer in shared memory, or in global memory. `at` says
   /// at which coordinates a thread needs x, as in read().
-  void leaf(int t, int x, At at) {
-    const Task& task = plan_.tasks[t];
+  void leaf(const Work& t, int x, At at) {
     const Node& n = node(x);
     if (plan_.split_k && n.carried && section_ == Section::after && !whole_)
       reject("{}: {} reads accumulators %{} of a slice of K, before those of the other {} came", p_.name,
              describe(t), x, plan_.ranks == 2 ? "rank" : "ranks");
-    // A load that another task holds in registers is read from there.
-    const bool held = plan_.context_of.count(x) > 0 && task.node != x;
+    // A load that another work holds in registers is read from there.
+    const bool held = plan_.context_of.count(x) > 0 && t.node != x;
     if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second && !held)
       return;
     const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
     if (const auto c = plan_.context_of.find(x); c != plan_.context_of.end() && n.kind != NodeKind::round &&
                                                  (after_loop ? Section::after : n.section) == section_) {
-      if (c->second == task.context && at == At::own && n.shape == context(task).domain)
-        return in_registers(t, x);
-      if (c->second == task.context && at == At::pair && n.shape == context(task).domain &&
-          whole_pairs(context(task)))
+      if (c->second == t.context && at == At::own && n.shape == context(t).domain) return in_registers(t, x);
+      if (c->second == t.context && at == At::pair && n.shape == context(t).domain && whole_pairs(context(t)))
         return proof_.in_pairs(left(t, x), t, x);
-      if ((at == At::own || at == At::row) && lines_of(plan_.contexts[c->second], context(task)))
+      if ((at == At::own || at == At::row) && lines_of(plan_.contexts[c->second], context(t)))
         return proof_.in_lines(left(t, x), t, x);
     }
     stored(t, x, at == At::own);
   }
 
-  /// Rejects task t unless the value of node x (an operator of the kernel) is in a buffer in shared memory that t may
+  /// Rejects work t unless the value of node x (an operator of the kernel) is in a buffer in shared memory that t may
   /// read. If there is no barrier before t, each of its threads must have written the elements that it reads; `own`
   /// says whether a thread reads exactly the coordinates of its own elements in t's thread-value layout.
-  void stored(int t, int x, bool own) const {
-    const auto b = plan_.buffer_of.find(x);
-    if (b == plan_.buffer_of.end())
+  void stored(const Work& t, int x, bool own) const {
+    const int b = plan_.tensor_of(x);
+    if (b < 0)
       reject("{}: {} reads %{}, which lies neither in its registers nor in shared memory", p_.name,
              describe(t), x);
-    buffer(t, b->second, own);
+    buffer(t, b, own);
   }
 
-  /// Rejects task t unless another task writes buffer b, and t may read b: either there is a barrier before t, or each
+  /// Rejects work t unless another work writes buffer b, and t may read b: either there is a barrier before t, or each
   /// thread reads only elements that the same thread wrote. `own` says whether a thread reads exactly the coordinates
   /// of its own elements in t's thread-value layout.
-  void buffer(int t, int b, bool own) const {
-    const Task& task = plan_.tasks[t];
-    const auto w = writer_.find(b);
-    if (w == writer_.end())
-      reject("{}: {} reads {}, which no task writes", p_.name, describe(t), plan_.tensors[b].name);
-    const auto names = [&](const std::vector<int>& list) {
-      return std::find(list.begin(), list.end(), w->second) != list.end();
-    };
-    if (names(task.after_same) && !names(task.after)) proof_.same_thread(t, w->second, b, own);
+  void buffer(const Work& t, int b, bool own) const {
+    const auto w = writers_.find(b);
+    if (w == writers_.end())
+      reject("{}: {} reads {}, which no step writes", p_.name, describe(t), plan_.tensors[b].name);
+    const auto read = std::ranges::find(step_->reads, b, &Access::tensor);
+    if (read == step_->reads.end())
+      reject("{}: {} reads {}, and its step does not say so", p_.name, describe(t), plan_.tensors[b].name);
+    if (read->same_thread)
+      for (const Work& writer : w->second) proof_.same_thread(t, writer, b, own);
   }
 
-  /// Returns the task that left the value of node x (an operator of the kernel) in registers for task t. Rejects t if
-  /// there is no such task, or if x is a loop state that has not been updated in this iteration.
-  int left(int t, int x) const {
+  /// Returns the work that left the value of node x (an operator of the kernel) in registers for work t. Rejects t if
+  /// there is no such work, or if x is a loop state that has not been updated in this iteration.
+  const Work& left(const Work& t, int x) const {
     const auto found = accumulators_.find(x);
     const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;
     const bool stale = section_ == Section::inside && found != accumulators_.end() && found->second.carried &&
                        node(x).kind != NodeKind::matmul && !updated_.count(root);
     if (found == accumulators_.end() || stale)
-      reject("{}: {} reads %{} in registers, where no task before it in this section leaves it", p_.name,
+      reject("{}: {} reads %{} in registers, where no step before it in this section leaves it", p_.name,
              describe(t), x);
-    return found->second.task;
+    return *found->second.work;
   }
 
   /// Returns whether a pipelined matmul reads `operand`. Such a matmul runs one iteration after the operand
@@ -306,41 +297,38 @@ class Registers {
     for (const Agent& agent : plan_.agents)
       if (find_step(agent.steps, [&](const Step& step) {
             const Mma* mma = as<Mma>(step);
-            return mma && mma->pipelined && step.task >= 0 &&
-                   node(plan_.tasks[step.task].node).in[0] == operand;
+            return mma && mma->pipelined && step.work.node >= 0 && node(step.work.node).in[0] == operand;
           }))
         return true;
     return false;
   }
 
-  void in_registers(int t, int x) { proof_.agree(left(t, x), t, x, false); }
+  void in_registers(const Work& t, int x) { proof_.agree(left(t, x), t, x, false); }
 
-  /// Rejects task t, which stores an operator's result, such as a matmul's accumulators, from registers to shared
+  /// Rejects work t, which stores an operator's result, such as a matmul's accumulators, from registers to shared
   /// memory, unless the registers contain that operator's values, and the buffer has room for the partial results.
-  void check_stored(int t) {
-    const Task& task = plan_.tasks[t];
-    proof_.agree(left(t, task.node), t, task.node, true);
-    const int parts = context(task).replicated() ? 1 : context(task).holders();
-    if (plan_.tensors[task.buffer].partials != parts)
+  void check_stored(const Work& t) {
+    proof_.agree(left(t, t.node), t, t.node, true);
+    const int parts = context(t).replicated() ? 1 : context(t).holders();
+    if (plan_.tensors[t.buffer].partials != parts)
       reject("{}: {} stores {} partial results into {}, which has room for {}", p_.name, describe(t), parts,
-             plan_.tensors[task.buffer].name, plan_.tensors[task.buffer].partials);
+             plan_.tensors[t.buffer].name, plan_.tensors[t.buffer].partials);
   }
 
-  /// Rejects matmul task t unless its warps, accumulators, operands and rescaling are those that the plan
+  /// Rejects matmul work t unless its warps, accumulators, operands and rescaling are those that the plan
   /// selected. Records its accumulators.
-  void product(int t) {
-    const Task& task = plan_.tasks[t];
-    const Context& c = context(task);
-    const MatmulChoice& choice = plan_.matmuls.at(task.node);
+  void product(const Work& t) {
+    const Context& c = context(t);
+    const MatmulChoice& choice = plan_.matmuls.at(t.node);
     const WarpLayout w = c.row ? warps(c) : WarpLayout{}, &selected = choice.warps;
     if (w != selected)
       reject("{}: {} runs under warps {}x{}x{}x{}, {}x{}x{}x{} were selected (batch, M, N, K)", p_.name,
              describe(t), w.b, w.m, w.n, w.k, selected.b, selected.m, selected.n, selected.k);
-    if (c.domain != node(task.node).shape)
+    if (c.domain != node(t.node).shape)
       reject("{}: {} has accumulators of {}; its product is {}", p_.name, describe(t), to_string(c.domain),
-             to_string(node(task.node).shape));
+             to_string(node(t.node).shape));
     const bool side_by_side = c.row && choice.row && choice.columns() != choice.n &&
-                              leaves_as(*choice.row, *c.row, node(task.node).shape, w);
+                              leaves_as(*choice.row, *c.row, node(t.node).shape, w);
     if (!c.row || !choice.row || (!equivalent(*c.row, *choice.row) && !side_by_side))
       reject("{}: {} leaves its accumulators as {} does, {} was selected", p_.name, describe(t),
              c.row ? c.row->name : "no instruction", choice.row ? choice.row->name : "no instruction");
@@ -351,38 +339,36 @@ class Registers {
     if (choice.a_from >= 0)
       fragments(t);
     else
-      stored(t, node(task.node).in[0], false);  // ldmatrix: elements of other threads
-    stored(t, node(task.node).in[1], false);
-    if (rescaled_by(node(task.node)) >= 0 &&
-        (pipelined_ ? pipelined_rescaled_ : rescaled_).erase(task.node) == 0)
-      reject("{}: {} adds to accumulators that no task before it in {} has multiplied by %{}", p_.name,
-             describe(t), pipelined_ ? "the iteration before" : "this iteration",
-             rescaled_by(node(task.node)));
-    if (node(task.node).carried) return state(t, accumulators_, task.node);
-    accumulators_[task.node] = {t, false};
+      stored(t, node(t.node).in[0], false);  // ldmatrix: elements of other threads
+    stored(t, node(t.node).in[1], false);
+    if (rescaled_by(node(t.node)) >= 0 && (pipelined_ ? pipelined_rescaled_ : rescaled_).erase(t.node) == 0)
+      reject("{}: {} adds to accumulators that no step before it in {} has multiplied by %{}", p_.name,
+             describe(t), pipelined_ ? "the iteration before" : "this iteration", rescaled_by(node(t.node)));
+    if (node(t.node).carried) return state(t, accumulators_, t.node);
+    accumulators_[t.node] = {&t, false};
   }
 
-  /// Rejects matmul task t unless a preceding task left its A fragments in registers as the instruction expects.
-  void fragments(int t) {
-    const int operand = node(plan_.tasks[t].node).in[0];
+  /// Rejects matmul work t unless a preceding work left its A fragments in registers as the instruction expects.
+  void fragments(const Work& t) {
+    const int operand = node(t.node).in[0];
     std::map<int, RegisterValue>& left = pipelined_ ? pipelined_fragments_ : fragments_;
     const auto found = left.find(operand);
     if (found == left.end())
-      reject("{}: {} takes %{} as fragments, which no task before it in {} leaves in registers", p_.name,
+      reject("{}: {} takes %{} as fragments, which no step before it in {} leaves in registers", p_.name,
              describe(t), operand, pipelined_ ? "the iteration before" : "this section");
-    proof_.chained(t, found->second.task);
+    proof_.chained(t, *found->second.work);
     if (pipelined_) left.erase(found);
   }
 
-  /// Rejects task t, which adds up partial results across lanes, unless a preceding task left them and each
+  /// Rejects work t, which adds up partial results across lanes, unless a preceding work left them and each
   /// is added once.
-  void finish(int t) {
-    const auto found = sums_.find(plan_.tasks[t].node);
+  void finish(const Work& t) {
+    const auto found = sums_.find(t.node);
     if (found == sums_.end())
-      reject("{}: {} adds up partial results that no task before it in this section leaves", p_.name,
+      reject("{}: {} adds up partial results that no step before it in this section leaves", p_.name,
              describe(t));
-    proof_.sums(t, found->second.task);
-    if (plan_.tasks[t].buffer < 0) accumulators_[plan_.tasks[t].node] = {t, false};
+    proof_.sums(t, *found->second.work);
+    if (t.buffer < 0) accumulators_[t.node] = {&t, false};
   }
 
   const Kernel& plan_;
@@ -390,7 +376,8 @@ class Registers {
   RegisterProof proof_;
   Section section_ = Section::inside;
   std::map<int, RegisterValue> accumulators_, fragments_, sums_;  // by node
-  std::map<int, int> writer_;                                     // buffer -> task
+  std::map<int, std::vector<Work>> writers_;                      // buffer -> works
+  const Step* step_ = nullptr;                                    // the step that is checked
   bool whole_ = false;                                // the accumulators include the other ranks' parts of K
   std::map<int, RegisterValue> pipelined_fragments_;  // fragments_ of the preceding iteration
   // Matmuls whose accumulators have been rescaled but not yet added to; of this and of the preceding
@@ -399,7 +386,7 @@ class Registers {
   // The current step uses what the preceding iteration left.
   bool pipelined_ = false;
   std::set<int> updated_;              // states updated in this iteration
-  std::set<std::pair<int, At>> seen_;  // what read() has checked for the current task
+  std::set<std::pair<int, At>> seen_;  // what read() has checked for the current work
 };
 
 }  // namespace

@@ -197,10 +197,7 @@ TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
       ASSERT_EQ(plan.kernels.size(), 1u) << print(plan);
       const plan::Kernel& k = plan.kernels[0];
       EXPECT_EQ(k.direct.size(), 2u) << print(plan);  // the weights are read in place
-      EXPECT_EQ(std::ranges::count_if(k.tasks,
-                                      [](const plan::Task& t) { return t.kind == plan::TaskKind::copy_in; }),
-                1)
-          << print(plan);
+      EXPECT_EQ(std::ranges::count(works(k), plan::WorkKind::copy_in, &plan::Work::kind), 1) << print(plan);
       EXPECT_GE(k.shared_bytes, length * graph::whole_bytes(dtype)) << print(plan);
     }
 }

@@ -65,12 +65,12 @@ TEST(Hoist, NormsQueriesInFrontOfTheLoop) {
            "O");
   const Plan plan = make_plan(b.build(), target::find("sm_90a"));
   const Kernel& kernel = plan.kernels.at(0);
-  std::vector<TaskKind> hoisted;
+  std::vector<WorkKind> hoisted;
   for (const Step& s : flat(kernel.agents.at(0).steps)) {
     if (const Loop* loop = begins_loop(s); loop && loop->kind == Loop::iterations) break;
-    if (as<Compute>(s)) hoisted.push_back(kernel.tasks[static_cast<std::size_t>(s.task)].kind);
+    if (as<Compute>(s)) hoisted.push_back(s.work.kind);
   }
-  EXPECT_EQ(hoisted, (std::vector{TaskKind::reduce, TaskKind::finish, TaskKind::to_shared}));
+  EXPECT_EQ(hoisted, (std::vector{WorkKind::reduce, WorkKind::finish, WorkKind::to_shared}));
 }
 
 }  // namespace

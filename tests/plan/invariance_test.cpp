@@ -8,6 +8,7 @@
 
 #include "kernel/nests.hpp"
 #include "random_plans.hpp"
+#include "steps_of.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -34,17 +35,17 @@ bool same_at_all_steps(const EvaluatedLayout& layout, const Context& c, const It
 TEST(Invariance, OfANestIsWhatEnumerationFinds) {
   int invariant = 0, varying = 0, lines = 0, in_parts = 0;
   for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
-    for (std::size_t t = 0; t < k.tasks.size(); ++t) {
-      const Task& task = k.tasks[t];
-      if (!in_nest(k, task) && task.kind != TaskKind::reduce) continue;
-      const Context& c = k.contexts[task.context];
+    for (const Step* step : steps_of(k)) {
+      const Work& work = step->work;
+      if (!in_nest(k, work) && work.kind != WorkKind::reduce) continue;
+      const Context& c = k.contexts[work.context];
       const bool loop = !c.row && !c.replicated() && c.steps(0) > 1;
       const EvaluatedLayout layout(c);
-      const std::vector<Item> items = evaluate(k, {static_cast<int>(t)});
+      const std::vector<Item> items = evaluate(k, Steps(step, 1));
       int open = 0;  // parts of concatenations, which stay in their branches
       for (const Item& item : items) {
         const std::string where =
-            fmt::format("{}: task {}, {} %{}", name, t, plan::name(task.kind), item.node);
+            fmt::format("{}: {} %{}, %{}", name, plan::name(work.kind), work.node, item.node);
         const bool in_a_part = open > 0;
         open += (item.kind == Item::Kind::part) - (item.kind == Item::Kind::take);
         if (!loop || in_a_part) {
@@ -60,8 +61,8 @@ TEST(Invariance, OfANestIsWhatEnumerationFinds) {
           const bool same = same_at_all_steps(layout, c, item);
           if (item.invariant) {
             EXPECT_TRUE(same) << where;
-            EXPECT_NE(item.buffer, task.buffer) << where;
-          } else if (c.axes() > 1 && item.vector == 1 && item.buffer != task.buffer) {
+            EXPECT_NE(item.buffer, work.buffer) << where;
+          } else if (c.axes() > 1 && item.vector == 1 && item.buffer != work.buffer) {
             EXPECT_FALSE(same) << where;
           }
           (item.invariant ? invariant : varying) += 1;

@@ -16,11 +16,11 @@ std::vector<std::pair<int, int>> lifetimes(const Kernel& k) {
       alive[b].first = std::min(alive[b].first, stretch);
       alive[b].second = std::max(alive[b].second, stretch);
     };
-    const Task& t = k.tasks[m.task];
+    const Work& t = m.step->work;
     if (!m.start)  // which sets registers
-      for (int b : t.reads) touch(b, m.stretch);
+      for (const Access& a : m.step->reads) touch(a.tensor, m.stretch);
     if (t.buffer >= 0) touch(t.buffer, m.stretch), touch(t.buffer, m.arrives);
-    if (t.kind == TaskKind::accumulate && t.buffer >= 0) touch(t.buffer, 0);
+    if (t.kind == WorkKind::accumulate && t.buffer >= 0) touch(t.buffer, 0);
   }
   return alive;
 }

@@ -109,20 +109,19 @@ TEST(PrecomputeA, LeavesALoopOfProductsAlone) {
            "Y");
   const Plan plan = make_plan(b.build(), target::find("sm_90a"));
   const Kernel& kernel = plan.kernels.at(0);
-  std::vector<TaskKind> before, inside;
+  std::vector<WorkKind> before, inside;
   bool looped = false;
   int barriers = 0;
   for (const Step& s : flat(kernel.agents.at(0).steps)) {
     if (const Loop* loop = begins_loop(s); loop && loop->kind == Loop::iterations) looped = true;
     if (is_end(s) && looped) break;
-    if (as<Compute>(s))
-      (looped ? inside : before).push_back(kernel.tasks[static_cast<std::size_t>(s.task)].kind);
+    if (as<Compute>(s)) (looped ? inside : before).push_back(s.work.kind);
     barriers += looped && as<Barrier>(s);
   }
-  EXPECT_EQ(inside, (std::vector{TaskKind::mma}));
+  EXPECT_EQ(inside, (std::vector{WorkKind::mma}));
   EXPECT_EQ(barriers, 1);
-  EXPECT_EQ(std::ranges::count(before, TaskKind::to_shared), 1);
-  EXPECT_EQ(std::ranges::count(before, TaskKind::reduce), 1);
+  EXPECT_EQ(std::ranges::count(before, WorkKind::to_shared), 1);
+  EXPECT_EQ(std::ranges::count(before, WorkKind::reduce), 1);
 }
 
 }  // namespace

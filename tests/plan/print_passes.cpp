@@ -4,6 +4,7 @@
 #include "kernel/print.hpp"
 #include "passes.hpp"
 #include "select/select.hpp"
+#include "steps_of.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -85,14 +86,15 @@ std::string print_group(const Kernel& k) {
     if (b.partials > 1) out += fmt::format(", {} partial results", b.partials);
     out += b.matmul_operand ? ", a matmul's operand\n" : "\n";
   }
-  for (std::size_t i = 0; i < k.tasks.size(); ++i) {
-    const Task& t = k.tasks[i];
-    out += fmt::format("  task {}: {}, {} {} in context {}", i, name(t.section), name(t.kind),
+  for (const Step* step : steps_of(k)) {
+    const Work& t = step->work;
+    out += fmt::format("  {}, {} {} in context {}", name(t.section), name(t.kind),
                        value_name(k.program, t.node), t.context);
-    if (!t.reads.empty()) out += fmt::format(", reads buffers {}", list(t.reads));
-    if (t.buffer >= 0 && t.kind != TaskKind::to_global) out += fmt::format(", writes buffer {}", t.buffer);
-    if (!t.after.empty()) out += fmt::format(", after a barrier following {}", list(t.after));
-    if (!t.after_same.empty()) out += fmt::format(", in the same threads after {}", list(t.after_same));
+    std::vector<int> other, same;  // buffers, of which a thread reads what others, or itself, wrote
+    for (const Access& a : step->reads) (a.same_thread ? same : other).push_back(a.tensor);
+    if (!other.empty()) out += fmt::format(", reads buffers {}", list(other));
+    if (!same.empty()) out += fmt::format(", reads its own of buffers {}", list(same));
+    if (t.buffer >= 0 && t.kind != WorkKind::to_global) out += fmt::format(", writes buffer {}", t.buffer);
     out += "\n";
   }
   for (const auto& [node, context] : k.context_of)

@@ -16,6 +16,7 @@
 #include "run/run.hpp"
 #include "select/layouts.hpp"
 #include "select/select.hpp"
+#include "steps_of.hpp"
 #include "target/instructions.hpp"
 #include "verify/verify_registers.hpp"
 
@@ -62,11 +63,11 @@ Kernel planned_with(const graph::KernelGraph& g, const std::function<void(Kernel
   choose(kernels[0]);
   resolve_layouts(program, kernels, target);
   Kernel& k = kernels[0];
-  group(k, program, target);
-  arrange_buffers(k, target);
-  Order order = pipeline(k, target, Copies::first);
-  slice_fragments(k, order);
-  build_agents(k, order);
+  const Tasks tasks = group(k, program, target);
+  arrange_buffers(k, tasks, target);
+  Order order = pipeline(k, tasks, target, Copies::first);
+  slice_fragments(k, tasks, order);
+  build_agents(k, tasks, order);
   return k;
 }
 
@@ -136,18 +137,11 @@ TEST(Chains, ARowThatWasNotSelectedIsRefused) {
 
 // --- mutated plans -----------------------------------------------------------------------------------------
 
-int task_of(const Kernel& k, TaskKind kind, int nth = 0) {
-  for (std::size_t t = 0; t < k.tasks.size(); ++t)
-    if (k.tasks[t].kind == kind && nth-- == 0) return static_cast<int>(t);
-  ADD_FAILURE() << "no such task";
-  return 0;
-}
-
 /// After the other steps between the same two barriers.
-void move_last(Kernel& k, int task) {
+void move_last(Kernel& k, const Work& work) {
   std::vector<Step> steps = flat(k.agents.at(0).steps);
   for (std::size_t i = 0; i < steps.size(); ++i)
-    if (steps[i].task == task && !as<Start>(steps[i]))
+    if (steps[i].work == work && !as<Start>(steps[i]))
       for (; i + 1 < steps.size() && as<Compute>(steps[i + 1]); ++i) std::swap(steps[i], steps[i + 1]);
   k.agents[0].steps = nested(steps);
 }
@@ -156,7 +150,7 @@ TEST(Mutated, PlansAreRefusedInWords) {
   const graph::KernelGraph g = chain({32, 32, 64, 3, true});
   const Kernel good = make_plan(g, target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
-  const int operand = task_of(good, TaskKind::to_operand), first = task_of(good, TaskKind::mma);
+  const Work operand = work_of(good, WorkKind::to_operand), first = work_of(good, WorkKind::mma);
   const auto mutated = [&](const std::function<void(Kernel&)>& change) {
     Kernel bad = good;
     change(bad);
@@ -165,16 +159,18 @@ TEST(Mutated, PlansAreRefusedInWords) {
   const std::string name = "chain_32x32_64threads_3products_maps_k0: ";
   EXPECT_EQ(
       mutated([&](Kernel& k) { move_last(k, operand); }),
-      name + "'mma %5' takes %4 as fragments, which no task before it in this section leaves in registers");
+      name + "'mma %5' takes %4 as fragments, which no step before it in this section leaves in registers");
   EXPECT_EQ(
       mutated([&](Kernel& k) { move_last(k, first); }),
-      name + "'to operand %4' reads %2 in registers, where no task before it in this section leaves it");
-  EXPECT_EQ(mutated([&](Kernel& k) { k.tasks[operand].section = Section::inside; }),
-            name + "'to operand %4' belongs inside the loop and runs after");
+      name + "'to operand %4' reads %2 in registers, where no step before it in this section leaves it");
+  EXPECT_EQ(
+      mutated([&](Kernel& k) { change(k, operand, [](Step& s) { s.work.section = Section::inside; }); }),
+      name + "'to operand %4' belongs inside the loop and runs after");
   EXPECT_EQ(mutated([&](Kernel& k) {
-              Context other = k.contexts[k.tasks[operand].context];
+              Context other = k.contexts[operand.context];
               other = accumulators(other.domain, {1, 1, 2, 1}, *other.row);
-              k.contexts.push_back(other), k.tasks[operand].context = static_cast<int>(k.contexts.size()) - 1;
+              k.contexts.push_back(other);
+              change(k, operand, [&](Step& s) { s.work.context = static_cast<int>(k.contexts.size()) - 1; });
             }),
             name + "'to operand %4' reads %2, which lies neither in its registers nor in shared memory");
   EXPECT_EQ(mutated([&](Kernel& k) {
@@ -182,7 +178,7 @@ TEST(Mutated, PlansAreRefusedInWords) {
             }),
             name + "'mma %8' runs under warps 1x2x1x1, 1x1x1x2 were selected (batch, M, N, K)");
   EXPECT_EQ(mutated([&](Kernel& k) {
-              Context& c = k.contexts[k.tasks[first].context];
+              Context& c = k.contexts[first.context];
               c = accumulators(c.domain, warps(c), *c.row, 2);
             }),
             name +
@@ -196,19 +192,19 @@ TEST(Mutated, LoopsAreRefusedInWords) {
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
   Kernel bad = good;  // the fragments of P after the loop
-  const int operand = task_of(good, TaskKind::to_operand);
+  const Work operand = work_of(good, WorkKind::to_operand);
   auto& steps = bad.agents.at(0).steps;
   steps = flat(steps);
-  const auto at = std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return s.task == operand; });
+  const auto at = std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return s.work == operand; });
   std::rotate(at, at + 1, std::find_if(at, steps.end(), is_end) + 1);
   steps = nested(steps);
   EXPECT_EQ(
       verdict(bad),
-      name + "'mma %13' takes %12 as fragments, which no task before it in this section leaves in registers");
+      name + "'mma %13' takes %12 as fragments, which no step before it in this section leaves in registers");
   bad = good;  // the running maximum after its readers
-  move_last(bad, task_of(good, TaskKind::accumulate));
+  move_last(bad, work_of(good, WorkKind::accumulate));
   EXPECT_EQ(verdict(bad),
-            name + "'to lines %11' reads %8 in registers, where no task before it in this section leaves it");
+            name + "'to lines %11' reads %8 in registers, where no step before it in this section leaves it");
 }
 
 // Row sums in registers are refused if read as another row's, if never written, or if warps share the rows.
@@ -222,22 +218,22 @@ TEST(Mutated, RowsAreRefusedInWords) {
                                  [](const Context& c) { return c.replicated(); });
   ASSERT_NE(rows, good.contexts.end());
   const auto at = static_cast<std::size_t>(rows - good.contexts.begin());
-  const int product = task_of(good, TaskKind::mma), sum = task_of(good, TaskKind::finish);
-  ASSERT_LT(good.tasks[sum].buffer, 0);
+  const Work product = work_of(good, WorkKind::mma), sum = work_of(good, WorkKind::finish);
+  ASSERT_LT(sum.buffer, 0);
 
   Kernel bad = good;  // added up after its readers
   move_last(bad, sum);
   EXPECT_EQ(
       verdict(bad),
-      name + "'accumulate %7' reads %5 in registers, where no task before it in this section leaves it");
+      name + "'accumulate %7' reads %5 in registers, where no step before it in this section leaves it");
   bad = good;  // each lane for a row of its own
   bad.contexts[at].share = blocked_layout(rows->domain, {1, 0, 2}, 1, rows->threads()).share;
   EXPECT_EQ(verdict(bad), name +
                               "value 1 of thread 0 is no element of %5 after 'finish %5', and 'finish %5' "
                               "takes it for (0, 8, 0)");
   bad = good;  // one warp's rows alone
-  bad.contexts[at] = lines(
-      accumulators({1, rows->domain[1], 16}, {.m = 1}, *good.contexts[good.tasks[product].context].row));
+  bad.contexts[at] =
+      lines(accumulators({1, rows->domain[1], 16}, {.m = 1}, *good.contexts[product.context].row));
   EXPECT_EQ(verdict(bad), name +
                               "value 2 of thread 0 is (0, 16, 0) of %5 after 'finish %5', and 'finish %5' "
                               "takes it for (0, 64, 0)");
@@ -281,11 +277,12 @@ TEST(Mutated, PairsAreRefusedInWords) {
 // A product that splits K leaves a part of each sum in each warp: nobody but the spill may read it there.
 TEST(Mutated, PartialSumsAreNotRead) {
   Kernel bad = make_plan(example("lora"), target::find("sm_80")).kernels.at(0);
-  for (Task& t : bad.tasks)
-    if (t.kind == TaskKind::to_shared && bad.program.nodes[t.node].kind == NodeKind::round) {
+  for (const Work& t : works(bad))
+    if (t.kind == WorkKind::to_shared && bad.program.nodes[t.node].kind == NodeKind::round) {
       const int product = bad.program.nodes[t.node].in[0];
-      for (const Task& m : bad.tasks)
-        if (m.kind == TaskKind::mma && m.node == product) t.context = bad.context_of[product] = m.context;
+      for (const Work& m : works(bad))
+        if (m.kind == WorkKind::mma && m.node == product)
+          change(bad, t, [&](Step& s) { s.work.context = bad.context_of[product] = m.context; });
     }
   EXPECT_EQ(
       verdict(bad),
@@ -299,19 +296,19 @@ TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
   for (const GoldenGraph& g : golden_graphs())
     for (const Kernel& good : make_plan(g.graph(), target::find("sm_80")).kernels) {
       ASSERT_EQ(verdict(good), "") << g.name;
-      for (std::size_t t = 0; t < good.tasks.size(); ++t) {
-        const Task& task = good.tasks[t];
-        if (task.kind != TaskKind::mma || good.matmuls.at(task.node).warps.count() < 2) continue;
+      for (const Work& work : works(good)) {
+        if (work.kind != WorkKind::mma || good.matmuls.at(work.node).warps.count() < 2) continue;
         Kernel bad = good;
-        const Context& was = good.contexts[task.context];
+        const Context& was = good.contexts[work.context];
         WarpLayout w = warps(was);
         std::swap(w.n, w.m);
         if (w == warps(was)) std::swap(w.n, w.k);
         if (w == warps(was)) continue;
         const Context other = accumulators(was.domain, w, *was.row);
-        bad.matmuls[task.node].warps = w;
-        bad.contexts.push_back(other), bad.tasks[t].context = static_cast<int>(bad.contexts.size()) - 1;
-        EXPECT_NE(verdict(bad), "") << g.name << ": " << good.program.name << " %" << task.node;
+        bad.matmuls[work.node].warps = w;
+        bad.contexts.push_back(other);
+        change(bad, work, [&](Step& s) { s.work.context = static_cast<int>(bad.contexts.size()) - 1; });
+        EXPECT_NE(verdict(bad), "") << g.name << ": " << good.program.name << " %" << work.node;
         ++changed;
       }
     }
@@ -333,7 +330,7 @@ TEST(Fetch, LoadsAllBeforeItStoresAny) {
   EXPECT_EQ(k.shared_bytes, 0);
   std::string order;
   for (const Step& s : flat(k.agents.at(0).steps))
-    order += s.task < 0 ? fmt::format("{}; ", name(s)) : fmt::format("{}; ", name(k.tasks[s.task].kind));
+    order += s.work.node < 0 ? fmt::format("{}; ", name(s)) : fmt::format("{}; ", name(s.work.kind));
   EXPECT_EQ(order, "griddep_wait; fetch; fetch; to global; to global; ");
 }
 
@@ -350,27 +347,27 @@ TEST(Fetch, LeavesRoomInRegisters) {
     b.output(out[i], std::string(1, static_cast<char>('X' + i)), {1024, 1});
   const Kernel k = make_plan(b.build(), target::find("sm_90a")).kernels.at(0);
   std::int64_t chunks = 0;
-  for (const Task& t : k.tasks)
-    if (t.kind == TaskKind::fetch) chunks += k.contexts[t.context].steps(0);
+  for (const Work& t : works(k))
+    if (t.kind == WorkKind::fetch) chunks += k.contexts[t.context].steps(0);
   EXPECT_EQ(chunks, 8);  // of A and B
 }
 
 TEST(Mutated, FetchedChunksAreTheirThreads) {
   const Kernel good = make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
-  const auto task = static_cast<std::size_t>(task_of(good, TaskKind::fetch));
+  const Work fetch = work_of(good, WorkKind::fetch);
   Kernel bad = good;
-  const Context& was = good.contexts[good.tasks[task].context];
+  const Context& was = good.contexts[fetch.context];
   bad.contexts.push_back(blocked_layout(was.domain, 0, 1, 256));
-  bad.tasks[task].context = static_cast<int>(bad.contexts.size()) - 1;
+  change(bad, fetch, [&](Step& s) { s.work.context = static_cast<int>(bad.contexts.size()) - 1; });
   EXPECT_EQ(verdict(bad),
             "odd_lines_k0_copy: value 1 of thread 0 is (0, 256) of %0 after 'fetch %0', and 'to global %2' "
             "takes it for (0, 1)");
   bad = good;
   auto& steps = bad.agents.at(0).steps;
-  std::erase_if(steps, [&](const Step& s) { return s.task == static_cast<int>(task); });
+  std::erase_if(steps, [&](const Step& s) { return s.work == fetch; });
   EXPECT_EQ(verdict(bad),
-            "odd_lines_k0_copy: 'to global %2' reads %0 in registers, where no task before it in this "
+            "odd_lines_k0_copy: 'to global %2' reads %0 in registers, where no step before it in this "
             "section leaves it");
 }
 
@@ -416,7 +413,7 @@ TEST(Mutated, SumsThatBeginInASliceAreRefused) {
       if (const Loop* loop = as<Loop>(steps[i + 1]);
           as<Start>(steps[i]) && loop && loop->kind == Loop::slices) {
         steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
-        EXPECT_NE(verdict(bad).find("adds up partial results that no task before it in this section leaves"),
+        EXPECT_NE(verdict(bad).find("adds up partial results that no step before it in this section leaves"),
                   std::string::npos)
             << verdict(bad);
         ++refused;

@@ -11,6 +11,7 @@
 #include "graph/error.hpp"
 #include "kernel/print.hpp"
 #include "plan/plan.hpp"
+#include "steps_of.hpp"
 #include "target/target.hpp"
 #include "verify/verify_registers.hpp"
 
@@ -96,7 +97,7 @@ TEST(RowRegisters, NeedNoSharedMemoryAndNoBarrier) {
         EXPECT_EQ(k.shared_bytes, 0) << where;
         for (const Step& s : k.agents.at(0).steps) EXPECT_FALSE(as<Barrier>(s)) << where;
         // Softmax keeps its operand and the exponentials, a norm its operand; the sum reads its operand once.
-        const auto held = std::ranges::count(k.tasks, TaskKind::to_registers, &Task::kind);
+        const auto held = std::ranges::count(works(k), WorkKind::to_registers, &Work::kind);
         EXPECT_EQ(held, std::string(what) == "softmax"    ? 2
                         : std::string(what) == "rms_norm" ? 1
                                                           : 0)
@@ -118,30 +119,30 @@ std::string verdict(const Kernel& k) {
   return "";
 }
 
-TEST(RowRegisters, AreRefusedWithoutTheTaskThatFillsThem) {
+TEST(RowRegisters, AreRefusedWithoutTheStepThatFillsThem) {
   const Plan plan = make_plan(rows_of("softmax", 96, 141), target::find("sm_90a"));
   const Kernel& k = plan.kernels.at(0);
   EXPECT_EQ(verdict(k), "");
   int removed = 0;
   for (std::size_t i = 0; i < k.agents[0].steps.size(); ++i) {
     const Step& step = k.agents[0].steps[i];
-    if (step.task < 0 || k.tasks[static_cast<std::size_t>(step.task)].kind == TaskKind::to_global) continue;
+    if (step.work.node < 0 || step.work.kind == WorkKind::to_global) continue;
     Kernel without = k;
     without.agents[0].steps.erase(without.agents[0].steps.begin() + static_cast<std::ptrdiff_t>(i));
     EXPECT_NE(verdict(without), "") << print(k, step, false);
     ++removed;
   }
-  EXPECT_EQ(removed, 6);  // two values, two reductions of two tasks each
+  EXPECT_EQ(removed, 6);  // two values, two reductions of two steps each
 }
 
 TEST(RowRegisters, AreRefusedInAnotherLayoutThanTheReaders) {
   const Plan plan = make_plan(rows_of("softmax", 96, 141), target::find("sm_90a"));
   Kernel k = plan.kernels.at(0);
-  const auto hold = std::ranges::find(k.tasks, TaskKind::to_registers, &Task::kind);
-  ASSERT_NE(hold, k.tasks.end());
+  const Work hold = work_of(k, WorkKind::to_registers);
+  ASSERT_GE(hold.node, 0);
   k.contexts.push_back(
-      blocked_layout(k.contexts[static_cast<std::size_t>(hold->context)].domain, 1, 1, k.program.threads()));
-  hold->context = static_cast<int>(k.contexts.size()) - 1;
+      blocked_layout(k.contexts[static_cast<std::size_t>(hold.context)].domain, 1, 1, k.program.threads()));
+  change(k, hold, [&](Step& s) { s.work.context = static_cast<int>(k.contexts.size()) - 1; });
   EXPECT_NE(verdict(k).find("takes it for"), std::string::npos) << verdict(k);
 }
 

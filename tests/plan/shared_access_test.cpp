@@ -9,6 +9,7 @@
 
 #include "kernel/nests.hpp"
 #include "random_plans.hpp"
+#include "steps_of.hpp"
 #include "touches.hpp"
 
 namespace zellige::plan {
@@ -46,23 +47,21 @@ void for_each_access(const Kernel& k, const Context& c, const std::vector<Shared
   });
 }
 
-TEST(SharedAccess, IsWhatATaskTouches) {
-  int tasks = 0, branches = 0;
+TEST(SharedAccess, IsWhatAStepTouches) {
+  int nests = 0, branches = 0;
   for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
-    for (std::size_t t = 0; t < k.tasks.size(); ++t) {
-      const Task& task = k.tasks[t];
-      if (!in_nest(k, task) && task.kind != TaskKind::reduce) continue;
-      const auto all = nest_accesses(k, {static_cast<int>(t)});
+    for (const Step* step : steps_of(k)) {
+      const Work& work = step->work;
+      if (!in_nest(k, work) && work.kind != WorkKind::reduce) continue;
+      const auto all = nest_accesses(k, Steps(step, 1));
       if (!all) continue;  // depends on the block
-      ++tasks;
+      ++nests;
       std::set<Element> read, written, loaded, stored;
-      for_each_read(k, static_cast<int>(t), [&](const Touch& r) {
-        read.insert({r.thread, r.buffer, r.partial, r.at});
-      });
-      for_each_write(k, static_cast<int>(t), [&](const Touch& w) {
+      for_each_read(k, work, [&](const Touch& r) { read.insert({r.thread, r.buffer, r.partial, r.at}); });
+      for_each_write(k, work, [&](const Touch& w) {
         if (inside(w.at, k.tensors[w.buffer].padded)) written.insert({w.thread, w.buffer, w.partial, w.at});
       });
-      const Context& c = k.contexts[task.context];
+      const Context& c = k.contexts[work.context];
       for_each_access(k, c, *all, [&](int thread, const SharedAccess& a, Shape at) {
         branches += !a.where.empty();
         const SmemTensor& b = k.tensors[a.buffer];
@@ -71,23 +70,23 @@ TEST(SharedAccess, IsWhatATaskTouches) {
           if (inside(at, b.padded)) (a.load ? loaded : stored).insert({thread, a.buffer, part, at});
       });
       EXPECT_EQ(difference(loaded, read), "")
-          << name << ": reads of task " << t << ", " << plan::name(task.kind) << " %" << task.node;
+          << name << ": reads of " << plan::name(work.kind) << " %" << work.node;
       EXPECT_EQ(difference(stored, written), "")
-          << name << ": writes of task " << t << ", " << plan::name(task.kind) << " %" << task.node;
+          << name << ": writes of " << plan::name(work.kind) << " %" << work.node;
     }
   });
-  EXPECT_GE(tasks, 200);
+  EXPECT_GE(nests, 200);
   EXPECT_GE(branches, 1000);
 }
 
 TEST(SharedAccess, IsOneAlignedPiece) {
   int wide = 0;
   for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
-    for (std::size_t t = 0; t < k.tasks.size(); ++t) {
-      if (!in_nest(k, k.tasks[t])) continue;
-      const auto all = nest_accesses(k, {static_cast<int>(t)});
+    for (const Step* step : steps_of(k)) {
+      if (!in_nest(k, step->work)) continue;
+      const auto all = nest_accesses(k, Steps(step, 1));
       if (!all) continue;
-      for_each_access(k, k.contexts[k.tasks[t].context], *all, [&](int, const SharedAccess& a, Shape at) {
+      for_each_access(k, k.contexts[step->work.context], *all, [&](int, const SharedAccess& a, Shape at) {
         const SmemTensor& b = k.tensors[a.buffer];
         const int size = graph::whole_bytes(b.dtype), part = a.part == own_part ? 0 : a.part;
         wide += a.bytes > size;

@@ -42,10 +42,9 @@ class Run {
 
   void moment(const Step& step, std::int64_t iteration) {
     Moment m;
-    m.task = step.task, m.start = as<Start>(step), m.iteration = iteration;
+    m.step = &step, m.start = as<Start>(step), m.iteration = iteration;
     m.stretch = m.arrives = stretch_;
-    const Task& task = plan_.tasks[m.task];
-    const int staged = task.buffer >= 0 ? plan_.tensors[task.buffer].stages : 1;
+    const int buffer = step.work.buffer, staged = buffer >= 0 ? plan_.tensors[buffer].stages : 1;
     const int lag = step.writes.empty() ? 0 : step.writes[0].lag;
     m.stage = static_cast<int>((iteration + lag) % staged);
     m.read_stage = static_cast<int>(iteration % stages_);

@@ -6,8 +6,8 @@
 namespace zellige::plan {
 
 struct Moment {
-  int task = -1;
-  bool start = false;  // of the task's state, before the loop
+  const Step* step = nullptr;
+  bool start = false;  // of the state, before the loop
   std::int64_t iteration = 0;
   int stage = 0;       // of what it writes
   int read_stage = 0;  // of the pipelined buffers that it reads

@@ -33,15 +33,15 @@ class Simulation {
     const Timeline line = timeline(plan_);
     for (std::size_t i = 0; i < line.moments.size() && findings_ == 0; ++i) {
       const Moment& m = line.moments[i];
-      const Task& task = plan_.tasks[m.task];
-      what_ = fmt::format("{} of %{}, iteration {}", name_of(task), task.node, m.iteration);
-      if (!m.start) for_each_read(plan_, m.task, [&](const Touch& r) { read(r, m, i); });
-      for_each_write(plan_, m.task, [&](const Touch& w) { write(w, m, i); });
+      const Work& work = m.step->work;
+      what_ = fmt::format("{} of %{}, iteration {}", name_of(work), work.node, m.iteration);
+      if (!m.start) for_each_read(plan_, work, [&](const Touch& r) { read(r, m, i); });
+      for_each_write(plan_, work, [&](const Touch& w) { write(w, m, i); });
     }
   }
 
  private:
-  static std::string name_of(const Task& t) { return std::string(zellige::plan::name(t.kind)); }
+  static std::string name_of(const Work& t) { return std::string(zellige::plan::name(t.kind)); }
 
   template <class F>
   void cells(const Touch& t, int stage, F visit) {
@@ -101,30 +101,35 @@ TEST(Timeline, EveryReadFindsItsValueAndNobodyRaces) {
   for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) { Simulation(name, k).run(); });
 }
 
-// Every task runs once an iteration, and no dependency is met in the same stretch but in the same threads.
+// Every work is done once an iteration, and no dependency is met in the same stretch but in the same threads.
 TEST(Timeline, EveryDependencyCrossesABarrier) {
   for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     const Timeline line = timeline(k);
-    std::vector<int> runs(k.tasks.size(), 0);
-    std::map<std::pair<int, int>, int> done;  // by task and stage: the stretch in which its results are there
+    std::map<Work, int> runs;
+    std::map<std::pair<Work, int>, int>
+        done;  // by work and stage: the stretch in which its results are there
     for (const Moment& m : line.moments) {
       if (m.start) continue;
-      const Task& t = k.tasks[m.task];
-      const auto is_done = [&](int w) {
-        const int b = k.tasks[w].buffer;
-        const auto at = done.find({w, b >= 0 && k.tensors[b].stages > 1 ? m.read_stage : 0});
-        return at == done.end() ? 1 << 30 : at->second;
-      };
-      for (int w : t.after) EXPECT_LT(is_done(w), m.stretch) << name << ": task " << m.task << " after " << w;
-      for (int w : t.after_same)
-        EXPECT_LE(is_done(w), m.stretch) << name << ": task " << m.task << " after " << w;
-      ++runs[m.task], done[{m.task, m.stage}] = m.arrives;
+      const Work& t = m.step->work;
+      for (const Access& a : m.step->reads) {
+        if (a.tensor == t.buffer && t.kind == WorkKind::accumulate) continue;  // its own state
+        int written = 1 << 30;
+        for (const Work& w : works(k))
+          if (w.buffer == a.tensor && w.kind != WorkKind::to_global)
+            if (const auto at = done.find({w, k.tensors[a.tensor].stages > 1 ? m.read_stage : 0});
+                at != done.end())
+              written = at->second;
+        EXPECT_LT(written, m.stretch + a.same_thread)
+            << name << ": " << plan::name(t.kind) << " %" << t.node << " reads " << k.tensors[a.tensor].name;
+      }
+      ++runs[t], done[{t, m.stage}] = m.arrives;
     }
     int stages = 1;
     for (const SmemTensor& b : k.tensors) stages = std::max(stages, b.stages);
     const std::int64_t trip_count = k.program.loop > 1 ? shortened(k.program.loop, stages) : 1;
-    for (std::size_t t = 0; t < k.tasks.size(); ++t)
-      EXPECT_EQ(runs[t], k.tasks[t].section == Section::inside ? trip_count : 1) << name << ": task " << t;
+    for (const Work& t : works(k))
+      EXPECT_EQ(runs[t], t.section == Section::inside ? trip_count : 1)
+          << name << ": " << plan::name(t.kind) << " %" << t.node;
   });
 }
 

@@ -98,11 +98,11 @@ std::set<int> rows_of(const Kernel& plan, const Context& mine) {
   return result;
 }
 
-/// The value of `node` at `at`: which shared elements its evaluation in task t reads.
+/// The value of `node` at `at`: which shared elements its evaluation in work t reads.
 class Evaluation {
  public:
-  Evaluation(const Kernel& plan, const Task& task, const std::set<int>& rows, int thread, const Visit& visit)
-      : plan_(plan), p_(plan.program), task_(task), rows_(rows), thread_(thread), visit_(visit) {}
+  Evaluation(const Kernel& plan, const Work& work, const std::set<int>& rows, int thread, const Visit& visit)
+      : plan_(plan), p_(plan.program), work_(work), rows_(rows), thread_(thread), visit_(visit) {}
 
   /// `moved`: at coordinates that are not the thread's own, so that no register of its holds it.
   void value(int node, Shape at, bool moved = false) const {
@@ -110,7 +110,7 @@ class Evaluation {
     for (std::size_t d = 0; d < at.size(); ++d)
       at[d] = std::min(at[d], n.shape[d] - 1);  // beyond the edge: its last
     // A map that is kept in registers is read there.
-    if (n.kind == NodeKind::map && plan_.context_of.count(node) > 0 && task_.node != node)
+    if (n.kind == NodeKind::map && plan_.context_of.count(node) > 0 && work_.node != node)
       return leaf(node, at, moved);
     switch (n.kind) {
       case NodeKind::map:
@@ -154,28 +154,28 @@ class Evaluation {
  private:
   void leaf(int node, const Shape& at, bool moved) const {
     const Node& n = p_.nodes[node];
-    const bool held = plan_.context_of.count(node) > 0 && task_.node != node;
+    const bool held = plan_.context_of.count(node) > 0 && work_.node != node;
     if (const auto d = plan_.direct.find(node); d != plan_.direct.end() && d->second && !held) return;
     if (const auto c = plan_.context_of.find(node); c != plan_.context_of.end() && !moved) {
-      const Context& mine = plan_.contexts[task_.context];
+      const Context& mine = plan_.contexts[work_.context];
       const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
-      const bool whole = c->second == task_.context && n.shape == mine.domain;
-      if ((after_loop ? Section::after : n.section) == task_.section && (whole || rows_.count(c->second) > 0))
+      const bool whole = c->second == work_.context && n.shape == mine.domain;
+      if ((after_loop ? Section::after : n.section) == work_.section && (whole || rows_.count(c->second) > 0))
         return;
     }
-    const int b = plan_.buffer_of.at(node);
+    const int b = plan_.tensor_of(node);
     for (int part = 0; part < plan_.tensors[b].partials; ++part) visit_({thread_, b, part, at});
   }
 
   const Kernel& plan_;
   const BlockProgram& p_;
-  const Task& task_;
+  const Work& work_;
   const std::set<int>& rows_;  // contexts in which every thread has the rows of what it evaluates
   int thread_;
   const Visit& visit_;
 };
 
-void lanes_reads(const Kernel& plan, const Task& t, const Visit& visit) {
+void lanes_reads(const Kernel& plan, const Work& t, const Visit& visit) {
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
   const std::set<int> rows = rows_of(plan, c);
@@ -211,44 +211,42 @@ void for_each_owned(const Context& c, const Shape& bound,
     for_each_in_layouts(c, visit);
 }
 
-void for_each_read(const Kernel& plan, int task, const Visit& visit) {
-  const Task& t = plan.tasks[task];
+void for_each_read(const Kernel& plan, const Work& t, const Visit& visit) {
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
-  if (t.kind == TaskKind::copy_in || t.kind == TaskKind::finish) return;
-  if (t.kind == TaskKind::mma) {
+  if (t.kind == WorkKind::copy_in || t.kind == WorkKind::finish) return;
+  if (t.kind == WorkKind::mma) {
     for (int side = plan.matmuls.at(t.node).a_from >= 0 ? 1 : 0; side < 2; ++side) {
-      const int b = plan.buffer_of.at(n.in[side]);
+      const int b = plan.tensor_of(n.in[side]);
       const Shape& padded = plan.tensors[b].padded;
       for (std::int64_t i = 0; i < graph::size(padded); ++i)
         visit({everyone, b, 0, graph::coordinates(i, padded)});
     }
     return;
   }
-  if (t.kind == TaskKind::reduce && !c.row) return lanes_reads(plan, t, visit);
+  if (t.kind == WorkKind::reduce && !c.row) return lanes_reads(plan, t, visit);
   const bool stored_in_smem =
-      t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
+      t.kind == WorkKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
   if (stored_in_smem) return;
-  const Shape bound = t.kind == TaskKind::to_shared ? plan.tensors[t.buffer].padded : c.domain;
+  const Shape bound = t.kind == WorkKind::to_shared ? plan.tensors[t.buffer].padded : c.domain;
   const std::set<int> rows = rows_of(plan, c);
   for_each_owned(c, bound, [&](int thread, const Shape& at) {
     for (std::size_t d = 0; d < at.size(); ++d)
       if (!c.row && c.holders() > 1 && at[d] >= c.domain[d]) return;  // rows beyond the tile have no owner
-    if (t.kind == TaskKind::to_global && t.buffer >= 0) return visit({thread, t.buffer, 0, at});
+    if (t.kind == WorkKind::to_global && t.buffer >= 0) return visit({thread, t.buffer, 0, at});
     const Evaluation e(plan, t, rows, thread, visit);
-    if (t.kind == TaskKind::rescale)
+    if (t.kind == WorkKind::rescale)
       return e.value(n.in[2], at);  // each row's factor; the products' operands are the mma's
     for (int in : n.in) e.value(in, at);
-    if (t.kind == TaskKind::accumulate && t.buffer >= 0) visit({thread, t.buffer, 0, at});
+    if (t.kind == WorkKind::accumulate && t.buffer >= 0) visit({thread, t.buffer, 0, at});
   });
 }
 
-void for_each_write(const Kernel& plan, int task, const Visit& visit) {
-  const Task& t = plan.tasks[task];
-  if (t.buffer < 0 || t.kind == TaskKind::to_global) return;
+void for_each_write(const Kernel& plan, const Work& t, const Visit& visit) {
+  if (t.buffer < 0 || t.kind == WorkKind::to_global) return;
   const SmemTensor& b = plan.tensors[t.buffer];
   const Context& c = plan.contexts[t.context];
-  if (t.kind == TaskKind::finish && c.row) {
+  if (t.kind == WorkKind::finish && c.row) {
     // Some lanes hold a row; the first of them writes, into the part of its warp along N.
     const Lanes lanes(c);
     Shape lines = c.domain;
@@ -267,7 +265,7 @@ void for_each_write(const Kernel& plan, int task, const Visit& visit) {
     }
     return;
   }
-  if (t.kind == TaskKind::finish) {
+  if (t.kind == WorkKind::finish) {
     const Shape& sums = plan.program.nodes[t.node].shape;
     const int group = c.lanes() * c.parts(), groups = c.threads() / group;
     for (std::int64_t o = 0; o < graph::size(sums); ++o)

@@ -1,4 +1,4 @@
-// The elements of shared memory that each thread reads and writes in one task, by enumeration.
+// The elements of shared memory that each thread reads and writes in one step, by enumeration.
 //
 // An executable definition of the (thread, value) layouts and of evaluation, independent of the tested
 // passes. One warp's mma reads are assigned to no thread: `everyone`.
@@ -19,9 +19,9 @@ struct Touch {
 };
 using Visit = std::function<void(const Touch&)>;
 
-/// In no particular order within the task.
-void for_each_read(const Kernel&, int task, const Visit&);
-void for_each_write(const Kernel&, int task, const Visit&);
+/// In no particular order within the work.
+void for_each_read(const Kernel&, const Work&, const Visit&);
+void for_each_write(const Kernel&, const Work&, const Visit&);
 
 /// The elements of the context's domain that a thread holds; a fragment's may lie beyond the domain, up to `bound`.
 void for_each_owned(const Context&, const Shape& bound,

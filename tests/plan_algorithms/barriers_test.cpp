@@ -37,9 +37,9 @@ std::vector<std::vector<int>> parsed(const std::string& s) {
 // The document shows its figure only as a picture. In `12 534 6 7` task 5 comes after 1 and 2 and one
 // barrier, 6 after 3 and 4 and one, 7 after 6; in `1234 56 7` 5 and 6 share a phase, so neither reads the
 // other. The graph with just these edges, each result one unit, has the document's numbers.
-std::vector<Work> figure() {
-  std::vector<Work> t(7);
-  for (Work& task : t) task.produces = 1;
+std::vector<TaskToOrder> figure() {
+  std::vector<TaskToOrder> t(7);
+  for (TaskToOrder& task : t) task.produces = 1;
   t[4].after = {0, 1};
   t[5].after = {2, 3};
   t[6].after = {4, 5};
@@ -52,7 +52,7 @@ struct Optimum {
 };
 
 // Every sequence with every choice of barriers; the peak by definition, written down without phases or masks.
-Optimum brute_force(const std::vector<Work>& tasks, const Preference& p) {
+Optimum brute_force(const std::vector<TaskToOrder>& tasks, const Preference& p) {
   const int n = static_cast<int>(tasks.size());
   std::vector<int> sequence(n);
   std::iota(sequence.begin(), sequence.end(), 0);
@@ -91,11 +91,11 @@ Optimum brute_force(const std::vector<Work>& tasks, const Preference& p) {
   return best;
 }
 
-std::vector<Work> random_tasks(std::mt19937& rng, int n) {
+std::vector<TaskToOrder> random_tasks(std::mt19937& rng, int n) {
   std::vector<int> name(n);
   std::iota(name.begin(), name.end(), 0);
   std::shuffle(name.begin(), name.end(), rng);  // so that numbers say nothing about order
-  std::vector<Work> tasks(n);
+  std::vector<TaskToOrder> tasks(n);
   for (int i = 0; i < n; ++i) {
     tasks[name[i]].produces = rng() % 6;
     tasks[name[i]].kept = rng() % 8 == 0;
@@ -109,7 +109,7 @@ std::vector<Work> random_tasks(std::mt19937& rng, int n) {
   return tasks;
 }
 
-void expect_consistent(const std::vector<Work>& tasks, const Phases& p, const Preference& preference) {
+void expect_consistent(const std::vector<TaskToOrder>& tasks, const Phases& p, const Preference& preference) {
   EXPECT_EQ(peak_memory(tasks, p.phases, preference.reuse), p.peak);
   EXPECT_EQ(p.barriers + 1, static_cast<int>(p.phases.size()));
   for (const auto& phase : p.phases) EXPECT_FALSE(phase.empty());
@@ -181,7 +181,7 @@ TEST(Barriers, EqualsTryingEverySequence) {
 TEST(Barriers, BarriersAreTheLongestChainAlsoBeyondTheExactSearch) {
   std::mt19937 rng(12);
   for (int n : {20, 40, 90}) {
-    std::vector<Work> tasks(n);
+    std::vector<TaskToOrder> tasks(n);
     std::vector<int> depth(n, 0);
     for (int t = 0; t < n; ++t) {
       tasks[t].produces = 1 + rng() % 9;

@@ -35,8 +35,8 @@ graph::KernelGraph rows(std::int64_t count, std::int64_t width, graph::DType dty
 }
 
 /// The number of evaluations of `op` by the threads of all blocks, one per row, in one nest.
-std::uint64_t evaluations(const Kernel& k, const std::vector<int>& nest, graph::OpKind op) {
-  const Context& c = k.contexts[k.tasks[nest.front()].context];
+std::uint64_t evaluations(const Kernel& k, Steps nest, graph::OpKind op) {
+  const Context& c = k.contexts[nest.front().work.context];
   const EvaluatedLayout layout(c);
   std::uint64_t n = 0;
   Shape at;
@@ -58,13 +58,13 @@ std::uint64_t planned(const Kernel& k, graph::OpKind op) {
   const std::vector<Step> steps = flat(k.agents.at(0).steps);
   std::uint64_t n = 0;
   for (std::size_t at = 0; at < steps.size(); ++at) {
-    if (!as<Compute>(steps[at]) || steps[at].task < 0) continue;
-    const std::vector<int> tasks = side_by_side(k, steps, at);
-    for (const std::vector<int>& nest : nests(k, tasks)) {
-      const Task& t = k.tasks[nest.front()];
-      if (in_nest(k, t) || t.kind == TaskKind::reduce) n += evaluations(k, nest, op);
+    if (!as<Compute>(steps[at]) || steps[at].work.node < 0) continue;
+    const Steps together = side_by_side(k, steps, at);
+    for (const Steps& nest : nests(k, together)) {
+      const Work& t = nest.front().work;
+      if (in_nest(k, t) || t.kind == WorkKind::reduce) n += evaluations(k, nest, op);
     }
-    at += tasks.size() - 1;
+    at += together.size() - 1;
   }
   return n;
 }

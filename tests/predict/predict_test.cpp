@@ -264,13 +264,13 @@ TEST(Predict, CountsTheProductsOfLora) {
 TEST(Predict, WalksTheScheduleAndNothingElse) {
   Plan plan = lora();
   Kernel& kernel = plan.kernels.at(0);
-  int copy = -1;
-  for (const Step& s : flat(kernel.agents.at(0).steps))
-    if (as<Copy>(s) && copy < 0) copy = s.task;  // X0: 512 copies a block
-  ASSERT_GE(copy, 0);
-  const Step barrier{.is = Barrier{}}, prefetch{.is = Copy{.guard_lag = 2}, .task = copy};
+  const auto is_copy = [](const Step& s) { return as<Copy>(s) != nullptr; };
+  const Step* first = find_step(kernel.agents.at(0).steps, is_copy);  // X0: 512 copies a block
+  ASSERT_NE(first, nullptr);
+  const Work copy = first->work;
+  const Step barrier{.is = Barrier{}}, prefetch{.is = Copy{.guard_lag = 2}, .work = copy};
   const Loop loop{.trip_count = 10, .body = {barrier, prefetch}};
-  kernel.agents[0].steps = {{.is = Copy{}, .task = copy}, {.is = loop}, barrier};
+  kernel.agents[0].steps = {{.is = Copy{}, .work = copy}, {.is = loop}, barrier};
   const Counts counts = predict(kernel);
   EXPECT_EQ(counts.at(Counter::barrier), 64u * 11);
   EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * 512 * (1 + 8))

@@ -59,7 +59,7 @@ TEST(BatchesOnWarpgroups, AreOneProductWhoseAccumulatorsAreRotatedInRegisters) {
       ASSERT_EQ(k.agents.size(), 2u) << k.notes.front();
       for (const auto& [node, m] : k.matmuls) {
         EXPECT_EQ(m.row->n, 2 * c.half);
-        EXPECT_TRUE(k.buffer_of.count(node) == 0) << "the accumulators have left their registers";
+        EXPECT_TRUE(k.tensor_of(node) < 0) << "the accumulators have left their registers";
       }
       std::vector<graph::Array> inputs;
       for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
@@ -73,9 +73,9 @@ TEST(BatchesOnWarpgroups, OfWhichSomeStoreLeaveThroughOneTile) {
   for (const plan::SmemTensor& b : k.tensors) ways += k.program.nodes[b.node].kind == plan::NodeKind::store;
   EXPECT_EQ(ways, 1);
   std::vector<std::pair<std::int64_t, std::int64_t>> stored, made;
-  for (const plan::Task& t : k.tasks)
+  for (const plan::Work& t : works(k))
     for (const plan::Slice& s : plan::slices(k, t))
-      (t.kind == plan::TaskKind::to_global ? stored : made).emplace_back(s.from, s.to);
+      (t.kind == plan::WorkKind::to_global ? stored : made).emplace_back(s.from, s.to);
   const std::vector<std::pair<std::int64_t, std::int64_t>> parts{{0, 3}, {3, 5}};
   EXPECT_EQ(stored, parts);
   EXPECT_EQ(made, parts);

@@ -195,12 +195,15 @@ TEST_P(OuterProducts, ReadZerosAfterAnOperandsRows) {
   EXPECT_EQ(by_threads(plan), 2);
   // If written from the first matmul's own accumulators, its two rows would be all.
   plan::Kernel& k = plan.kernels.at(0);
-  for (plan::Task& t : k.tasks)
-    if (t.kind == plan::TaskKind::to_shared && k.tensors[static_cast<std::size_t>(t.buffer)].matmul_operand)
-      for (const auto& [node, c] : k.context_of)
-        if (k.program.nodes[static_cast<std::size_t>(node)].kind == plan::NodeKind::matmul &&
-            k.program.nodes[static_cast<std::size_t>(node)].shape == Shape{2, 80})
-          t.context = c;
+  for (plan::Agent& agent : k.agents)
+    plan::walk(agent.steps, [&](plan::Step& step, const plan::Position&) {
+      if (step.work.kind == plan::WorkKind::to_shared &&
+          k.tensors[static_cast<std::size_t>(step.work.buffer)].matmul_operand)
+        for (const auto& [node, c] : k.context_of)
+          if (k.program.nodes[static_cast<std::size_t>(node)].kind == plan::NodeKind::matmul &&
+              k.program.nodes[static_cast<std::size_t>(node)].shape == Shape{2, 80})
+            step.work.context = c;
+    });
   try {
     plan::verify_bounds(k, plan.program);
     ADD_FAILURE() << "an operand whose padding nobody writes";

@@ -336,14 +336,14 @@ TEST(WarpgroupChains, NeedEveryStep) {
   const plan::Kernel& plan = made.kernels.at(0);
   ASSERT_EQ(verdict(plan), "");
   const auto needed = [&](const plan::Step& step) {
-    using Work = plan::TaskKind;
-    if (step.task < 0)
+    using Kind = plan::WorkKind;
+    if (step.work.node < 0)
       return !plan::as<plan::Loop>(step) && !plan::as<plan::GriddepWait>(step) &&
              !plan::as<plan::GriddepLaunchDependents>(step);
-    const Work work = plan.tasks[static_cast<std::size_t>(step.task)].kind;
+    const Kind work = step.work.kind;
     return !plan::as<plan::Start>(step) &&
-           (work == Work::mma || work == Work::to_operand || work == Work::to_registers ||
-            work == Work::to_lines || work == Work::rescale || work == Work::copy_in);
+           (work == Kind::mma || work == Kind::to_operand || work == Kind::to_registers ||
+            work == Kind::to_lines || work == Kind::rescale || work == Kind::copy_in);
   };
   int tried = 0;
   for (std::size_t a = 0; a < plan.agents.size(); ++a) {
@@ -393,7 +393,7 @@ TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
         auto* mma = plan::as<plan::Mma>(s);
         return mma && std::exchange(mma->pipelined, false);
       }),
-      "attention_k0: 'mma %13' takes %12 as fragments, which no task before it in this section leaves in "
+      "attention_k0: 'mma %13' takes %12 as fragments, which no step before it in this section leaves in "
       "registers");
   EXPECT_EQ(
       changed([](plan::Step& s) {

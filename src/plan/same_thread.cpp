@@ -1,4 +1,4 @@
-#include "kernel/same_thread.hpp"
+#include "plan/same_thread.hpp"
 
 #include <algorithm>
 
@@ -7,16 +7,15 @@
 namespace zellige::plan {
 
 bool SameThread::operator()(int w, int r, int b) {
-  const Task &writer = plan_.tasks[w], &reader = plan_.tasks[r];
-  if (reader.kind == TaskKind::mma || reader.kind == TaskKind::finish || writer.kind == TaskKind::finish)
+  const Task &writer = tasks_[w], &reader = tasks_[r];
+  if (reader.kind == WorkKind::mma || reader.kind == WorkKind::finish || writer.kind == WorkKind::finish)
     return false;
   const Context &cw = plan_.contexts[writer.context], &cr = plan_.contexts[reader.context];
   const Shape& shape = plan_.tensors[b].shape;
   if (cw.row || cr.row || (cr.domain != shape && cr.domain != plan_.tensors[b].padded)) return false;
   for (int operand : operands_of(reader))
     for (const Leaf& leaf : leaves(plan_.program, operand, shape))
-      if (plan_.buffer_of.count(leaf.node) && plan_.buffer_of.at(leaf.node) == b && !leaf.identity())
-        return false;
+      if (plan_.tensor_of(leaf.node) == b && !leaf.identity()) return false;
   const auto key = std::make_tuple(writer.context, reader.context, b);
   if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
   // The thread that writes each element. If the reader's coordinate is in the padding beyond the tile, it
@@ -36,7 +35,7 @@ bool SameThread::operator()(int w, int r, int b) {
 /// registers to shared memory evaluates only this node; other tasks evaluate their node's operands.
 std::vector<int> SameThread::operands_of(const Task& t) const {
   const Node& n = plan_.program.nodes[t.node];
-  const bool spills = t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
+  const bool spills = t.kind == WorkKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
   return spills || n.in.empty() ? std::vector<int>{t.node} : n.in;
 }
 

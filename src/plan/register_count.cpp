@@ -1,0 +1,56 @@
+#include "plan/register_count.hpp"
+
+#include <algorithm>
+
+#include "kernel/outer_product.hpp"
+#include "kernel/registers.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Returns the greatest number of registers in which a thread holds rows (to_registers) at a time. A value that takes
+/// the place of one that no later task reads needs no further registers.
+std::int64_t held_registers(const Kernel& plan, const Tasks& all) {
+  const int tasks = static_cast<int>(all.size());
+  std::vector<std::int64_t> held(all.size());  // after each task
+  for (int t = 0; t < tasks; ++t) {
+    const Context& c = plan.contexts[all[t].context];
+    if (all[t].kind != WorkKind::to_registers || c.row) continue;
+    int last = t;
+    for (int reader = t + 1; reader < tasks; ++reader)
+      if (std::ranges::count(all[reader].after_same, t) > 0) last = reader;
+    for (int now = t; now < last; ++now) held[now] += c.values();
+  }
+  return held.empty() ? 0 : std::ranges::max(held);
+}
+
+}  // namespace
+
+std::int64_t registers_of_thread(const Kernel& plan, const Tasks& tasks, const target::Target& target) {
+  // Registers for everything except accumulators and operands. With 8 x 8 accumulators per thread a limit
+  // of 128 registers is enough: ptxas (CUDA 13.0) then spills only addresses of copies, which are read once
+  // per 2048 FMAs.
+  constexpr std::int64_t others = 40, others_of_outer = 16, others_of_rows = 24;
+  // A reduction keeps its sums, and a few of the elements that it reads one after another.
+  constexpr std::int64_t elements_of_reduction = 8;
+  const bool rows = holds_rows(plan);  // their reductions need a register per row
+  std::int64_t registers = rows ? held_registers(plan, tasks) : 0, elements = 0;
+  for (const Task& t : tasks) {
+    const Context& c = plan.contexts[t.context];
+    if (t.kind == WorkKind::mma || t.kind == WorkKind::accumulate) registers += c.values();
+    if (t.kind != WorkKind::reduce) continue;
+    if (rows)
+      registers += c.steps(1);
+    else
+      elements = std::max(elements, std::min(c.values(), elements_of_reduction));
+  }
+  std::int64_t operands = 0;
+  for (const auto& [node, m] : plan.matmuls)
+    if (m.by_threads()) operands = std::max(operands, operand_registers(m, m.warps));
+  registers += elements + (operands > 0           ? operands + others_of_outer
+                           : plan.matmuls.empty() ? others_of_rows
+                                                  : others);
+  return std::clamp<std::int64_t>(registers, 32, target.registers_per_thread);
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,17 @@
+// Task: a piece of a kernel's work before it has a place among the steps. Grouping (plan/group.hpp) makes the tasks, and
+// those passes read them that order them; build_agents() makes steps of them.
+#pragma once
+#include "kernel/step.hpp"
+
+namespace zellige::plan {
+
+/// Work, with what must come before it. Integers are indices of tasks, if nothing else is said.
+struct Task : Work {
+  std::vector<int> reads;       // tensors in shared memory
+  std::vector<int> after;       // tasks whose shared-memory results other threads read: needs a barrier
+  std::vector<int> after_same;  // tasks whose results the same threads read: no barrier
+  bool constant = false;        // loads what no earlier work on the stream writes, such as weights
+};
+using Tasks = std::vector<Task>;
+
+}  // namespace zellige::plan
