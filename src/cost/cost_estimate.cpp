@@ -7,7 +7,7 @@
 #include <set>
 
 #include "kernel/launches.hpp"
-#include "kernel/registers.hpp"
+#include "plan/registers.hpp"
 #include "predict/predict.hpp"
 #include "select/copies.hpp"
 #include "select/warpgroup_chain.hpp"
@@ -206,15 +206,10 @@ class Pricing {
     return all / static_cast<double>(p.grid[axis]);
   }
 
-  /// Returns the number of tasks that read load `node` from global memory, where they use it; 0 if it is copied.
-  double in_place(int node) const {
-    const auto direct = plan_.direct.find(node);
-    return direct == plan_.direct.end() ? 0 : direct->second;
-  }
   static double tile_bytes(const Node& n) {
     return static_cast<double>(graph::bytes_of(graph::size(n.shape), n.dtype));
   }
-  /// Returns whether the L1 cache is expected to hold the tile of `n` until the last task has read it.
+  /// Returns whether the L1 cache is expected to hold the tile of `n` until the last step has read it.
   bool stays_in_l1(const Node& n) const { return plan::stays_in_l1(tile_bytes(n) * k.blocks_each); }
 
   double iterations_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
@@ -232,7 +227,7 @@ class Pricing {
       double bytes = sectors(n) * iterations_of(n) * tiles;
       const auto in_parts = [&](const Work& w) { return w.node == static_cast<int>(i) && w.part >= 0; };
       if (n.kind == NodeKind::load && find_work(plan_, in_parts)) bytes /= plan_.ranks;
-      const double reads = in_place(static_cast<int>(i));
+      const double reads = plan_.in_place(static_cast<int>(i));
       const double passes = stays_in_l1(n) ? 1 : std::max(1.0, reads);
       k.l2_bytes += bytes * passes;
       if (passes > 1)
@@ -351,7 +346,7 @@ class Pricing {
     }
     // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
     for (const auto& [node, copy] : plan_.copies) {
-      const double reads = in_place(node);
+      const double reads = copy.in_place;
       const Node& n = plan_.program.nodes[static_cast<std::size_t>(node)];
       if (n.kind != NodeKind::load || copy.row) continue;
       const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);

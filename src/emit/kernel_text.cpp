@@ -53,7 +53,7 @@ void KernelText::emit_part(const std::string& name) {
 /// Emits the body of the function and its closing brace.
 void KernelText::body() {
   declarations();
-  if (warp_specialized())
+  if (plan_.warp_specialized())
     roles();
   else
     run(plan_.agents.at(0).steps);
@@ -90,7 +90,7 @@ void KernelText::signature() {
 /// Returns the expression of the thread's number in the block.
 std::string KernelText::thread_index() const {
   std::string text = "threadIdx.x";
-  if (warp_specialized()) return text;
+  if (plan_.warp_specialized()) return text;
   if (block_.block.y > 1) text += fmt::format(" + {} * threadIdx.y", block_.block.x);
   if (block_.block.z > 1) text += fmt::format(" + {} * threadIdx.z", block_.block.x * block_.block.y);
   return text;
@@ -239,7 +239,7 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
 /// Emits the loop `begin` of the schedule: the loop over a kernel's iterations or, if it is the prologue, the
 /// loop that starts the copies of the first iterations.
 void KernelText::loop(const plan::Loop& begin) {
-  const bool ring = begin.kind == plan::Loop::iterations && stages() > 1 && !warp_specialized();
+  const bool ring = begin.kind == plan::Loop::iterations && stages() > 1 && !plan_.warp_specialized();
   const bool round = ring && stages() < block_.loop;  // otherwise all stages are filled before the loop
   if (round) out_.line("int stage = 0, next = {};", stages() - 1);
   const Counted it = counted("it", begin.trip_count, "int", begin.from);

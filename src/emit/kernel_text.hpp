@@ -10,7 +10,6 @@
 //   expression.cpp     the value of an operator of the kernel at a coordinate
 #pragma once
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -122,7 +121,6 @@ class KernelText {
   };
   std::optional<InRing> in_ring(int buffer) const;
   bool exchange(int buffer) const;  // other blocks of the cluster fill the buffer
-  bool warp_specialized() const { return plan_.warp_specialized(); }
   std::string map_name(int node) const;
 
   // Emits the copy of a tile from global to shared memory. This and the following functions are defined in

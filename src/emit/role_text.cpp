@@ -197,9 +197,7 @@ void KernelText::tiles(const plan::Loop& begin) {
 /// Emits the code of a synchronisation step, such as a barrier, or the acquire or release of a stage.
 void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
   const plan::Kernel& s = plan_;
-  const auto groups = [&] {
-    return static_cast<std::size_t>(plan::groups_of(s, block_.name, s.agents[agent_], step));
-  };
+  const auto groups = [&] { return static_cast<std::size_t>(plan::groups_of(s, s.agents[agent_], step)); };
   const auto exchanges = [&](int c) { return plan::is_exchange(s.channels[c]); };
   const plan::overloaded print{
       [&](const plan::Commit&) { out_.line("{}();", group_calls[groups()].commit); },
@@ -297,11 +295,9 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
 /// cleared. If two matmuls of one wgmma group have cleared accumulators, ptxas (CUDA 13.0) inserts fences
 /// and serialises all wgmma of the kernel (its note C7520).
 bool KernelText::overwritten(int node) const {
-  return std::ranges::any_of(plan_.agents, [&](const plan::Agent& agent) {
-    return plan::find_step(agent.steps, [&](const plan::Step& step) {
-      const plan::Mma* mma = plan::as<plan::Mma>(step);
-      return mma && mma->peeled && step.work.node == node;
-    });
+  return plan::find_step(plan_, [&](const plan::Step& step) {
+    const plan::Mma* mma = plan::as<plan::Mma>(step);
+    return mma && mma->peeled && step.work.node == node;
   });
 }
 

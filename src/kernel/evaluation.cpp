@@ -239,10 +239,7 @@ class Nest {
     return {all.begin(), all.end()};
   }
 
-  bool direct(int node) const {
-    const auto d = plan_.direct.find(node);
-    return d != plan_.direct.end() && d->second;
-  }
+  bool direct(int node) const { return plan_.in_place(node) > 0; }
 
   /// Returns whether an earlier work than the one that is being lowered left the value of load or map `node` in
   /// registers.

@@ -32,13 +32,12 @@
 //   node      an operator of the kernel's block program, which yields one value (program.hpp)
 //   context   a thread-value layout: which thread evaluates which elements of a tile (context.hpp)
 //   work      what the threads do in one context without a barrier: a copy, a matmul, a reduction ... (step.hpp)
-//   tensor    a tile in shared memory
-//   agent     a warp role: warps with one control flow
 //   rank      a block of a cluster
 //
 // A node without a tensor is kept in registers, or is recomputed by each step that reads it.
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -129,6 +128,8 @@ struct CopyChoice {
   int bytes = 2;                     // per access
   const Instruction* row = nullptr;  // cp.async or TMA; nullptr: a load into registers, then a store
   bool anywhere = false;             // the source may be unaligned, and is read by load_anywhere
+  int in_place =
+      0;  // how many works read the tile of a load in global memory, where they use it; 0: it is copied
   /// Returns whether the copy is a cp.async, which is complete only after a wait for its cp.async group.
   bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
   /// Returns whether the copy is by TMA: one thread copies the whole tile with a tensor map.
@@ -182,15 +183,14 @@ struct Kernel {
 
   std::map<int, MatmulChoice> matmuls;  // by node
   std::vector<Context> contexts;
-  std::map<int, int> context_of;  // node whose value stays in registers -> index into `contexts`
-  std::map<int, int> inner;       // node -> the dimension of stride 1 of its tile
-  // loads read from global memory where they are used, and how many works read each; 0: not read so
-  std::map<int, int> direct;
+  std::map<int, int> context_of;     // node whose value stays in registers -> index into `contexts`
+  std::map<int, int> inner;          // node -> the dimension of stride 1 of its tile
   std::map<int, CopyChoice> copies;  // by load and store node
   std::set<int> wide;                // tensors (not nodes) whose element offsets need 64 bits
   std::set<int> far;                 // load and store nodes whose coordinates need 64 bits
   std::vector<std::string> notes;
 
+  const std::string& name() const { return program.name; }
   /// Returns whether there are several warp roles, such as a producer and a consumer.
   bool warp_specialized() const { return agents.size() > 1; }
   /// Returns into how many parts the ranks divide the loop: 1 without split-K.
@@ -202,6 +202,11 @@ struct Kernel {
     const auto t = std::ranges::find(tensors, node, &SmemTensor::node);
     return t == tensors.end() ? -1 : static_cast<int>(t - tensors.begin());
   }
+  /// Returns how many works read the tile of `node` in global memory, where they use it; 0 if it is copied, or no load.
+  int in_place(int node) const {
+    const auto copy = copies.find(node);
+    return copy == copies.end() ? 0 : copy->second.in_place;
+  }
   /// Returns whether the tile of the load or store `node` is copied by TMA.
   bool uses_tma(int node) const {
     const auto copy = copies.find(node);
@@ -211,14 +216,17 @@ struct Kernel {
 
 /// Returns what the steps of all warp roles do, each once, in the order of their first steps.
 std::vector<Work> works(const Kernel&);
-/// Returns the first work of the warp roles for which holds(work) is true; nullptr if there is none.
+/// Returns the first step of the warp roles, or the first work, for which `holds` is true; nullptr if there is none.
+template <class P>
+const Step* find_step(const Kernel& k, const P& holds) {
+  for (const Agent& agent : k.agents)
+    if (const Step* step = find_step(agent.steps, holds)) return step;
+  return nullptr;
+}
 template <class P>
 const Work* find_work(const Kernel& k, const P& holds) {
-  for (const Agent& agent : k.agents)
-    if (const Step* step =
-            find_step(agent.steps, [&](const Step& s) { return s.work.node >= 0 && holds(s.work); }))
-      return &step->work;
-  return nullptr;
+  const Step* found = find_step(k, [&](const Step& s) { return s.work.node >= 0 && holds(s.work); });
+  return found ? &found->work : nullptr;
 }
 /// Returns the number of blocks of a cluster that fill the channel's stages together by multicast; 1 without
 /// multicast. The consumers release a stage to all these blocks.
@@ -226,5 +234,19 @@ int ranks_of(const Kernel&, int channel);
 /// Returns the number of arrivals for which the setup steps initialise the channel's mbarriers; 0 if they
 /// initialise none.
 int arrivals_of(const Kernel&, int channel);
+
+/// Returns all steps of a kernel as a string, with its tensors and channels.
+std::string print(const Kernel&);
+/// Returns one step as a string: "copy 'load A' writes sA[i+2]", "wait_group 1". Stages are shown relative to the
+/// iteration i if `in_loop`, otherwise as numbers.
+std::string print(const Kernel&, const Step&, bool in_loop);
+/// Returns a channel (a synchronised buffer, like a CUTLASS pipeline) as a string: "channel ring: sA, 4 stages,
+/// producer -> consumer, mbarrier_bytes".
+std::string print(const Kernel&, const Channel&);
+/// Returns a warp role without its steps as a string: "agent consumer: 8 warps, 232 registers a thread".
+std::string heading(const Agent&);
+/// Returns a warp role's steps as a string, one per line, loops indented. line(step, in_loop) must return the
+/// string of a step.
+std::string print(const Agent&, const std::function<std::string(const Step&, bool in_loop)>& line);
 
 }  // namespace zellige::plan

@@ -38,18 +38,15 @@ std::vector<Slice> slices(const Kernel& plan, const Work& work) {
   if (p.nodes[work.node].kind != NodeKind::store || work.buffer < 0) return {};
   if (work.kind == WorkKind::to_global) return slices(p, p.nodes[work.node]);
   std::vector<Slice> parts;
-  // Found: a store of the same value that needs all tiles, or a slice of another kind.
-  const Work* unlike = find_work(plan, [&](const Work& t) {
+  for (const Work& t : works(plan)) {
     if (t.kind != WorkKind::to_global || t.buffer != work.buffer ||
         p.nodes[t.node].in != p.nodes[work.node].in)
-      return false;
+      continue;
     const std::vector<Slice> of = slices(p, p.nodes[t.node]);
-    if (of.size() != 1) return true;
-    if (!parts.empty() && (of[0].dim != parts[0].dim || of[0].tile != parts[0].tile)) return true;
+    if (of.size() != 1) return {};
+    if (!parts.empty() && (of[0].dim != parts[0].dim || of[0].tile != parts[0].tile)) return {};
     parts.push_back(of[0]);
-    return false;
-  });
-  if (unlike) return {};
+  }
   std::ranges::sort(parts, {}, &Slice::from);
   for (std::size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].from > parts[0].to) return {};

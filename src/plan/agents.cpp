@@ -59,9 +59,6 @@ class Builder {
     return plan_.uses_tma(tasks_[t].node) && (copies(t) || tasks_[t].kind == WorkKind::to_global);
   }
 
-  /// Returns whether task `t` loads a tensor that no earlier work on the stream writes.
-  bool constant(int t) const { return tasks_[t].constant; }
-
   /// Adds griddepcontrol.wait, after which the current agent (warp role) may access any global memory. Does nothing
   /// if the agent has already waited or needs no wait.
   void depend() {
@@ -84,14 +81,10 @@ class Builder {
                   ? step(Copy{.channel = travels(t) ? cp_async_ : -1, .guard_lag = lag}, describe(task))
                   : step(Compute{.guard_lag = lag}, describe(task));
     s.work = task;
-    s.global = constant(t)                  ? Global::constants
+    s.global = tasks_[t].constant           ? Global::constants
                : task.kind == WorkKind::mma ? Global::nothing
                                             : Global::anything;
-    for (int b : task.reads) {
-      bool same = false;
-      for (int w : task.after_same) same = same || tasks_[w].buffer == b;
-      s.reads.push_back({b, 0, same});
-    }
+    s.reads = task.reads;
     // same_thread: each element belongs to the same thread in every iteration.
     const bool writes = task.buffer >= 0 && task.kind != WorkKind::to_global;
     if (writes && task.kind == WorkKind::accumulate) s.reads.push_back({task.buffer, 0, true});
@@ -136,17 +129,17 @@ class Builder {
   void fill(int lag) {
     const bool streams = !order_.loop_copies.empty();
     std::vector<int> early, delayed;
-    for (int t : order_.loop_copies) (constant(t) ? early : delayed).push_back(t);
+    for (int t : order_.loop_copies) (tasks_[t].constant ? early : delayed).push_back(t);
     const bool constants_first = plan_.programmatic && !early.empty();
     const int first = constants_first ? ceil_div(lag, 2) : 0;  // iterations whose constants are loaded early
     for (int t : order_.before)
-      if (constant(t)) run(t);
+      if (tasks_[t].constant) run(t);
     prologue(0, first, [&] {
       for (int t : early) run(t);
     });
     depend();
     for (int t : order_.before)
-      if (!constant(t)) run(t);
+      if (!tasks_[t].constant) run(t);
     if (!streams) return;
     // A group of its own, so that it is waited for before the first iteration's copies.
     if (!order_.prologue.empty() || (lag == 0 && !order_.before.empty())) commit();
@@ -254,7 +247,7 @@ class Builder {
     // True if the producer waits for earlier kernels, because one of its TMA loads is not of a constant input. The
     // consumer then needs no wait of its own, unless it accesses global memory before it acquires a stage from the
     // producer.
-    const bool loads_wait = !std::all_of(all.begin(), all.end(), [&](int t) { return constant(t); });
+    const bool loads_wait = !std::all_of(all.begin(), all.end(), [&](int t) { return tasks_[t].constant; });
     waited_ = loads_wait && !alone;
     consume(order_.inside.front());
     plan_.agents.push_back(std::move(agent_));
@@ -481,11 +474,11 @@ class Builder {
       const auto copy = [&](int t) { run(t), pending = pending || travels(t); };
       const bool waits = plan_.programmatic && !waited_;
       for (int t : phase)
-        if (waits && constant(t)) copy(t);
+        if (waits && tasks_[t].constant) copy(t);
       depend();
       for (int t : phase) {
         if (copies(t)) {
-          if (!waits || !constant(t)) copy(t);
+          if (!waits || !tasks_[t].constant) copy(t);
           continue;
         }
         rest.push_back(t);

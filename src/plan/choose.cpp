@@ -8,7 +8,7 @@
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
 #include "plan/memory.hpp"
-#include "plan/register_count.hpp"
+#include "plan/registers.hpp"
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
 #include "select/loop_bounds.hpp"

@@ -24,7 +24,7 @@ bool full_after_wait(const Kernel& s, int agent, const Step& step) {
 /// Throws Rejected if agent (warp role) number `a` accesses global memory other than constant inputs, or lets the
 /// next kernel start, before a wait ensures that earlier kernels have ended. Returns whether the agent itself has
 /// such a wait (griddepcontrol.wait).
-bool verify_agent(const Kernel& s, std::size_t a, const std::string& kernel) {
+bool verify_agent(const Kernel& s, std::size_t a) {
   const Agent& agent = s.agents[a];
   bool waits = false, waited = false;  // whether it waited itself; whether it or a ring's producer did
   walk(agent.steps, [&](const Step& step, const Position& at) {
@@ -34,15 +34,15 @@ bool verify_agent(const Kernel& s, std::size_t a, const std::string& kernel) {
       reject(
           "{}: {}, {}, is in a kernel that starts when the one before has ended; only one that is "
           "launched early waits or lets the next start",
-          kernel, agent.name, describe(step, i));
+          s.name(), agent.name, describe(step, i));
     if (depends && at.in_loop())
-      reject("{}: {}, {}, is in a loop; once, before it, is enough", kernel, agent.name, describe(step, i));
+      reject("{}: {}, {}, is in a loop; once, before it, is enough", s.name(), agent.name, describe(step, i));
     if (lets_start && !waited)
       reject(
           "{}: {} lets the next kernel start in {} before its griddep_wait: that kernel could then not rely "
           "on the end of "
           "those before this one; wait first",
-          kernel, agent.name, describe(step, i));
+          s.name(), agent.name, describe(step, i));
     waits = waits || as<GriddepWait>(step);
     waited = waited || waits || full_after_wait(s, static_cast<int>(a), step);
     if (s.programmatic && step.global == Global::anything && !waited)
@@ -50,7 +50,7 @@ bool verify_agent(const Kernel& s, std::size_t a, const std::string& kernel) {
           "{}: {} touches global memory that the kernel before may still write or read in {}, before its "
           "griddep_wait; "
           "only constants may be read there: wait before this step",
-          kernel, agent.name, describe(step, i));
+          s.name(), agent.name, describe(step, i));
   });
   return waits;
 }
@@ -80,15 +80,15 @@ void let_next_start(Kernel& plan, const Program& program, const target::Target& 
   }
 }
 
-void verify_dependence(const Kernel& s, const std::string& kernel) {
+void verify_dependence(const Kernel& s) {
   bool waits = false;
-  for (std::size_t a = 0; a < s.agents.size(); ++a) waits = verify_agent(s, a, kernel) || waits;
+  for (std::size_t a = 0; a < s.agents.size(); ++a) waits = verify_agent(s, a) || waits;
   if (s.programmatic && !waits)
     reject(
         "{}: is launched early and no agent of it waits: the kernel after it could start while those before "
         "it still run; "
         "one griddep_wait is needed",
-        kernel);
+        s.name());
 }
 
 }  // namespace zellige::plan

@@ -9,8 +9,6 @@
 // that. By induction, all earlier kernels have ended after the wait. A kernel may then read what any of them wrote and
 // overwrite what any of them read, so that tensors may share memory as without PDL. At most two kernels run at a time.
 #pragma once
-#include <string>
-
 #include "kernel/kernel.hpp"
 
 namespace zellige::plan {
@@ -31,6 +29,6 @@ void let_next_start(Kernel&, const Program&, const target::Target&);
 /// - an agent (warp role) accesses global memory other than constant inputs before it has waited
 ///   (griddepcontrol.wait) or acquired a ring stage from a producer that has waited;
 /// - a kernel that may start early has no wait, or launches dependents before the wait.
-void verify_dependence(const Kernel&, const std::string& kernel);
+void verify_dependence(const Kernel&);
 
 }  // namespace zellige::plan

@@ -135,8 +135,7 @@ class Grouping {
   void place(int i) {
     const Node& n = node(i);
     if (const int number = number_of(n); number >= 0) {
-      plan_.direct[number] = 1;
-      plan_.copies[number] = {1, graph::whole_bytes(node(number).dtype), nullptr};
+      plan_.copies[number] = {.bytes = graph::whole_bytes(node(number).dtype), .in_place = 1};
     }
     switch (n.kind) {
       case NodeKind::matmul:
@@ -465,8 +464,8 @@ class Grouping {
       if (direct || number_of(n) >= 0) {
         std::set<int> tasks;
         for (const auto& [task, identity] : reads) tasks.insert(task);
-        plan_.direct[load] = static_cast<int>(tasks.size());
-        plan_.copies[load] = {wide.vector, wide.bytes, nullptr};
+        plan_.copies[load] = {
+            .vector = wide.vector, .bytes = wide.bytes, .in_place = static_cast<int>(tasks.size())};
         continue;
       }
       const int inner = plan_.inner.at(load);
@@ -489,11 +488,13 @@ class Grouping {
   void connect() {
     const auto shared = [&](int t, int b) {
       Task& reader = tasks_[t];
-      if (std::find(reader.reads.begin(), reader.reads.end(), b) == reader.reads.end())
-        reader.reads.push_back(b);
+      auto read = std::ranges::find(reader.reads, b, &Access::tensor);
+      if (read == reader.reads.end()) read = reader.reads.insert(read, {.tensor = b});
       for (int w : writers_.at(b)) {
         if (w == t) continue;
-        auto& list = same_thread_(w, t, b) ? reader.after_same : reader.after;
+        const bool same = same_thread_(w, t, b);
+        read->same_thread = read->same_thread || same;
+        auto& list = same ? reader.after_same : reader.after;
         if (std::find(list.begin(), list.end(), w) == list.end()) list.push_back(w);
       }
     };
@@ -530,8 +531,7 @@ class Grouping {
   std::map<int, int> producer_;              // node with its value in registers -> the task that computes it
   std::map<int, std::vector<int>> writers_;  // buffer -> the tasks that write it
   std::vector<Read> reads_;
-  std::vector<std::pair<int, int>> buffer_reads_;  // task, buffer
-  std::vector<std::pair<int, int>> ways_out_;      // store node, the buffer through which it stores
+  std::vector<std::pair<int, int>> buffer_reads_, ways_out_;  // (task, buffer); (store node, buffer)
   std::map<int, LoadReads> load_reads_;
   SameThread same_thread_;
 };

@@ -9,9 +9,8 @@
 
 namespace zellige::plan {
 
-/// Sets the offset in shared memory of every tensor and of the
-/// mbarriers of every channel (a synchronised ring of buffers). Sets Kernel::shared_bytes to the total
-/// size. Requires that the kernel has its agents. Returns false if the size exceeds the shared memory that the
+/// Sets the offset in shared memory of every tensor and of the mbarriers of every channel, and Kernel::shared_bytes to
+/// the total size. Requires that the kernel has its agents. Returns false if the size exceeds the shared memory that the
 /// target allows per block.
 bool place_buffers(Kernel&, const target::Target&);
 

@@ -4,10 +4,9 @@
 
 #include "kernel/index_width.hpp"
 #include "kernel/launches.hpp"
-#include "kernel/print.hpp"
-#include "kernel/registers.hpp"
 #include "lower/lower.hpp"
 #include "plan/dependence.hpp"
+#include "plan/registers.hpp"
 #include "predict/predict.hpp"
 #include "select/layouts.hpp"
 #include "select/select.hpp"
@@ -54,6 +53,17 @@ std::vector<Agent> with_trip_count(std::vector<Agent> agents, std::int64_t loop,
   return agents;
 }
 
+/// Returns the line of --explain for a step: its work, and the work's thread-value layout. Returns print(kernel, step) if
+/// the step does no work, only starts it, or goes through a channel of a warp-specialized kernel.
+std::string explain(const Kernel& plan, const Step& step, bool in_loop) {
+  const Work& work = step.work;
+  if (work.node < 0 || as<Start>(step)) return print(plan, step, in_loop);
+  if (channel_of(step) >= 0 && plan.warp_specialized()) return print(plan, step, in_loop);
+  const int lag = guard_lag_of(step);
+  return fmt::format("{} %{} in {}{}", name(work.kind), work.node, print(plan.contexts[work.context]),
+                     lag > 0 ? fmt::format(", {} iterations in advance", lag) : "");
+}
+
 }  // namespace
 
 Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
@@ -77,17 +87,17 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     let_next_start(kernel, plan.program, target);
     bound_registers(kernel, target);
     index_width(kernel, plan.program);
-    verify(kernel, kernel.program.name, target);
+    verify(kernel, target);
     if (kernel.loop_bounds) {
       const std::vector<Agent> agents = kernel.agents;
       const std::int64_t loop = kernel.program.loop;
       for (const auto& [trip_count, whole] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {loop, 1}}) {
         kernel.agents = with_trip_count(agents, loop, trip_count, whole);
-        verify(kernel, kernel.program.name, target);
+        verify(kernel, target);
       }
       kernel.agents = agents;
     }
-    verify_dependence(kernel, kernel.program.name);
+    verify_dependence(kernel);
     verify_bounds(kernel, plan.program);
     if (options.registers_proved) verify_registers(kernel);
   }
@@ -95,22 +105,6 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   plan.device = place_tensors(plan.program);
   return plan;
 }
-
-namespace {
-
-/// Returns the line of --explain for a step: the work that the step does, and its thread-value
-/// layout. Returns print(kernel, step) if the step does no work, only initialises its
-/// loop-carried state, or goes through a channel (shared-memory ring) of a warp-specialized kernel.
-std::string explain(const Kernel& plan, const Step& step, bool in_loop) {
-  const Work& work = step.work;
-  if (work.node < 0 || as<Start>(step)) return print(plan, step, in_loop);
-  if (channel_of(step) >= 0 && plan.warp_specialized()) return print(plan, step, in_loop);
-  const int lag = guard_lag_of(step);
-  return fmt::format("{} %{} in {}{}", name(work.kind), work.node, print(plan.contexts[work.context]),
-                     lag > 0 ? fmt::format(", {} iterations in advance", lag) : "");
-}
-
-}  // namespace
 
 std::string print(const Kernel& plan, const Program& program) {
   std::string out = print(plan.program, program);
@@ -135,8 +129,8 @@ std::string print(const Kernel& plan, const Program& program) {
     out += "\n";
   }
   for (const Context& c : plan.contexts) out += fmt::format("  {}: {}\n", print(c), layouts(c));
-  for (const auto& [load, direct] : plan.direct)
-    if (direct)
+  for (const auto& [load, copy] : plan.copies)
+    if (copy.in_place > 0)
       out += fmt::format("  %{} {}: read from global memory where it is used\n", load,
                          plan.program.nodes[load].name);
   for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);

@@ -107,7 +107,7 @@ class Arrangement {
   std::vector<AccessPattern> patterns() const {
     std::vector<AccessPattern> result;
     for (const Task& t : tasks_) {
-      const bool reads = std::find(t.reads.begin(), t.reads.end(), index_) != t.reads.end();
+      const bool reads = std::ranges::find(t.reads, index_, &Access::tensor) != t.reads.end();
       const bool writes = t.buffer == index_ && t.kind != WorkKind::to_global;
       if (!reads && !writes) continue;
       if (t.kind == WorkKind::mma)

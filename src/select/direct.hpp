@@ -4,7 +4,7 @@
 //   // load: a load node; reads: the tasks that read its tile
 //   // too_big: whether the tile has no place in half of the shared memory of a block
 //   // as_fits: copy the tile into shared memory where that pays (Loads::in_place: never)
-//   plan.direct[load] = read_in_place(plan, tasks, program, target, load, reads, Loads::as_fits, too_big);
+//   const bool in_place = read_in_place(plan, tasks, program, target, load, reads, Loads::as_fits, too_big);
 #pragma once
 #include <optional>
 #include <utility>

@@ -1,7 +1,5 @@
 #include "select/split_k.hpp"
 
-#include <algorithm>
-
 #include "kernel/tensor_map.hpp"
 
 namespace zellige::plan {
@@ -80,7 +78,7 @@ bool split_k(Kernel& plan, Tasks& tasks, const target::Target& target) {
     if (kind == WorkKind::to_cluster)
       t.buffer = buffer;
     else
-      t.reads = {buffer};
+      t.reads = {{.tensor = buffer}};
     tasks.push_back(std::move(t));
   }
   return true;

@@ -7,7 +7,7 @@ namespace zellige::plan {
 
 /// Work, with what must come before it. Integers are indices of tasks, if nothing else is said.
 struct Task : Work {
-  std::vector<int> reads;       // tensors in shared memory
+  std::vector<Access> reads;    // of tensors in shared memory
   std::vector<int> after;       // tasks whose shared-memory results other threads read: needs a barrier
   std::vector<int> after_same;  // tasks whose results the same threads read: no barrier
   bool constant = false;        // loads what no earlier work on the stream writes, such as weights

@@ -29,7 +29,7 @@ class Ranks {
   }
 
   Kernel run() {
-    all_.threads = s_.threads;
+    all_.program.name = s_.name(), all_.threads = s_.threads;
     for (int r = 0; r < n_; ++r) {
       for (int t = 0; t < static_cast<int>(s_.tensors.size()); ++t) tensor(t, r);
       for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c) channel(c, r);

@@ -21,12 +21,11 @@ constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;
 class Simulation {
  public:
   /// Requires the flat schedule of all ranks (ranks.hpp).
-  Simulation(const Kernel& of_all_ranks, const std::string& kernel)
-      : schedule_(of_all_ranks), s{schedule_, kernel, unroll(schedule_, kernel), {}, {}, {}, {}, {}} {
-    s.agents.resize(schedule_.agents.size());
-    s.channels.resize(schedule_.channels.size());
-    for (std::size_t c = 0; c < schedule_.channels.size(); ++c)
-      for (int agent : schedule_.channels[c].consumers) s.channels[c].consumers[agent];
+  explicit Simulation(const Kernel& k) : s{k, unroll(k), {}, {}, {}, {}, {}} {
+    s.agents.resize(s.kernel.agents.size());
+    s.channels.resize(s.kernel.channels.size());
+    for (std::size_t c = 0; c < s.kernel.channels.size(); ++c)
+      for (int agent : s.kernel.channels[c].consumers) s.channels[c].consumers[agent];
     for (AgentState& a : s.agents) a.seen = a.own = a.fenced = a.fenced_own = Clock(s.components());
     lay_out_cells();
     count_phases();
@@ -52,15 +51,14 @@ class Simulation {
   }
 
  private:
-  const Kernel& schedule_;
   State s;
   std::vector<std::set<int>> barriers_of;  // by agent: the ids of barriers that it uses
 
   /// Creates one cell per stage of each tensor. A cell is the verifier's record of a stage's accesses, and
   /// lists all cells that share bytes with it.
   void lay_out_cells() {
-    for (std::size_t t = 0; t < s.schedule.tensors.size(); ++t) {
-      const SmemTensor& tensor = s.schedule.tensors[t];
+    for (std::size_t t = 0; t < s.kernel.tensors.size(); ++t) {
+      const SmemTensor& tensor = s.kernel.tensors[t];
       const std::int64_t stage = tensor.bytes() / tensor.stages;
       s.first_cell.push_back(static_cast<int>(s.cells.size()));
       for (int k = 0; k < tensor.stages; ++k) {
@@ -94,23 +92,23 @@ class Simulation {
     for (std::size_t a = 0; a < s.lines.size(); ++a)
       for (const Event& e : s.lines[a]) {
         const Step& step = *e.step;
-        const bool load = is_tma_load(s.schedule, step);
+        const bool load = is_tma_load(s.kernel, step);
         const auto* acquire = as<Acquire>(step);
         const auto* release = as<Release>(step);
         if (!load && !acquire && !release) continue;
         const int channel = channel_of(step), held = load      ? acquired_channel(*as<Copy>(step))
                                                      : release ? acquired_channel(*release)
                                                                : channel;
-        const Channel& c = s.schedule.channels[channel];
-        if (s.schedule.channels[held].producer != static_cast<int>(a)) continue;
+        const Channel& c = s.kernel.channels[channel];
+        if (s.kernel.channels[held].producer != static_cast<int>(a)) continue;
         std::size_t& n = acquired[held];
         if (acquire) ++n;
         std::vector<Phase>& phases = s.channels[channel].phases;
         if (phases.size() < n) phases.resize(n);
         if (acquire) continue;
         if (n == 0)
-          reject("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel,
-                 s.schedule.agents[a].name,
+          reject("{}: {} {} in {} without holding a stage of it; acquire {} before this step",
+                 s.kernel.name(), s.kernel.agents[a].name,
                  load ? fmt::format("fills {} through channel {}", writes_text(e), c.name)
                       : fmt::format("releases channel {}", c.name),
                  describe(e), c.name);
@@ -121,10 +119,10 @@ class Simulation {
         }
         ++phase.copies;
         for (const Access& w : step.writes)
-          phase.bytes += s.schedule.tensors[w.tensor].bytes() / s.schedule.tensors[w.tensor].stages;
+          phase.bytes += s.kernel.tensors[w.tensor].bytes() / s.kernel.tensors[w.tensor].stages;
         if (phase.bytes > max_transaction_bytes)
           does_not_fit("{}: {} loads {} bytes into one stage of channel {} in {}; an mbarrier counts to {}",
-                       s.kernel, s.schedule.agents[a].name, phase.bytes, c.name, describe(e),
+                       s.kernel.name(), s.kernel.agents[a].name, phase.bytes, c.name, describe(e),
                        max_transaction_bytes);
       }
   }
@@ -139,7 +137,7 @@ class Simulation {
 
   /// Returns the index of the cell (stage of a tensor) that access `a` of the executed step `e` touches.
   int cell_of(const Access& a, const Event& e) const {
-    return s.first_cell[a.tensor] + stage_of(a, s.schedule.tensors[a.tensor].stages, e.iteration);
+    return s.first_cell[a.tensor] + stage_of(a, s.kernel.tensors[a.tensor].stages, e.iteration);
   }
 
   // ---- ordering of two accesses ----
@@ -231,7 +229,7 @@ class Simulation {
   /// wgmma or a TMA store.
   void start_group_operation(int a, const Event& e, Via via) {
     AgentState& me = s.agents[a];
-    const Groups g = groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step);
+    const Groups g = groups_of(s.kernel, s.kernel.agents[a], *e.step);
     const int component = s.component(a, g);
     const std::int64_t group = me.committed[static_cast<int>(g)] + 1;
     touch(a, e, via, component, group);
@@ -244,14 +242,14 @@ class Simulation {
 
   /// Executes a step of warp role `a` that starts a TMA load into the stage that it has acquired.
   void load_by_tma(int a, const Event& e, const Copy& copy) {
-    const Channel& c = s.schedule.channels[copy.channel];
+    const Channel& c = s.kernel.channels[copy.channel];
     ChannelState& channel = s.channels[copy.channel];
     const std::int64_t phase = s.channels[acquired_channel(copy)].produced - 1;
     for (const Access& w : e.step->writes)
       if (s.cells[cell_of(w, e)].stage != phase % c.stages)
         reject("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
-               s.kernel, s.schedule.agents[a].name, cell_name(s, cell_of(w, e)), describe(e), c.name,
-               phase % c.stages, s.schedule.tensors[w.tensor].name, phase % c.stages);
+               s.kernel.name(), s.kernel.agents[a].name, cell_name(s, cell_of(w, e)), describe(e), c.name,
+               phase % c.stages, s.kernel.tensors[w.tensor].name, phase % c.stages);
     touch(a, e, Via::tma_load, s.component_of_channel(copy.channel), phase + 1);
     ++channel.phases[phase].started;
   }
@@ -260,7 +258,7 @@ class Simulation {
   /// true. Returns false, without an effect, if the warp role must wait for the stage.
   bool try_acquire(int a, int of) {
     AgentState& me = s.agents[a];
-    const Channel& c = s.schedule.channels[of];
+    const Channel& c = s.kernel.channels[of];
     ChannelState& channel = s.channels[of];
     if (c.producer == a) {
       const std::int64_t needed = channel.produced - c.stages + 1;
@@ -304,7 +302,7 @@ class Simulation {
   /// its own arrival.
   void release(int a, const Event& e, const Release& of) {
     AgentState& me = s.agents[a];
-    const Channel& c = s.schedule.channels[of.channel];
+    const Channel& c = s.kernel.channels[of.channel];
     ChannelState& channel = s.channels[of.channel];
     if (c.producer == a) {
       Phase& phase = channel.phases[channel.produced - 1];
@@ -315,7 +313,7 @@ class Simulation {
     if (mine.released >= s.channels[acquired_channel(of)].consumers.at(a).acquired)
       reject(
           "{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
-          s.kernel, s.schedule.agents[a].name, s.schedule.tensors[c.tensor].name, mine.released % c.stages,
+          s.kernel.name(), s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages,
           c.name, describe(e), c.name);
     ++mine.released;
     mine.released_own.push_back(me.own);
@@ -357,11 +355,11 @@ class Simulation {
     if (at.id % barriers_per_rank == 0) return;
     int threads = 0;
     for (std::size_t b = 0; b < s.agents.size(); ++b)
-      if (barriers_of[b].contains(at.id)) threads += warp_threads * s.schedule.agents[b].warps;
+      if (barriers_of[b].contains(at.id)) threads += warp_threads * s.kernel.agents[b].warps;
     if (threads == at.threads) return;
     reject("{}: {} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}",
-           s.kernel, s.schedule.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads,
-           threads);
+           s.kernel.name(), s.kernel.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads,
+           threads, threads);
   }
   /// Returns whether the end of this round of a barrier is ordered before the current step of warp role `me`. (A round
   /// ends when all warp roles that use the barrier have arrived.) This holds if `me` has observed that some warp role,
@@ -376,7 +374,7 @@ class Simulation {
   /// role has waited for these groups. The groups are those of channel `channel`, which denotes a sequence
   /// of wgmma groups.
   void check_registers_ready(int a, const Event& e, int channel) const {
-    if (channel < 0 || s.schedule.channels[channel].by != Synchronisation::commit_group) return;
+    if (channel < 0 || s.kernel.channels[channel].by != Synchronisation::commit_group) return;
     const AgentState& me = s.agents[a];
     const auto last = me.multiplies.find(channel);
     if (last != me.multiplies.end() && me.own[last->second.component] < last->second.value)
@@ -392,7 +390,7 @@ class Simulation {
     if (const Acquire* of = as<Acquire>(*e.step); of && !try_acquire(a, of->channel)) return false;
     if (const Drain* of = as<Drain>(*e.step); of && !drained(s.channels[of->channel])) return false;
     const std::int64_t now = ++me.own[s.component(a)];
-    const auto groups = [&] { return groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step); };
+    const auto groups = [&] { return groups_of(s.kernel, s.kernel.agents[a], *e.step); };
     match(
         *e.step, [&](const Start&) { touch(a, e, Via::ordinary, s.component(a), now); },
         [&](const Compute& compute) {
@@ -400,7 +398,7 @@ class Simulation {
           touch(a, e, Via::ordinary, s.component(a), now);
         },
         [&](const Copy& copy) {
-          if (is_tma_load(s.schedule, *e.step))
+          if (is_tma_load(s.kernel, *e.step))
             load_by_tma(a, e, copy);
           else
             start_group_operation(a, e, e.step->reads.empty() ? Via::cp_async : Via::bulk_store);
@@ -439,13 +437,13 @@ class Simulation {
     for (std::int64_t phase = 0; phase < phases; ++phase) {
       int arrivals = 0;
       for (const auto& [agent, consumer] : channel.consumers)
-        if (phase < consumer.released) arrivals += s.schedule.agents[agent].warps;
+        if (phase < consumer.released) arrivals += s.kernel.agents[agent].warps;
       if (arrivals == expected) continue;
       reject(
           "{}: the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
           "initialise it for the number of warps that release the stage, in every phase",
-          s.kernel, s.schedule.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages,
-          arrivals);
+          s.kernel.name(), s.kernel.tensors[c.tensor].name, phase % c.stages, c.name, expected,
+          phase / c.stages, arrivals);
     }
   }
 
@@ -456,37 +454,37 @@ class Simulation {
     for (const auto& [id, rounds] : s.barriers)
       if (rounds.back().passed.empty())
         reject("{}: {} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
-               s.kernel, s.schedule.agents[*rounds.back().arrived.begin()].name, id);
+               s.kernel.name(), s.kernel.agents[*rounds.back().arrived.begin()].name, id);
     for (const AgentState& a : s.agents)
       for (const std::optional<Touch>& last : a.last)
         if (last && a.own[last->component] < last->value) report_left_in_flight(s, *last);
     for (std::size_t k = 0; k < s.channels.size(); ++k) {
       const ChannelState& channel = s.channels[k];
-      const Channel& c = s.schedule.channels[k];
+      const Channel& c = s.kernel.channels[k];
       for (const auto& [agent, consumer] : channel.consumers)
         if (consumer.acquired < channel.produced && acquires(agent, static_cast<int>(k)))
           reject(
               "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
               "still be written when the kernel ends; acquire every stage that is filled",
-              s.kernel, s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name,
-              consumer.acquired % c.stages, c.name, s.schedule.agents[agent].name,
+              s.kernel.name(), s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name,
+              consumer.acquired % c.stages, c.name, s.kernel.agents[agent].name,
               channel.produced - consumer.acquired);
       if (c.by == Synchronisation::mbarrier_bytes)
-        check_arrivals(c, channel, arrivals_of(s.schedule, static_cast<int>(k)));
+        check_arrivals(c, channel, arrivals_of(s.kernel, static_cast<int>(k)));
     }
   }
 };
 
 }  // namespace
 
-void verify(const Kernel& schedule, const std::string& kernel, const target::Target& target) {
-  check_structure(schedule, kernel);
-  check_limits(schedule, kernel, target);
-  if (schedule.ranks == 1)
-    Simulation(schedule, kernel).run();
+void verify(const Kernel& kernel, const target::Target& target) {
+  check_structure(kernel);
+  check_limits(kernel, target);
+  if (kernel.ranks == 1)
+    Simulation(kernel).run();
   else
-    Simulation(all_ranks(schedule), kernel).run();
-  check_other_arrivals(schedule, kernel);
+    Simulation(all_ranks(kernel)).run();
+  check_other_arrivals(kernel);
 }
 
 }  // namespace zellige::plan

@@ -14,6 +14,6 @@ namespace zellige::plan {
 /// Throws Rejected if the schedule is wrong, and DoesNotFit if the target lacks what the schedule needs.
 /// The message names the warp roles, steps and tensor, and what is missing: "kernel: consumer reads sA[0]
 /// in step 'wgmma' of iteration 3, but ...".
-void verify(const Kernel&, const std::string& kernel, const target::Target&);
+void verify(const Kernel&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -30,48 +30,48 @@ struct Rejection {
 };
 
 /// Rejects tensors with invalid sizes or offsets.
-void check_tensors(const Kernel& s, const std::string& kernel) {
+void check_tensors(const Kernel& s) {
   for (const SmemTensor& t : s.tensors) {
-    if (t.stages < 1) reject("{}: tensor {} has {} stages; it needs at least 1", kernel, t.name, t.stages);
+    if (t.stages < 1) reject("{}: tensor {} has {} stages; it needs at least 1", s.name(), t.name, t.stages);
     if (t.bytes() < 1)
-      reject("{}: tensor {} has {} bytes in {} stages; each needs at least 1", kernel, t.name, t.bytes(),
+      reject("{}: tensor {} has {} bytes in {} stages; each needs at least 1", s.name(), t.name, t.bytes(),
              t.stages);
     if (t.offset < 0)
-      reject("{}: tensor {} lies at byte {}; shared memory starts at byte 0", kernel, t.name, t.offset);
+      reject("{}: tensor {} lies at byte {}; shared memory starts at byte 0", s.name(), t.name, t.offset);
   }
 }
 
 /// Rejects channels (pipelines between warp roles) with invalid agents, tensors or stages.
-void check_channels(const Kernel& s, const std::string& kernel) {
+void check_channels(const Kernel& s) {
   const int agents = static_cast<int>(s.agents.size());
   const int tensors = static_cast<int>(s.tensors.size());
   for (const Channel& c : s.channels) {
-    if (c.stages < 1) reject("{}: channel {} has {} stages; it needs at least 1", kernel, c.name, c.stages);
-    if (c.consumers.empty()) reject("{}: channel {} has no consumer; it needs at least 1", kernel, c.name);
+    if (c.stages < 1) reject("{}: channel {} has {} stages; it needs at least 1", s.name(), c.name, c.stages);
+    if (c.consumers.empty()) reject("{}: channel {} has no consumer; it needs at least 1", s.name(), c.name);
     for (int consumer : c.consumers) {
       if (c.producer < 0 || c.producer >= agents || consumer < 0 || consumer >= agents)
-        reject("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", kernel,
+        reject("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", s.name(),
                c.name, c.producer, consumer, agents);
       if (std::count(c.consumers.begin(), c.consumers.end(), consumer) > 1)
-        reject("{}: channel {} names {} as consumer twice; each agent once", kernel, c.name,
+        reject("{}: channel {} names {} as consumer twice; each agent once", s.name(), c.name,
                s.agents[consumer].name);
     }
     const bool registers = c.by == Synchronisation::commit_group && c.tensor == -1;
     if (!registers && (c.tensor < 0 || c.tensor >= tensors))
-      reject("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", kernel, c.name,
-             c.tensor, tensors);
+      reject("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", s.name(),
+             c.name, c.tensor, tensors);
     if (is_exchange(c) && (s.ranks == 1 || c.stages != 1))
       reject(
           "{}: channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
           "them "
           "at least",
-          kernel, c.name, c.stages, s.ranks);
+          s.name(), c.name, c.stages, s.ranks);
     if (c.by != Synchronisation::mbarrier_bytes) continue;
     if (consumes(c, c.producer))
-      reject("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", kernel, c.name,
+      reject("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", s.name(), c.name,
              s.agents[c.producer].name);
     if (s.tensors[c.tensor].stages != c.stages)
-      reject("{}: channel {} has {} stages, its tensor {} has {}; the two must agree", kernel, c.name,
+      reject("{}: channel {} has {} stages, its tensor {} has {}; the two must agree", s.name(), c.name,
              c.stages, s.tensors[c.tensor].name, s.tensors[c.tensor].stages);
   }
 }
@@ -79,9 +79,9 @@ void check_channels(const Kernel& s, const std::string& kernel) {
 /// Rejects a step whose channel (ring of shared-memory stages between warp roles) does not exist or does not
 /// allow the step, such as a load by another warp role than the channel's producer. `k` is the step's number
 /// in the warp role `agent`.
-void check_channel_of(const Kernel& s, const std::string& kernel, int agent, const Step& step, int k) {
+void check_channel_of(const Kernel& s, int agent, const Step& step, int k) {
   const Agent& a = s.agents[agent];
-  const Rejection wrong{kernel, a, step, k};
+  const Rejection wrong{s.name(), a, step, k};
   const auto* copy = as<Copy>(step);
   const auto* release = as<Release>(step);
   const bool needed = as<Acquire>(step) || release || as<Drain>(step);
@@ -116,7 +116,7 @@ void check_channel_of(const Kernel& s, const std::string& kernel, int agent, con
 }
 
 /// Rejects a step of warp role `agent` that has an invalid tensor, channel, guard, barrier or loop.
-void check_steps(const Kernel& s, const std::string& kernel, int agent) {
+void check_steps(const Kernel& s, int agent) {
   const Agent& a = s.agents[agent];
   int last_loop = -1;
   walk(a.steps, [&](const Step& step, const Position& p) {
@@ -124,7 +124,7 @@ void check_steps(const Kernel& s, const std::string& kernel, int agent) {
   });
   walk(a.steps, [&](const Step& step, const Position& p) {
     const int k = p.index;
-    const Rejection wrong{kernel, a, step, k};
+    const Rejection wrong{s.name(), a, step, k};
     const bool touches = match(
         step, [](const OneOf<Copy, Mma, Compute, Start> auto&) { return true; },
         [](const OneOf<Sync, Loop> auto&) { return false; });
@@ -143,7 +143,7 @@ void check_steps(const Kernel& s, const std::string& kernel, int agent) {
     if (as<Mma>(step) && !step.writes.empty())
       wrong("is async_work and writes tensor {}; wgmma writes registers: store them in a later work step",
             s.tensors[step.writes[0].tensor].name);
-    check_channel_of(s, kernel, agent, step, k);
+    check_channel_of(s, agent, step, k);
     const int guard_lag = guard_lag_of(step);
     if (guard_lag < 0) wrong("has guard {}; a guard looks forward, so at least 0", guard_lag);
     if (guard_lag > 0 && !p.in_loop() && last_loop < k)
@@ -181,7 +181,7 @@ void check_steps(const Kernel& s, const std::string& kernel, int agent) {
 
 /// Rejects mbarriers that overlap tensors. Throws DoesNotFit if the block needs more shared memory than the
 /// target has.
-void check_memory(const Kernel& s, const std::string& kernel, const target::Target& t) {
+void check_memory(const Kernel& s, const target::Target& t) {
   std::int64_t end = 0, mbarriers = 0;
   std::string last = "none";
   for (const SmemTensor& x : s.tensors)
@@ -193,36 +193,36 @@ void check_memory(const Kernel& s, const std::string& kernel, const target::Targ
         reject(
             "{}: the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not "
             "overlap",
-            kernel, c.name, c.offset, c.offset + barrier_bytes(c), x.name, x.offset, x.offset + x.bytes());
+            s.name(), c.name, c.offset, c.offset + barrier_bytes(c), x.name, x.offset, x.offset + x.bytes());
   if (end + mbarriers > t.shared_per_block)
     does_not_fit(
         "{}: needs {} bytes of shared memory ({} to the end of tensor {}, {} for mbarriers); a block on {} "
         "has at most "
         "{}: use fewer stages or smaller tiles",
-        kernel, end + mbarriers, end, last, mbarriers, t.name, t.shared_per_block);
+        s.name(), end + mbarriers, end, last, mbarriers, t.name, t.shared_per_block);
 }
 
 /// Throws DoesNotFit if the target does not support the schedule's number of blocks per cluster or of threads
 /// per block. Throws Rejected unless the warp roles together have all warps of the block.
-void check_threads(const Kernel& s, const std::string& kernel, const target::Target& t) {
+void check_threads(const Kernel& s, const target::Target& t) {
   if (s.ranks > 1 && t.compute_capability < 90)
-    does_not_fit("{}: has {} ranks; {} has no clusters, they need sm_90a", kernel, s.ranks, t.name);
+    does_not_fit("{}: has {} ranks; {} has no clusters, they need sm_90a", s.name(), s.ranks, t.name);
   if (s.threads < warp || s.threads > t.threads_per_block)
-    does_not_fit("{}: has {} threads; a block on {} has {} to {}", kernel, s.threads, t.name, warp,
+    does_not_fit("{}: has {} threads; a block on {} has {} to {}", s.name(), s.threads, t.name, warp,
                  t.threads_per_block);
   int warps = 0;
   for (const Agent& a : s.agents) {
-    if (a.warps < 1) reject("{}: agent {} has {} warps; it needs at least 1", kernel, a.name, a.warps);
+    if (a.warps < 1) reject("{}: agent {} has {} warps; it needs at least 1", s.name(), a.name, a.warps);
     warps += a.warps;
   }
   if (warps != (s.threads + warp - 1) / warp)
-    reject("{}: its agents have {} warps together, its {} threads are {}; the two must agree", kernel, warps,
-           s.threads, (s.threads + warp - 1) / warp);
+    reject("{}: its agents have {} warps together, its {} threads are {}; the two must agree", s.name(),
+           warps, s.threads, (s.threads + warp - 1) / warp);
 }
 
 /// Throws DoesNotFit or Rejected if the register limits of the warp roles exceed the target's, or are not
 /// possible with setmaxnreg.
-void check_registers(const Kernel& s, const std::string& kernel, const target::Target& t) {
+void check_registers(const Kernel& s, const target::Target& t) {
   const Agent *given = nullptr, *left = nullptr;
   std::int64_t sum = 0;
   bool differ = false;
@@ -237,14 +237,14 @@ void check_registers(const Kernel& s, const std::string& kernel, const target::T
   }
   if (!given) return;
   if (left)
-    reject("{}: agent {} has {} registers a thread, agent {} leaves them open; set all or none", kernel,
+    reject("{}: agent {} has {} registers a thread, agent {} leaves them open; set all or none", s.name(),
            given->name, given->registers, left->name);
   if (sum > t.registers_per_multiprocessor)
-    does_not_fit("{}: its agents need {} registers together; a multiprocessor of {} has {}", kernel, sum,
+    does_not_fit("{}: its agents need {} registers together; a multiprocessor of {} has {}", s.name(), sum,
                  t.name, t.registers_per_multiprocessor);
   for (const Agent& a : s.agents) {
     if (!differ && (a.registers < 1 || a.registers > t.registers_per_thread))
-      reject("{}: agent {} has {} registers a thread; {} has 1 to {}", kernel, a.name, a.registers, t.name,
+      reject("{}: agent {} has {} registers a thread; {} has 1 to {}", s.name(), a.name, a.registers, t.name,
              t.registers_per_thread);
     if (!differ) continue;
     if (t.compute_capability < 90)
@@ -252,20 +252,20 @@ void check_registers(const Kernel& s, const std::string& kernel, const target::T
           "{}: agents have different registers a thread ({} has {}); that takes setmaxnreg, which {} lacks: "
           "it needs "
           "sm_90a",
-          kernel, a.name, a.registers, t.name);
+          s.name(), a.name, a.registers, t.name);
     if (a.registers % 8 != 0 || a.registers < 24 || a.registers > 256)
-      reject("{}: agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256", kernel,
-             a.name, a.registers);
+      reject("{}: agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256",
+             s.name(), a.name, a.registers);
     if (a.warps % warpgroup != 0)
       reject("{}: agent {} sets its registers and has {} warps; setmaxnreg takes whole warpgroups of {}",
-             kernel, a.name, a.warps, warpgroup);
+             s.name(), a.name, a.warps, warpgroup);
   }
 }
 
 /// Throws DoesNotFit if the target lacks an instruction (TMA, wgmma). Throws Rejected if an address of a TMA
 /// copy is not aligned, if a wgmma is not executed by whole warpgroups, or if some but not all warp roles use
 /// __syncthreads.
-void check_instructions(const Kernel& s, const std::string& kernel, const target::Target& t) {
+void check_instructions(const Kernel& s, const target::Target& t) {
   std::set<int> with_block_barrier;
   for (std::size_t i = 0; i < s.agents.size(); ++i) {
     const Agent& a = s.agents[i];
@@ -275,13 +275,13 @@ void check_instructions(const Kernel& s, const std::string& kernel, const target
       if (const Barrier* barrier = as<Barrier>(step); barrier && barrier->id == 0)
         with_block_barrier.insert(static_cast<int>(i));
       if (tma && t.compute_capability < 90)
-        does_not_fit("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", kernel,
+        does_not_fit("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", s.name(),
                      at(a, step, k), t.name);
       if (wgmma && t.compute_capability != 90)
-        does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", kernel, at(a, step, k),
+        does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", s.name(), at(a, step, k),
                      t.name);
       if (wgmma && a.warps % warpgroup != 0)
-        reject("{}: {}, is wgmma on an agent of {} warps; it takes whole warpgroups of {}", kernel,
+        reject("{}: {}, is wgmma on an agent of {} warps; it takes whole warpgroups of {}", s.name(),
                at(a, step, k), a.warps, warpgroup);
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& x : *list) {
@@ -292,7 +292,7 @@ void check_instructions(const Kernel& s, const std::string& kernel, const target
             reject(
                 "{}: {}, is a TMA copy of tensor {} at byte {} with stages of {} bytes; TMA takes multiples "
                 "of {}",
-                kernel, at(a, step, k), tensor.name, tensor.offset, stage, tma_alignment);
+                s.name(), at(a, step, k), tensor.name, tensor.offset, stage, tma_alignment);
         }
     });
   }
@@ -303,7 +303,7 @@ void check_instructions(const Kernel& s, const std::string& kernel, const target
           "{}: {} uses barrier 0, agent {} does not; __syncthreads waits for every thread of the block: use "
           "a named "
           "barrier, 1 to {}",
-          kernel, s.agents[*with_block_barrier.begin()].name, s.agents[i].name, named_barriers - 1);
+          s.name(), s.agents[*with_block_barrier.begin()].name, s.agents[i].name, named_barriers - 1);
 }
 
 }  // namespace
@@ -314,7 +314,7 @@ bool is_tma_load(const Kernel& s, const Step& step) {
          s.channels[copy->channel].by == Synchronisation::mbarrier_bytes;
 }
 
-Groups groups_of(const Kernel& s, const std::string& kernel, const Agent& agent, const Step& step) {
+Groups groups_of(const Kernel& s, const Agent& agent, const Step& step) {
   if (as<Mma>(step)) return Groups::wgmma;
   if (as<Copy>(step)) return step.reads.empty() ? Groups::cp_async : Groups::bulk;
   if (const int channel = channel_of(step); channel >= 0) {
@@ -326,18 +326,18 @@ Groups groups_of(const Kernel& s, const std::string& kernel, const Agent& agent,
         "{}: {}, step '{}', commits or waits for groups of channel {}, which works by {}; it needs "
         "cp_async_group, "
         "commit_group or bulk_group",
-        kernel, agent.name, step.what, c.name, name(c.by));
+        s.name(), agent.name, step.what, c.name, name(c.by));
   }
   std::set<Groups> started;
   walk(agent.steps, [&](const Step& other, const Position&) {
     if (as<Mma>(other) || (as<Copy>(other) && !is_tma_load(s, other)))
-      started.insert(groups_of(s, kernel, agent, other));
+      started.insert(groups_of(s, agent, other));
   });
   if (started.size() > 1)
     reject(
         "{}: {}, step '{}' ({}), does not say which groups it means, and the agent has {} kinds of them; "
         "name a channel",
-        kernel, agent.name, step.what, name(step), started.size());
+        s.name(), agent.name, step.what, name(step), started.size());
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
@@ -350,13 +350,13 @@ static bool filled_by_ranks(const Kernel& s, int tensor) {
 
 /// Rejects an invalid number of ranks (blocks per cluster), and multicast loads and exchanges whose tensors
 /// cannot be divided among the ranks.
-static void check_ranks(const Kernel& s, const std::string& kernel) {
+static void check_ranks(const Kernel& s) {
   if (s.ranks < 1 || s.ranks > max_ranks || (s.ranks & (s.ranks - 1)) != 0)
-    reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, max_ranks);
+    reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", s.name(), s.ranks, max_ranks);
   for (const Agent& a : s.agents)
     walk(a.steps, [&](const Step& step, const Position& p) {
       const int k = p.index;
-      const Rejection wrong{kernel, a, step, k};
+      const Rejection wrong{s.name(), a, step, k};
       const auto* compute = as<Compute>(step);
       if (compute && compute->to_cluster &&
           (step.writes.size() != 1 || !filled_by_ranks(s, step.writes[0].tensor)))
@@ -384,15 +384,15 @@ static std::string kinds(const std::vector<Step>& steps) {
 
 /// Rejects the schedule unless its setup and teardown steps ensure two things: each mbarrier is initialised once,
 /// before its first use, and no block of a cluster ends while other blocks may arrive at its mbarriers.
-static void check_setup(const Kernel& s, const std::string& kernel) {
+static void check_setup(const Kernel& s) {
   std::vector<Step> setup, teardown;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const Channel& channel = s.channels[c];
     const auto of_channel = [&](const Step& x) { return channel_of(x) == c; };
     const bool has = barrier_bytes(channel) > 0, shared = ranks_of(s, c) > 1;
     if (const auto times = std::ranges::count_if(s.setup, of_channel); times != has)
-      reject("{}: setup initialises the mbarriers of channel {} {} times; it {}", kernel, channel.name, times,
-             has ? "must once" : "has none");
+      reject("{}: setup initialises the mbarriers of channel {} {} times; it {}", s.name(), channel.name,
+             times, has ? "must once" : "has none");
     if (has) setup.push_back({.is = MbarrierInit{}});
     if (shared) teardown = {{.is = WarpBarrier{}}, {.is = ClusterBarrier{}}};
     for (const Agent& a : s.agents) {
@@ -403,7 +403,7 @@ static void check_setup(const Kernel& s, const std::string& kernel) {
       });
       const bool must = shared && &a == &s.agents[channel.producer];
       if (times == must && drains == must) continue;
-      reject("{}: agent {} drains channel {} {} times{}; {}", kernel, a.name, channel.name, times,
+      reject("{}: agent {} drains channel {} {} times{}; {}", s.name(), a.name, channel.name, times,
              times == 1 && must ? ", not as its last step of it" : "",
              must ? "its producer must once, last, since other ranks arrive at its barriers"
                   : "only the producer of a channel that is multicast does");
@@ -414,13 +414,13 @@ static void check_setup(const Kernel& s, const std::string& kernel) {
         setup.push_back({.is = s.ranks > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
   const auto expect = [&](const char* title, const std::vector<Step>& steps, const std::vector<Step>& right) {
     if (kinds(steps) != kinds(right))
-      reject("{}: {} is {}; it must be {}", kernel, title, kinds(steps), kinds(right));
+      reject("{}: {} is {}; it must be {}", s.name(), title, kinds(steps), kinds(right));
   };
   expect("setup", s.setup, setup);
   expect("teardown", s.teardown, teardown);
 }
 
-void check_other_arrivals(const Kernel& s, const std::string& kernel) {
+void check_other_arrivals(const Kernel& s) {
   for (std::size_t c = 0; c < s.channels.size(); ++c) {
     const Channel& channel = s.channels[c];
     int releasing = 0, consuming = 0;  // number of warps
@@ -435,30 +435,30 @@ void check_other_arrivals(const Kernel& s, const std::string& kernel) {
           "{}: the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; "
           "its "
           "consumers have {} warps: initialise them for that number",
-          kernel, channel.name, arrivals_of(s, static_cast<int>(c)), consuming);
+          s.name(), channel.name, arrivals_of(s, static_cast<int>(c)), consuming);
     const int arriving = (s.ranks - 1) * releasing;
     if (is_exchange(channel) && arrivals_of(s, static_cast<int>(c)) != arriving)
       reject(
           "{}: the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; "
           "initialise it for that number",
-          kernel, channel.name, arrivals_of(s, static_cast<int>(c)), arriving, releasing, s.ranks - 1);
+          s.name(), channel.name, arrivals_of(s, static_cast<int>(c)), arriving, releasing, s.ranks - 1);
   }
 }
 
-void check_structure(const Kernel& s, const std::string& kernel) {
-  if (s.agents.empty()) reject("{}: has no agents; a schedule needs at least 1", kernel);
-  check_tensors(s, kernel);
-  check_channels(s, kernel);
-  for (std::size_t i = 0; i < s.agents.size(); ++i) check_steps(s, kernel, static_cast<int>(i));
-  check_ranks(s, kernel);
-  check_setup(s, kernel);
+void check_structure(const Kernel& s) {
+  if (s.agents.empty()) reject("{}: has no agents; a schedule needs at least 1", s.name());
+  check_tensors(s);
+  check_channels(s);
+  for (std::size_t i = 0; i < s.agents.size(); ++i) check_steps(s, static_cast<int>(i));
+  check_ranks(s);
+  check_setup(s);
 }
 
-void check_limits(const Kernel& s, const std::string& kernel, const target::Target& t) {
-  check_threads(s, kernel, t);
-  check_memory(s, kernel, t);
-  check_registers(s, kernel, t);
-  check_instructions(s, kernel, t);
+void check_limits(const Kernel& s, const target::Target& t) {
+  check_threads(s, t);
+  check_memory(s, t);
+  check_registers(s, t);
+  check_instructions(s, t);
 }
 
 }  // namespace zellige::plan

@@ -239,12 +239,12 @@ class Registers {
              describe(t), x, plan_.ranks == 2 ? "rank" : "ranks");
     // A load that another work holds in registers is read from there.
     const bool held = plan_.context_of.count(x) > 0 && t.node != x;
-    if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second && !held)
-      return;
+    if (plan_.in_place(x) > 0 && !held) return;
     const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
     if (const auto c = plan_.context_of.find(x); c != plan_.context_of.end() && n.kind != NodeKind::round &&
                                                  (after_loop ? Section::after : n.section) == section_) {
-      if (c->second == t.context && at == At::own && n.shape == context(t).domain) return in_registers(t, x);
+      if (c->second == t.context && at == At::own && n.shape == context(t).domain)
+        return proof_.agree(left(t, x), t, x, false);
       if (c->second == t.context && at == At::pair && n.shape == context(t).domain && whole_pairs(context(t)))
         return proof_.in_pairs(left(t, x), t, x);
       if ((at == At::own || at == At::row) && lines_of(plan_.contexts[c->second], context(t)))
@@ -294,16 +294,11 @@ class Registers {
   /// Returns whether a pipelined matmul reads `operand`. Such a matmul runs one iteration after the operand
   /// was computed.
   bool takes_pipelined(int operand) const {
-    for (const Agent& agent : plan_.agents)
-      if (find_step(agent.steps, [&](const Step& step) {
-            const Mma* mma = as<Mma>(step);
-            return mma && mma->pipelined && step.work.node >= 0 && node(step.work.node).in[0] == operand;
-          }))
-        return true;
-    return false;
+    return find_step(plan_, [&](const Step& step) {
+      const Mma* mma = as<Mma>(step);
+      return mma && mma->pipelined && step.work.node >= 0 && node(step.work.node).in[0] == operand;
+    });
   }
-
-  void in_registers(const Work& t, int x) { proof_.agree(left(t, x), t, x, false); }
 
   /// Rejects work t, which stores an operator's result, such as a matmul's accumulators, from registers to shared
   /// memory, unless the registers contain that operator's values, and the buffer has room for the partial results.

@@ -9,7 +9,7 @@ namespace {
 
 /// Returns the beginning of a message: "kernel: consumer reads sA[0] in step 'mma' of iteration 3".
 std::string subject(const State& s, const Touch& t) {
-  return fmt::format("{}: {} {} {} in {}", s.kernel, s.schedule.agents[t.agent].name,
+  return fmt::format("{}: {} {} {} in {}", s.kernel.name(), s.kernel.agents[t.agent].name,
                      t.writes ? "writes" : "reads", cell_name(s, t.cell), describe(*t.event));
 }
 
@@ -17,7 +17,7 @@ std::string subject(const State& s, const Touch& t) {
 /// "step 'load A' of iteration 0, of agent producer,".
 std::string who(const State& s, const Touch& t, const Touch& seen_from) {
   std::string text = describe(*t.event);
-  if (t.agent != seen_from.agent) text += ", of agent " + s.schedule.agents[t.agent].name + ",";
+  if (t.agent != seen_from.agent) text += ", of agent " + s.kernel.agents[t.agent].name + ",";
   return text;
 }
 
@@ -43,7 +43,7 @@ std::string how_far_waited(const State& s, const Touch& t, std::int64_t committe
                             : newer == 1 ? "1 group was committed after its own"
                                          : fmt::format("{} groups were committed after its own", newer);
   return fmt::format(
-      "{}, and {} {}", place, s.schedule.agents[t.agent].name,
+      "{}, and {} {}", place, s.kernel.agents[t.agent].name,
       left == committed ? "has waited for none" : fmt::format("leaves the newest {} in flight", left));
 }
 
@@ -55,7 +55,7 @@ Groups groups_of(Via via) {
 
 std::string cell_name(const State& s, int cell) {
   const Cell& c = s.cells[cell];
-  const SmemTensor& t = s.schedule.tensors[c.tensor];
+  const SmemTensor& t = s.kernel.tensors[c.tensor];
   return fmt::format("{}[{}]", t.name, c.stage);
 }
 
@@ -65,7 +65,7 @@ void report_unwritten(const State& s, const Touch& read) {
     for (const Event& e : s.lines[a])
       for (const Access& w : e.step->writes) {
         if (w.tensor != cell.tensor) continue;
-        if (stage_of(w, s.schedule.tensors[w.tensor].stages, e.iteration) != cell.stage) continue;
+        if (stage_of(w, s.kernel.tensors[w.tensor].stages, e.iteration) != cell.stage) continue;
         if (static_cast<int>(a) == read.agent)
           reject("{}, which nobody wrote before; its first write is {}: let that come first",
                  subject(s, read), describe(e));
@@ -73,7 +73,7 @@ void report_unwritten(const State& s, const Touch& read) {
             "{}, which nobody need have written by then; {}, of agent {}, writes it: make {} wait for that, "
             "by a "
             "channel or a barrier",
-            subject(s, read), describe(e), s.schedule.agents[a].name, s.schedule.agents[read.agent].name);
+            subject(s, read), describe(e), s.kernel.agents[a].name, s.kernel.agents[read.agent].name);
       }
   reject("{}, which no step writes; write it first", subject(s, read));
 }
@@ -95,11 +95,11 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
   const std::string what = touched(s, first, second);
   const std::string by = who(s, first, second);
   const bool same_agent = first.agent == second.agent;
-  const std::string& first_agent = s.schedule.agents[first.agent].name;
-  const std::string& second_agent = s.schedule.agents[second.agent].name;
+  const std::string& first_agent = s.kernel.agents[first.agent].name;
+  const std::string& second_agent = s.kernel.agents[second.agent].name;
 
   if (first.via == Via::tma_load) {
-    const Channel& c = s.schedule.channels[channel_of(*first.event->step)];
+    const Channel& c = s.kernel.channels[channel_of(*first.event->step)];
     reject(
         "{}, but the TMA copy of {} may still write {}: {} is {} acquire of channel {} short of it; acquire "
         "{} before "
@@ -131,7 +131,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
         head, operation(first.via), by, verb, what, same_agent ? "" : ", or a release and an acquire,");
   }
   if (second.via == Via::tma_load && !same_agent) {
-    const Channel& c = s.schedule.channels[channel_of(*second.event->step)];
+    const Channel& c = s.kernel.channels[channel_of(*second.event->step)];
     reject(
         "{}, but {} may still {} {}; let {} release channel {} after that, and {} acquire it before this "
         "step",
@@ -169,7 +169,7 @@ void report_no_fence(const State& s, const Touch& first, const Touch& second) {
 void report_deadlock(const State& s) {
   std::string text;
   for (std::size_t a = 0; a < s.agents.size(); ++a) {
-    const Agent& agent = s.schedule.agents[a];
+    const Agent& agent = s.kernel.agents[a];
     text += (a == 0 ? "" : "; ") + agent.name;
     if (s.agents[a].at == s.lines[a].size()) {
       text += " has ended";
@@ -182,7 +182,7 @@ void report_deadlock(const State& s) {
       continue;
     }
     const int channel = channel_of(*e.step);  // only acquire and drain wait besides barriers
-    const Channel& c = s.schedule.channels[channel];
+    const Channel& c = s.kernel.channels[channel];
     const ChannelState& state = s.channels[channel];
     const bool producer = c.producer == static_cast<int>(a);
     const std::int64_t acquired = producer ? 0 : state.consumers.at(static_cast<int>(a)).acquired;
@@ -190,23 +190,23 @@ void report_deadlock(const State& s) {
       text += fmt::format(
           " for {} to fill {}[{}] of channel {}, which it has acquired but neither copies into nor "
           "releases",
-          s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name, acquired % c.stages, c.name);
+          s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name, acquired % c.stages, c.name);
     } else if (producer) {
       const auto slow =
           std::min_element(state.consumers.begin(), state.consumers.end(),
                            [](auto& x, auto& y) { return x.second.released < y.second.released; });
       const std::int64_t needed = state.produced - (as<Drain>(*e.step) ? 0 : c.stages - 1);
       text += fmt::format(" for {} to release {}[{}] of channel {} ({} more needed)",
-                          s.schedule.agents[slow->first].name, s.schedule.tensors[c.tensor].name,
+                          s.kernel.agents[slow->first].name, s.kernel.tensors[c.tensor].name,
                           (needed - 1) % c.stages, c.name, needed - slow->second.released);
     } else {
       text += fmt::format(" for {} to fill {}[{}] of channel {} ({} more needed)",
-                          s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name,
+                          s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name,
                           acquired % c.stages, c.name, acquired + 1 - state.produced);
     }
   }
   reject("{}: deadlock: {}; every acquire needs its copy or release, and every barrier all its agents",
-         s.kernel, text);
+         s.kernel.name(), text);
 }
 
 void report_arrived_twice(const State& s, int agent, const Event& e) {
@@ -214,29 +214,30 @@ void report_arrived_twice(const State& s, int agent, const Event& e) {
       "{}: {} reaches barrier {} again in {}, but does not know that those who wait there have passed its "
       "last "
       "round, so it may be counted twice; let it wait, or learn of it, between the two",
-      s.kernel, s.schedule.agents[agent].name, as<Barrier>(*e.step)->id, describe(e));
+      s.kernel.name(), s.kernel.agents[agent].name, as<Barrier>(*e.step)->id, describe(e));
 }
 
 void report_left_in_flight(const State& s, const Touch& t) {
   const std::int64_t committed = s.agents[t.agent].committed[static_cast<int>(groups_of(t.via))];
-  const std::string& agent = s.schedule.agents[t.agent].name;
+  const std::string& agent = s.kernel.agents[t.agent].name;
   const std::string on = t.cell < 0 ? "" : " of " + cell_name(s, t.cell);
   if (committed < t.value)
     reject(
         "{}: {} ends while {}{} of {} may be in flight: no commit has closed its group; put a commit after "
         "it and "
         "wait_group 0 after that",
-        s.kernel, agent, operation(t.via), on, describe(*t.event));
-  reject("{}: {} ends while {}{} of {} may be in flight: {}; put wait_group {} after it", s.kernel, agent,
-         operation(t.via), on, describe(*t.event), how_far_waited(s, t, committed), committed - t.value);
+        s.kernel.name(), agent, operation(t.via), on, describe(*t.event));
+  reject("{}: {} ends while {}{} of {} may be in flight: {}; put wait_group {} after it", s.kernel.name(),
+         agent, operation(t.via), on, describe(*t.event), how_far_waited(s, t, committed),
+         committed - t.value);
 }
 
 void report_registers(const State& s, const Touch& wgmma, const Event& reader) {
   const std::int64_t committed = s.agents[wgmma.agent].committed[static_cast<int>(Groups::wgmma)];
-  const std::string head = fmt::format(
-      "{}: {} reads the registers of channel {} in {}, but the wgmma of {} may still write them", s.kernel,
-      s.schedule.agents[wgmma.agent].name, s.schedule.channels[channel_of(*reader.step)].name,
-      describe(reader), describe(*wgmma.event));
+  const std::string head =
+      fmt::format("{}: {} reads the registers of channel {} in {}, but the wgmma of {} may still write them",
+                  s.kernel.name(), s.kernel.agents[wgmma.agent].name,
+                  s.kernel.channels[channel_of(*reader.step)].name, describe(reader), describe(*wgmma.event));
   if (committed < wgmma.value)
     reject("{}: no commit has closed its group; put a commit and wait_group 0 before this step", head);
   reject("{}: {}; put wait_group {} before this step", head, how_far_waited(s, wgmma, committed),

@@ -103,8 +103,7 @@ struct Round {
 
 /// The complete state.
 struct State {
-  const Kernel& schedule;
-  const std::string& kernel;
+  const Kernel& kernel;                   // of all ranks (ranks.hpp)
   std::vector<std::vector<Event>> lines;  // by agent: its events in order
   std::vector<AgentState> agents;
   std::vector<ChannelState> channels;

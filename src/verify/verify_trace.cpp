@@ -145,11 +145,11 @@ struct Unroller {
 
 }  // namespace
 
-std::vector<std::vector<Event>> unroll(const Kernel& s, const std::string& kernel) {
+std::vector<std::vector<Event>> unroll(const Kernel& s) {
   const Shortening shorten = shortening(s);
   std::vector<std::vector<Event>> lines;
   for (const Agent& agent : s.agents) {
-    Unroller u{kernel, agent, shorten, {}};
+    Unroller u{s.name(), agent, shorten, {}};
     u.run(agent.steps, 0, {});
     lines.push_back(std::move(u.line));
   }

@@ -20,7 +20,7 @@ struct Event {
 
 /// Returns the executed steps (events) of each warp role, in order. Call check_structure() first. Throws
 /// DoesNotFit if a warp role executes more than two million steps.
-std::vector<std::vector<Event>> unroll(const Kernel&, const std::string& kernel);
+std::vector<std::vector<Event>> unroll(const Kernel&);
 
 /// Returns the name of an executed step in messages: "step 'mma' of iteration 3".
 std::string describe(const Event&);

@@ -104,7 +104,7 @@ void expect_proved(const plan::Kernel& kernel, const std::string& where) {
   int rejected = 0;
   const auto expect_rejected = [&](const plan::Kernel& s, int states) {
     try {
-      plan::verify(s, "k", target);
+      plan::verify(s, target);
       ADD_FAILURE() << where << ": " << states << " is accepted";
     } catch (const Rejected& e) {
       EXPECT_TRUE(std::regex_search(e.what(), std::regex(fmt::format("for {} (arrivals|threads)", states))))

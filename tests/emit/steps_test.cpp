@@ -13,7 +13,6 @@
 #include "graph/error.hpp"
 #include "json/load.hpp"
 #include "kernel/launches.hpp"
-#include "kernel/print.hpp"
 #include "plan/graphs.hpp"
 #include "target/instructions.hpp"
 #include "verify/verify_limits.hpp"
@@ -58,7 +57,7 @@ class Calls {
     return c.by == plan::Synchronisation::mbarrier_bytes && &s_.agents[c.producer] == &agent;
   }
   std::string call_of(const plan::Agent& agent, const plan::Step& step) const {
-    const auto groups = [&] { return static_cast<int>(plan::groups_of(s_, "k", agent, step)); };
+    const auto groups = [&] { return static_cast<int>(plan::groups_of(s_, agent, step)); };
     using Call = std::string;
     return plan::match(
         step,

@@ -51,7 +51,9 @@ inline std::vector<Step> nested(const std::vector<Step>& all) {
   return open[0];
 }
 
+/// A kernel without a name becomes "kernel".
 inline Kernel nested(Kernel s) {
+  if (s.program.name.empty()) s.program.name = "kernel";
   for (Agent& agent : s.agents) agent.steps = nested(agent.steps);
   return s;
 }

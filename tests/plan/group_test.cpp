@@ -40,9 +40,8 @@ TEST(Group, DoesEveryLiveRootOnce) {
       }
       switch (n.kind) {
         case NodeKind::load: {
-          const auto direct = k.direct.find(static_cast<int>(i));
           EXPECT_EQ(count(WorkKind::copy_in) + count(WorkKind::fetch),
-                    direct != k.direct.end() && direct->second ? 0 : 1)
+                    k.in_place(static_cast<int>(i)) > 0 ? 0 : 1)
               << where;
           break;
         }

@@ -1,7 +1,6 @@
 #include <zellige/layout/text.hpp>
 
 #include "kernel/context.hpp"
-#include "kernel/print.hpp"
 #include "passes.hpp"
 #include "select/select.hpp"
 #include "steps_of.hpp"
@@ -105,14 +104,13 @@ std::string print_group(const Kernel& k) {
 std::string print_copies(const Kernel& k) {
   std::string out;
   for (const auto& [node, copy] : k.copies) {
-    const auto direct = k.direct.find(node);
     const bool load = k.program.nodes[node].kind == NodeKind::load;
     out += fmt::format("  {} {}: {} elements, {} bytes{}\n", load ? "load" : "store",
                        value_name(k.program, node), copy.vector, copy.bytes,
-                       direct != k.direct.end() && direct->second ? ", read where it is used"
-                       : copy.async()                             ? ", cp.async"
-                       : copy.by_tensor_map()                     ? fmt::format(", {}", copy.row->name)
-                                                                  : "");
+                       copy.in_place > 0      ? ", read where it is used"
+                       : copy.async()         ? ", cp.async"
+                       : copy.by_tensor_map() ? fmt::format(", {}", copy.row->name)
+                                              : "");
   }
   return out;
 }

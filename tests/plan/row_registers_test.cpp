@@ -9,7 +9,6 @@
 
 #include "graph/builder.hpp"
 #include "graph/error.hpp"
-#include "kernel/print.hpp"
 #include "plan/plan.hpp"
 #include "steps_of.hpp"
 #include "target/target.hpp"

@@ -155,7 +155,7 @@ class Evaluation {
   void leaf(int node, const Shape& at, bool moved) const {
     const Node& n = p_.nodes[node];
     const bool held = plan_.context_of.count(node) > 0 && work_.node != node;
-    if (const auto d = plan_.direct.find(node); d != plan_.direct.end() && d->second && !held) return;
+    if (plan_.in_place(node) > 0 && !held) return;
     if (const auto c = plan_.context_of.find(node); c != plan_.context_of.end() && !moved) {
       const Context& mine = plan_.contexts[work_.context];
       const bool after_loop = n.carried || n.kind == NodeKind::accumulate;

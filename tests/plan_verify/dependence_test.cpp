@@ -26,7 +26,7 @@ std::string verdict(std::vector<std::vector<Step>> agents, bool programmatic = t
   for (std::size_t a = 0; a < agents.size(); ++a)
     s.agents.push_back({.name = a == 0 ? "block" : "producer", .steps = std::move(agents[a])});
   try {
-    verify_dependence(nested(s), "kernel");
+    verify_dependence(nested(s));
   } catch (const Error& e) {
     return e.what();
   }
@@ -65,7 +65,7 @@ TEST(Dependence, AFullStageTellsOfItsProducersWait) {
     s.agents.push_back({.name = "consumer", .steps = std::move(consumer)});
     s.agents.push_back({.name = "producer", .steps = std::move(producer)});
     try {
-      verify_dependence(nested(s), "kernel");
+      verify_dependence(nested(s));
     } catch (const Error& e) {
       return std::string(e.what());
     }

@@ -5,7 +5,6 @@
 #include <map>
 #include <random>
 
-#include "kernel/print.hpp"
 #include "schedules.hpp"
 
 namespace zellige::plan {

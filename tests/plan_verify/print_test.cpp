@@ -1,4 +1,3 @@
-#include "kernel/print.hpp"
 
 #include <gtest/gtest.h>
 

@@ -167,7 +167,7 @@ std::string verdict(const Kernel& given, const char* target) {
   Kernel s = nested(given);
   if (!is_set_up(s)) set_up(s);
   try {
-    verify(s, "kernel", target::find(target));
+    verify(s, target::find(target));
   } catch (const Error& e) {
     return e.what();
   }

@@ -6,7 +6,6 @@
 #include "../plan/flat_steps.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
-#include "kernel/print.hpp"
 #include "plan/plan.hpp"
 #include "select/tile_schedule.hpp"
 #include "verify/verify.hpp"
@@ -321,7 +320,7 @@ TEST(WarpgroupChains, TakeKeysByLinesWhereTheHeadDimensionIsWholeSteps) {
 
 std::string verdict(const plan::Kernel& plan) {
   try {
-    plan::verify(plan, "attention", target::find("sm_90a"));
+    plan::verify(plan, target::find("sm_90a"));
     plan::verify_registers(plan);
   } catch (const Error& e) {
     return e.what();
@@ -401,7 +400,8 @@ TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
         s.reads.at(0).lag = 0;
         return true;
       }),
-      "attention: consumer reads V[1] in step 'mma s10' of iteration 1, but the TMA copy of step 'copy in V' "
+      "attention_k0: consumer reads V[1] in step 'mma s10' of iteration 1, but the TMA copy of step 'copy in "
+      "V' "
       "of iteration 1, of agent producer, may still write it: consumer is 1 acquire of channel second ring "
       "short of it; acquire second ring before this step");
   EXPECT_EQ(
@@ -411,7 +411,7 @@ TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
         wait->pending = 2;
         return true;
       }),
-      "attention: consumer reads the registers of channel scores in step 'reduce %5' of iteration 1, but the "
+      "attention_k0: consumer reads the registers of channel scores in step 'reduce %5' of iteration 1, but the "
       "wgmma of step 'mma s3' of iteration 1 may still write them: 1 group was committed after its own, and "
       "consumer leaves the newest 2 in flight; put wait_group 1 before this step");
 }
