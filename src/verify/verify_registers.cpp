@@ -43,6 +43,11 @@ class Registers {
  private:
   const Node& node(int i) const { return p_.nodes[i]; }
   const Context& context(const Work& t) const { return plan_.contexts[t.context]; }
+  /// Returns the access to tensor b in the list; nullptr if there is none.
+  static const Access* names(const std::vector<Access>& list, int b) {
+    const auto at = std::ranges::find(list, b, &Access::tensor);
+    return at == list.end() ? nullptr : &*at;
+  }
 
   /// Records that a `start` step has declared the registers of a loop state, of accumulators or of partial results.
   void declare(const Work& t) {
@@ -124,6 +129,9 @@ class Registers {
     const Work& t = step.work;
     const Node& n = node(t.node);
     step_ = &step;
+    if (t.buffer >= 0 && t.kind != WorkKind::to_global && !names(step.writes, t.buffer))
+      reject("{}: {} writes {}, and its step does not say so", p_.name, describe(t),
+             plan_.tensors[t.buffer].name);
     if (!is_global_load(t.kind) && t.section != section_)
       reject("{}: {} belongs {} the loop and runs {}", p_.name, describe(t), name(t.section), name(section_));
     seen_.clear();
@@ -271,8 +279,8 @@ class Registers {
     const auto w = writers_.find(b);
     if (w == writers_.end())
       reject("{}: {} reads {}, which no step writes", p_.name, describe(t), plan_.tensors[b].name);
-    const auto read = std::ranges::find(step_->reads, b, &Access::tensor);
-    if (read == step_->reads.end())
+    const Access* read = names(step_->reads, b);
+    if (!read)
       reject("{}: {} reads {}, and its step does not say so", p_.name, describe(t), plan_.tensors[b].name);
     if (read->same_thread)
       for (const Work& writer : w->second) proof_.same_thread(t, writer, b, own);
