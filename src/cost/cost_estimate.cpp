@@ -199,7 +199,7 @@ class Pricing {
   double loop() const {
     const BlockProgram& p = plan_.program;
     if (!plan_.loop_bounds) return static_cast<double>(p.loop);
-    const int axis = plan_.loop_bounds->rows.axis;
+    const int axis = plan_.loop_bounds->rows.axis();
     double all = 0;
     for (std::int64_t block = 0; block < p.grid[axis]; ++block)
       all += static_cast<double>(plan_.loop_bounds->of(block, p.loop));
@@ -223,7 +223,7 @@ class Pricing {
     std::set<int> seen;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const Node& n = p.nodes[i];
-      if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
+      if (!accesses(n)) continue;
       double bytes = sectors(n) * iterations_of(n) * tiles;
       const auto in_parts = [&](const Work& w) { return w.node == static_cast<int>(i) && w.part >= 0; };
       if (n.kind == NodeKind::load && find_work(plan_, in_parts)) bytes /= plan_.ranks;

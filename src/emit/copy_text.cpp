@@ -5,36 +5,52 @@
 namespace zellige::emit {
 
 Index KernelText::global_start(const Node& n, int dim, const Index& iteration) const {
-  return global_start(n.splits[dim], plan_.far.count(static_cast<int>(&n - block_.nodes.data())) > 0,
-                      iteration);
+  return global_start(n.view.along(dim, block_),
+                      plan_.far.count(static_cast<int>(&n - block_.nodes.data())) > 0, iteration);
 }
 
-Index KernelText::global_start(const plan::Split& s, bool far, const Index& given) const {
-  const Index iteration =
-      s.loop && plan_.loop_bounds && plan_.loop_bounds->from ? given + Index::named("begin") : given;
-  const char* wide = far ? "(long long)" : "";
-  Index index;
-  if (s.axis >= 0) {
-    const int blocks = block_.grid[s.axis];
-    index = digit(Index::named(fmt::format("{}b{}", wide, "xyz"[s.axis])), s.div, s.mod > 0 ? s.mod : blocks,
-                  s.mod <= 0 || s.div * s.mod >= blocks);
-  }
-  if (s.loop && index.is_constant())
-    index = iteration.is_constant() || !far ? iteration
-            : iteration.is_name()           ? Index::named(fmt::format("{}{}", wide, iteration))
-                                            : Index::named(fmt::format("{}({})", wide, iteration));
-  else if (s.loop)
-    index = index * block_.loop + iteration;
-  return index * s.tile + offset_of(s);
+Index KernelText::global_start(const plan::Interval& along, bool far, const Index& given) const {
+  Index iteration = plan_.loop_bounds && plan_.loop_bounds->from ? given + Index::named("begin") : given;
+  const Index tile = tile_number(along.tiles(), far);
+  if (far && tile.is_constant() && !iteration.is_constant())
+    iteration = Index::named(iteration.is_name() ? fmt::format("(long long){}", iteration)
+                                                 : fmt::format("(long long)({})", iteration));
+  return along.first(tile, iteration) + origin(along);
 }
 
-/// Returns the expression for Split::offset, the index at which the tiles of a dimension begin in the tensor. It
-/// is a constant, except in a launch whose programs each write one operand of a concatenation: there it is
-/// relative to the variable part_begin, the index at which the program's operand begins. So programs for operands
-/// of one shape have the same source.
-Index KernelText::offset_of(const plan::Split& s) const {
-  if (!s.of_part) return s.offset;
-  return Index::named("part_begin") + (s.offset - block_.part_begin);
+/// Returns the expression for the number of the block's tile. With `far` it has 64 bits.
+Index KernelText::tile_number(const plan::Digit& tiles, bool far) const {
+  return tiles.axis < 0
+             ? 0
+             : tiles.of(Index::named(fmt::format("{}b{}", far ? "(long long)" : "", "xyz"[tiles.axis])));
+}
+
+/// Returns the expression for the index at which the tiles of a dimension begin in the tensor. It is a constant,
+/// except in a launch whose programs each write one operand of a concatenation: there it is relative to the variable
+/// part_begin, the index at which the program's operand begins. So programs for operands of one shape have the same
+/// source.
+Index KernelText::origin(const plan::Interval& along) const {
+  if (!along.of_part()) return along.origin();
+  return Index::named("part_begin") + (along.origin() - block_.part_begin);
+}
+
+Index KernelText::global_end(const plan::Interval& along) const {
+  return origin(along) + (along.end() - along.origin());
+}
+
+/// Adds to a condition that coordinate `at` of the tensor lies inside, along one dimension of a view.
+void KernelText::check(Condition& inside, const plan::Interval& along, const Index& at) const {
+  inside.push_back({at, global_end(along)});
+  if (along.begins_before()) inside.push_back({-1, at});
+}
+
+/// Returns the condition that coordinate `at` of the tensor that node `n` accesses lies inside; empty if every
+/// coordinate of a tile does.
+Condition KernelText::inside(const Node& n, const std::vector<Index>& at) const {
+  Condition all;
+  for (int d = 0; d < n.view.rank(); ++d)
+    if (n.view.predicated(d)) check(all, n.view.along(d, block_), at[d]);
+  return all;
 }
 
 /// Returns where the element at coordinate `at` of a tile is in its tensor: its coordinate there. Node `n` is the
@@ -84,11 +100,11 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   const bool shifted =
       plan_.loop_bounds && plan_.loop_bounds->from;  // iterations begin at the mask's lower bound
   std::int64_t last = 0;
-  for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
-    const plan::Split& s = n.splits[d];
+  for (int d = 0; d < n.view.rank(); ++d) {
     std::int64_t limit = tensor.shape[d];
-    if (s.loop && s.axis < 0 && iteration.is_constant() && !shifted && plan::number_of(n) < 0)
-      limit = std::min(limit, (iteration.constant() + 1) * s.tile + s.offset);
+    if (n.view.iterates(d) && n.view.axis(d) < 0 && iteration.is_constant() && !shifted &&
+        plan::number_of(n) < 0)
+      limit = std::min(limit, n.view.along(d, block_).start(0, iteration.constant() + 1));
     last += (limit - 1) * tensor.strides[d];
   }
   return last;
@@ -116,13 +132,12 @@ KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padd
   for (int d = 0; d < c.rank(); ++d) {
     if (d == inner) continue;
     if (padded[d] > n.shape[d]) inside.push_back({at[d], n.shape[d]});
-    if (n.splits[d].overhang) inside.push_back({from[d], global_end(n.splits[d])});
+    if (n.view.predicated(d)) check(inside, n.view.along(d, block_), from[d]);
   }
-  const plan::Split& s = n.splits[inner];
   std::string left;
   if (padded[inner] > n.shape[inner] || n.shape[inner] % V != 0) left = (n.shape[inner] - at[inner]).str();
-  if (s.overhang) {
-    const Index rest = global_end(s) - from[inner];
+  if (n.view.predicated(inner)) {
+    const Index rest = global_end(n.view.along(inner, block_)) - from[inner];
     left = left.empty() ? rest.str() : fmt::format("at_most({}, {})", left, rest);
   }
   const bool whole = left.empty() && inside.empty();

@@ -12,7 +12,7 @@ namespace {
 
 /// Returns whether `item` may be executed out of bounds if its loads yield 0 there.
 bool safe_out_of_bounds(const plan::Kernel& plan, const Item& item) {
-  const auto before_tensor = [](const plan::Within& w) { return w.split.offset < 0; };
+  const auto before_tensor = [](const plan::Within& w) { return w.along.begins_before(); };
   switch (item.kind) {
     case Item::Kind::guard:
       return item.guards.empty() && std::ranges::none_of(item.within, before_tensor);
@@ -62,8 +62,7 @@ std::vector<Item> checked_by_load(const plan::Kernel& plan, std::vector<Item> it
     // The loop leaves out what is invariant.
     if (item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded) item.invariant = true;
     if (item.kind == Item::Kind::read_global)
-      item.zeros_out_of_bounds =
-          std::ranges::any_of(plan.program.nodes[item.node].splits, &plan::Split::overhang);
+      item.zeros_out_of_bounds = plan.program.nodes[item.node].view.predicated();
   }
   return items;
 }

@@ -167,9 +167,9 @@ void KernelText::nest(plan::Steps steps) {
 Condition KernelText::in_slices(const Work& work) const {
   Condition all;
   for (const plan::Slice& slice : plan::slices(plan_, work)) {
-    const Index tile = global_start(slice.tile, false, iteration_);
+    const Index tile = tile_number(slice.tile);
     if (slice.from > 0) all.push_back({slice.from - 1, tile});
-    if (slice.to < slice.tiles) all.push_back({tile, slice.to});
+    if (slice.to < slice.tile.extent) all.push_back({tile, slice.to});
   }
   return all;
 }
@@ -441,14 +441,14 @@ void KernelText::to_global(const Item& item, const NestAt& nest) {
   const Context& c = *nest.context;
   const int inner = c.inner(), vector = c.vector();
   const std::string r = store_value(values_[item.in[0]], vector);
-  const bool along = program_.tensors[n.tensor].strides[inner] == 1 && n.splits[inner].tile > 1;
+  const bool along = program_.tensors[n.tensor].strides[inner] == 1 && n.view.tile(inner) > 1;
   int w = along ? std::min(vector, plan_.copies.at(item.node).vector) : 1;
   std::optional<Index> limit;
   if (c.row && n.shape[inner] % vector != 0) w = 1, limit = n.shape[inner];
-  if (n.splits[inner].overhang && n.splits[inner].extent % vector != 0) {
+  if (n.view.straddles_end(inner, vector)) {
     // If a chunk may cross the tensor's edge, each element is checked.
     w = 1;
-    limit = global_end(n.splits[inner]) - global_start(n, inner, iteration_);
+    limit = global_end(n.view.along(inner, block_)) - global_start(n, inner, iteration_);
   }
   if (c.replicated()) out_.open("if ({} == 0) {{", lane_among(c, c.holders()));
   write_pieces(r, nest, w, global(n.tensor) + "(", position(n, iteration_, nest.at), limit);

@@ -136,13 +136,11 @@ Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   Condition all;
   for (const plan::Guard& g : guard.guards)
     all.push_back({Index::named(g.axis == 0 ? "at.n" : g.axis == 1 ? "at.m" : "at.b"), g.below});
-  std::set<Bound> within;
-  for (const plan::Within& w : guard.within) {
-    const Index at = global_start(w.split, w.far, iteration_) + nest.index(w.at);
-    within.insert({at, global_end(w.split)});
-    if (w.split.offset < 0) within.insert({-1, at});
-  }
-  all.insert(all.end(), within.begin(), within.end());
+  Condition within;
+  for (const plan::Within& w : guard.within)
+    check(within, w.along, global_start(w.along, w.far, iteration_) + nest.index(w.at));
+  const std::set<Bound> each(within.begin(), within.end());
+  all.insert(all.end(), each.begin(), each.end());
   return all;
 }
 
@@ -302,11 +300,8 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
     const std::vector<Index> at = position(n, iteration_, nest.index(item.pieces[v]));
     parts.push_back(fmt::format("read<{}>({}({}))", width, global(n.tensor), fmt::join(at, ", ")));
     if (!item.zeros_out_of_bounds) continue;
-    Condition inside;
-    for (std::size_t d = 0; d < at.size(); ++d)
-      if (n.splits[d].overhang) inside.push_back({at[d], global_end(n.splits[d])});
-    parts.back() =
-        fmt::format("({} ? {} : Vec<{}, {}>{{}})", text(inside), parts.back(), register_type(n.dtype), width);
+    parts.back() = fmt::format("({} ? {} : Vec<{}, {}>{{}})", text(inside(n, at)), parts.back(),
+                               register_type(n.dtype), width);
   }
   return joined(parts, item.vector, register_type(n.dtype));
 }

@@ -113,9 +113,9 @@ void KernelText::declarations() {
   out_.line("[[maybe_unused]] const int warp = tid / 32, lane = tid % 32;");
   std::set<int> axes, tensors;
   for (const Node& n : block_.nodes) {
-    for (const plan::Split& s : n.splits)
-      if (s.axis >= 0) axes.insert(s.axis);
-    if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
+    for (int d = 0; d < n.view.rank(); ++d)
+      if (n.view.axis(d) >= 0) axes.insert(n.view.axis(d));
+    if (!accesses(n)) continue;
     if (!plan_.uses_tma(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
   if (plan_.ranks > 1) out_.line("const int rank = cluster_ctarank();");
@@ -281,7 +281,7 @@ void KernelText::bounded(const plan::Loop& begin) {
   const bool trailing = begin.from == begin.trip_count;  // the loop follows one of unmasked iterations
   // Largest number of iterations that a block would run if the loop had no end.
   std::int64_t maximum = 0;
-  for (std::int64_t block = 0; block < block_.grid[t.rows.axis]; ++block)
+  for (std::int64_t block = 0; block < block_.grid[t.rows.axis()]; ++block)
     maximum = std::max(maximum, t.of(block, std::numeric_limits<std::int64_t>::max()) + t.start(block));
   const auto bounded = [&](const Index& keys, const std::string& by) {
     const std::string text = fmt::format("({}) / {}", keys, t.each);

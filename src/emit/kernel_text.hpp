@@ -96,10 +96,13 @@ class KernelText {
   void copy(plan::Steps, int distance);
   void work(plan::Steps);  // in order; steps that share a layout become one loop nest
   int stages() const;      // of the loop's rings
-  Index global_start(const plan::Split&, bool far, const Index& iteration) const;
+  Index global_start(const plan::Interval&, bool far, const Index& iteration) const;
   Index global_start(const Node&, int dim, const Index& iteration) const;
-  Index offset_of(const plan::Split&) const;
-  Index global_end(const plan::Split& s) const { return offset_of(s) + s.extent; }
+  Index tile_number(const plan::Digit&, bool far = false) const;
+  Index origin(const plan::Interval&) const;
+  Index global_end(const plan::Interval&) const;
+  void check(Condition& inside, const plan::Interval&, const Index& at) const;
+  Condition inside(const Node&, const std::vector<Index>& at) const;
   void declare_loop_begin();
   std::string thread_index() const;
   std::string block_index(int axis) const;

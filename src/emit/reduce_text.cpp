@@ -155,12 +155,7 @@ void KernelText::staged_store(const Work& work) {
   const Share s = share(c, 0, {"int", "i", "c", total > 16 * threads() ? " 4" : ""});
   const std::vector<Index> from = coordinate("int", s.item, c, 0);
   const std::vector<Index> to = position(n, iteration_, from);
-  Condition inside;
-  for (std::size_t d = 0; d < to.size(); ++d)
-    if (n.splits[d].overhang) {
-      inside.push_back({to[d], global_end(n.splits[d])});
-      if (n.splits[d].offset < 0) inside.push_back({-1, to[d]});
-    }
+  const Condition inside = this->inside(n, to);
   out_.line("{}store({}({}), load<{}>({}({})));", inside.empty() ? "" : fmt::format("if ({}) ", text(inside)),
             global(n.tensor), fmt::join(to, ", "), c.vector(), tile(work.buffer), fmt::join(from, ", "));
   close(s);

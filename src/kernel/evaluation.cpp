@@ -230,9 +230,9 @@ class Nest {
       const Node& n = p_.nodes[i];
       if (held(i)) continue;
       if ((n.kind == NodeKind::load && direct(i)) || n.kind == NodeKind::store)
-        for (std::size_t d = 0; d < n.splits.size(); ++d)
-          if (n.splits[d].overhang)
-            all.insert({n.splits[d], plan_.far.count(i) > 0, n.shape[d] == 1 ? Place{} : p.at[d]});
+        for (int d = 0; d < n.view.rank(); ++d)
+          if (n.view.predicated(d))
+            all.insert({n.view.along(d, p_), plan_.far.count(i) > 0, n.shape[d] == 1 ? Place{} : p.at[d]});
       if (n.kind == NodeKind::map || n.kind == NodeKind::store)
         open.insert(open.end(), n.in.begin(), n.in.end());
     }
@@ -398,17 +398,13 @@ class Nest {
     if (direct(node) && !held(node)) {
       Item item{.kind = Kind::read_global, .node = node};
       const bool several = p.vector > 1 && n.shape[p.inner] > 1;
-      const auto straddles = [&](int neighbours) {  // whether such an access crosses the end
-        const Split& along = n.splits[p.inner];
-        return along.overhang && (along.offset + along.extent) % neighbours != 0;
-      };
       // A bounds check tests only the first element of a vector.
-      item.zeros_out_of_bounds = (!within_end_ || (several && straddles(p.vector))) &&
-                                 std::ranges::any_of(n.splits, &Split::overhang);
+      item.zeros_out_of_bounds =
+          (!within_end_ || (several && n.view.straddles_end(p.inner, p.vector))) && n.view.predicated();
       int width = 1;
       if (several && p.limit[p.inner] == 0) {
         width = std::min(p.vector, plan_.copies.at(node).vector);
-        while (p.shift % width != 0 || straddles(width)) width /= 2;
+        while (p.shift % width != 0 || n.view.straddles_end(p.inner, width)) width /= 2;
       }
       return read(std::move(item), n.shape, p, 1, width);
     }

@@ -63,7 +63,7 @@ std::vector<Guard> guards(const Kernel&, const Work&);
 
 /// A bounds check of a partial tile: only elements within the kernel-level tensor are evaluated.
 struct Within {
-  Split split;
+  Interval along;    // the dimension
   bool far = false;  // its coordinates need 64 bits
   Place at;          // in the tile
   auto operator<=>(const Within&) const = default;

@@ -25,17 +25,12 @@ bool Reach::far() const {
 }
 
 Reach reach(const Kernel& plan, const Node& n, const graph::KernelTensor& tensor) {
-  const BlockProgram& p = plan.program;
   const std::int64_t step = plan::step(plan, n);
   Reach r;
-  for (std::size_t d = 0; d < n.splits.size(); ++d) {
-    const Split& s = n.splits[d];
-    std::int64_t tiles = s.axis < 0 ? 1 : (p.grid[s.axis] + s.div - 1) / s.div;
-    if (s.axis >= 0 && s.mod > 0) tiles = std::min(tiles, s.mod);
-    if (s.loop) tiles *= p.loop;
-    const std::int64_t padded = s.tile == 1 ? 1 : (s.tile + step - 1) / step * step;
-    r.coordinate.push_back(s.offset + (tiles - 1) * s.tile + padded - 1);
-    if (number_of(n) >= 0 && static_cast<int>(d) == n.dim)
+  for (int d = 0; d < n.view.rank(); ++d) {
+    const std::int64_t tile = n.view.tile(d), padding = tile == 1 ? 0 : ceil_div(tile, step) * step - tile;
+    r.coordinate.push_back(n.view.along(d, plan.program).reach() + padding - 1);
+    if (number_of(n) >= 0 && d == n.dim)
       r.coordinate.back() = std::max(r.coordinate.back(), tensor.shape[d] - 1);
     r.offset += r.coordinate.back() * tensor.strides[d];
   }
@@ -45,9 +40,9 @@ Reach reach(const Kernel& plan, const Node& n, const graph::KernelTensor& tensor
 void index_width(Kernel& plan, const Program& program) {
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
     const Node& n = plan.program.nodes[i];
-    if (n.kind == NodeKind::map && !n.splits.empty())  // a mask's coordinates
-      if (reach(plan, n, {n.dtype, n.shape, Strides(n.splits.size(), 0), n.name}).far()) plan.far.insert(i);
-    if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
+    if (n.kind == NodeKind::map && !n.view.empty())  // a mask's coordinates
+      if (reach(plan, n, {n.dtype, n.shape, Strides(n.shape.size(), 0), n.name}).far()) plan.far.insert(i);
+    if (!accesses(n)) continue;
     const Reach r = reach(plan, n, program.tensors[n.tensor]);
     if (r.offset > max_int32 || r.far()) plan.wide.insert(n.tensor);
     if (r.far()) plan.far.insert(i);

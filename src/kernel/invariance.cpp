@@ -26,7 +26,7 @@ bool Invariance::operator()(const Item& item, const std::vector<Item>& before) c
     case Item::Kind::read_shared:
       return !written_.contains(item.buffer);
     case Item::Kind::read_global:  // only a guard within the loop prevents out-of-bounds reads
-      return std::ranges::none_of(program_.nodes[item.node].splits, &Split::overhang);
+      return !program_.nodes[item.node].view.predicated();
     case Item::Kind::in_lines:
       return true;
     case Item::Kind::apply:

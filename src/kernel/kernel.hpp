@@ -146,7 +146,7 @@ struct CopyChoice {
 ///
 /// In the functions `block` is blockIdx along the axis that splits the rows, and `loop` the full trip count.
 struct MaskedLoopBounds {
-  Split rows;                       // how blocks split the mask's rows
+  Interval rows;                    // of the mask, among the blocks
   std::int64_t last = 0, each = 1;  // last key that the tile's last row keeps, minus r; keys per iteration
   // Number of keys that all rows keep, minus r; first key of row r, minus r; number of keys that are not padding.
   std::optional<std::int64_t> all = {}, from = {}, end = {};

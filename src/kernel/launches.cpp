@@ -22,16 +22,12 @@ std::vector<Launch> launches_of(const std::vector<K>& kernels) {
   return result;
 }
 
-bool touches(const Node& n) { return n.kind == NodeKind::load || n.kind == NodeKind::store; }
-
 /// Returns whether two loads or stores access boxes of the same tensor that have no element in common. Returns false
 /// if they access different tensors, or if one of them is a gather or scatter by index.
 bool are_disjoint(const Node& a, const Node& b) {
   if (a.tensor != b.tensor || number_of(a) >= 0 || number_of(b) >= 0) return false;
-  for (std::size_t d = 0; d < a.splits.size(); ++d) {
-    const Split &x = a.splits[d], &y = b.splits[d];
-    if (x.offset + x.extent <= y.offset || y.offset + y.extent <= x.offset) return true;
-  }
+  for (int d = 0; d < a.view.rank(); ++d)
+    if (a.view.end(d) <= b.view.origin(d) || b.view.end(d) <= a.view.origin(d)) return true;
   return false;
 }
 
@@ -39,7 +35,7 @@ bool are_disjoint(const Node& a, const Node& b) {
 void verify_disjoint(const BlockProgram& a, const BlockProgram& b, const Program& program) {
   for (const Node& n : a.nodes)
     for (const Node& m : b.nodes) {
-      if (!touches(n) || !touches(m)) continue;
+      if (!accesses(n) || !accesses(m)) continue;
       if (n.kind == NodeKind::load && m.kind == NodeKind::load) continue;
       if (program.memory_of(n.tensor) != program.memory_of(m.tensor) || are_disjoint(n, m)) continue;
       const bool both = n.kind == m.kind;
@@ -77,13 +73,6 @@ void launch_together(std::vector<BlockProgram>& programs) {
     programs[i].same_launch = i % max_programs != 0;
     if (programs[i].block.count() != threads) programs[i].block = {threads, 1, 1};
   }
-}
-
-void set_part_begin(BlockProgram& p, NodeKind kind, int dim, std::int64_t begin) {
-  if (begin > max_int32) return;  // the parameter is an int
-  p.part_begin = begin;
-  for (Node& n : p.nodes)
-    if (n.kind == kind) n.splits[static_cast<std::size_t>(dim)].of_part = true;
 }
 
 void verify_launches(const std::vector<Kernel>& kernels, const Program& program) {

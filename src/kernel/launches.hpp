@@ -34,12 +34,6 @@ std::vector<Launch> launches(const std::vector<BlockProgram>&);
 /// program's number of threads per block to the maximum over all programs.
 void launch_together(std::vector<BlockProgram>&);
 
-/// For a program that loads or stores one part of a concatenated or split tensor: makes the offset `begin` along
-/// dimension `dim`, at which the part starts, a parameter of the program (BlockProgram::part_begin). Programs that
-/// differ only in the offset then have the same source. NodeKind says whether loads or stores use the offset. Does
-/// nothing if `begin` does not fit an int.
-void set_part_begin(BlockProgram&, NodeKind, int dim, std::int64_t begin);
-
 /// Throws Rejected if kernels that share a launch
 ///
 /// - differ in their number of threads per block;

@@ -19,16 +19,14 @@ bool never_both(const BlockProgram& p, const Node& a, const Node& b) {
 
 std::vector<Slice> slices(const BlockProgram& p, const Node& store) {
   std::vector<Slice> found;
-  for (std::size_t d = 0; d < store.splits.size(); ++d) {
-    const Split& s = store.splits[d];
-    if (!s.overhang || s.axis < 0 || s.loop || s.offset > 0 || s.offset % s.tile != 0) continue;
-    const std::int64_t tiles = s.mod > 0 ? s.mod : ceil_div(p.grid[s.axis], s.div);
-    const Slice slice{.dim = static_cast<int>(d),
-                      .tile = {.axis = s.axis, .div = s.div, .mod = s.mod},
-                      .from = -s.offset / s.tile,
-                      .to = std::min(tiles, ceil_div(s.extent, s.tile)),
-                      .tiles = tiles};
-    if (slice.from > 0 || slice.to < tiles) found.push_back(slice);
+  const View& v = store.view;
+  for (int d = 0; d < v.rank(); ++d) {
+    if (!v.predicated(d) || v.axis(d) < 0 || v.iterates(d) || v.origin(d) > 0 || v.origin(d) % v.tile(d) != 0)
+      continue;
+    const Digit tile = v.along(d, p).tiles();
+    const std::int64_t end = ceil_div(v.end(d) - v.origin(d), v.tile(d));
+    const Slice slice{d, tile, -v.origin(d) / v.tile(d), std::min(tile.extent, end)};
+    if (slice.from > 0 || slice.to < tile.extent) found.push_back(slice);
   }
   return found;
 }
@@ -53,7 +51,7 @@ std::vector<Slice> slices(const Kernel& plan, const Work& work) {
     parts[0].to = std::max(parts[0].to, parts[i].to);
   }
   parts.resize(std::min<std::size_t>(parts.size(), 1));
-  if (!parts.empty() && parts[0].from == 0 && parts[0].to == parts[0].tiles) parts.clear();
+  if (!parts.empty() && parts[0].from == 0 && parts[0].to == parts[0].tile.extent) parts.clear();
   return parts;
 }
 
@@ -77,7 +75,7 @@ std::pair<int, int> shared_way_out(const Kernel& plan, const std::vector<std::pa
 
 std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>& slices) {
   std::int64_t in = 1, all = 1;
-  for (const Slice& s : slices) in *= s.to - s.from, all *= s.tiles;
+  for (const Slice& s : slices) in *= s.to - s.from, all *= s.tile.extent;
   return {in, all};
 }
 

@@ -10,12 +10,11 @@
 
 namespace zellige::plan {
 
-/// The tiles [from, to), of `tiles` in all, along dimension `dim` of a value. `tile` describes how a block
-/// computes the number of its tile.
+/// The tiles [from, to) along dimension `dim` of a value. `tile` numbers the tiles of all blocks.
 struct Slice {
   int dim = 0;
-  Split tile;
-  std::int64_t from = 0, to = 0, tiles = 0;
+  Digit tile;
+  std::int64_t from = 0, to = 0;
   bool operator==(const Slice&) const = default;
 };
 

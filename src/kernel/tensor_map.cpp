@@ -25,26 +25,25 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
                        tensor.strides[inner]);
   // If the tile is the only one along its contiguous dimension, the row may be shorter than a span: the map
   // ends with the row, and TMA fills the rest of the box with zeros.
-  const bool only = n.splits[inner].axis < 0 && !n.splits[inner].loop && n.splits[inner].offset >= 0;
+  const bool only = n.view.fixed(inner) && n.view.origin(inner) >= 0;
   if (n.shape[inner] * size % (only ? unit : span_bytes) != 0)
     return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name,
                        n.shape[inner] * size, only ? unit : span_bytes);
   if (number_of(n) >= 0) return fmt::format("a number says where {} begins", tensor.name);
   for (int d = 0; d < rank; ++d) {
-    const Split& s = n.splits[d];
-    const std::int64_t bytes = tensor.strides[d] * size;
+    const std::int64_t bytes = tensor.strides[d] * size, origin = n.view.origin(d);
     if (d != inner && tensor.shape[d] > 1 && (bytes <= 0 || bytes % unit != 0))
       return fmt::format("{}'s stride along dimension {} is {} bytes, no multiple of {}", tensor.name, d,
                          bytes, unit);
     if (d != inner && n.shape[d] > max_box)
       return fmt::format("{}'s tile has {} elements along dimension {}, a box of TMA at most {}", tensor.name,
                          n.shape[d], d, max_box);
-    if (s.offset < 0 && s.offset % n.shape[d] != 0)
+    if (origin < 0 && origin % n.shape[d] != 0)
       return fmt::format("{} is a slice of what blocks leave, which begins at {} of tiles of {}", tensor.name,
-                         -s.offset, n.shape[d]);
-    if (d == inner && s.offset * size % unit != 0)
+                         -origin, n.shape[d]);
+    if (d == inner && origin * size % unit != 0)
       return fmt::format("{}'s tiles start at {} bytes of a line, no multiple of {}", tensor.name,
-                         s.offset * size, unit);
+                         origin * size, unit);
   }
   return "";
 }
@@ -65,7 +64,7 @@ TensorMap tensor_map(const Kernel& plan, const Program& program, int id) {
   const int size = graph::whole_bytes(tensor.dtype);
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};
   for (const int d : map_order(n, b.inner)) {
-    map.extent.push_back(n.splits[d].offset + n.splits[d].extent);
+    map.extent.push_back(n.view.end(d));
     // TMA needs a valid stride for a dimension of one element as well, though it has no effect.
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
     const bool split = copy.part == d && d != b.inner;

@@ -40,44 +40,38 @@ bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
 
 namespace {
 
-/// Splits a tensor of shape `whole` into at most about `blocks` tiles, one per block, and returns the split of each
-/// dimension. A tile consists of complete rows, or of a part of one row if rows have more than 4096 elements
-/// (elements_of_a_block). Rows run along the last dimension.
-std::vector<Split> cut_lines(const Shape& whole, std::int64_t blocks) {
+/// Returns the view of a tensor of shape `whole` in at most about `blocks` tiles, one per block. A tile consists of
+/// complete rows, or of a part of one row if rows have more than 4096 elements (elements_of_a_block). Rows run along the
+/// last dimension.
+View lines_of(const Shape& whole, std::int64_t blocks) {
   constexpr std::int64_t chunk = 8;  // elements; divides every padded row
   const auto last = whole.size() - 1;
   const std::int64_t chunks = whole[last] / chunk, pieces = ceil_div(whole[last], elements_of_a_block);
-  Shape tile(whole.size(), 1);
+  Shape tile(whole.size(), 1), steps;
   tile[last] = chunk * ceil_div(chunks, pieces);
   if (last > 0) {
     const std::int64_t lines = std::max<std::int64_t>(1, ceil_div(graph::size(whole), blocks * tile[last]));
     tile[last - 1] =
         std::min<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lines)), whole[last - 1]);
   }
-  std::vector<Split> to(whole.size());
-  std::int64_t div = 1;
-  for (std::size_t d = last + 1; d-- > 0;) {
-    const std::int64_t steps = ceil_div(whole[d], tile[d]);
-    to[d] = {.tile = tile[d], .extent = whole[d], .overhang = whole[d] % tile[d] != 0};
-    if (steps > 1) to[d].axis = 0, to[d].div = div, to[d].mod = steps;
-    div *= steps;
-  }
-  return to;
+  for (std::size_t d = 0; d <= last; ++d) steps.push_back(ceil_div(whole[d], tile[d]));
+  return View::over_grid(whole, tile, steps);
 }
 
-/// Number of tiles into which a tensor is split.
-std::int64_t tiles(const std::vector<Split>& splits) {
+/// Number of tiles into which a tensor is divided.
+std::int64_t tiles(const View& view) {
   std::int64_t all = 1;
-  for (const Split& s : splits) all *= ceil_div(s.extent, s.tile);
+  for (const Cut& c : view.cuts) all *= ceil_div(c.extent, c.tile);
   return all;
 }
 
-/// Changes the splits of a tensor's dimensions for a grid that has more blocks than the tensor has tiles. The surplus
+/// Changes the view of a tensor for a grid that has more blocks than the tensor has tiles. The surplus
 /// blocks get tiles beyond the end of the tensor, and copy nothing. These tiles are adjacent to the tensor along the
 /// slowest dimension that is split, or along the first dimension if none is.
-void run_on(std::vector<Split>& splits) {
-  auto slowest = std::ranges::find_if(splits, [](const Split& s) { return s.axis >= 0; });
-  if (slowest == splits.end()) slowest = splits.begin();
+void run_on(View& view) {
+  std::vector<Cut>& cuts = view.cuts;
+  auto slowest = std::ranges::find_if(cuts, [](const Cut& s) { return s.axis >= 0; });
+  if (slowest == cuts.end()) slowest = cuts.begin();
   slowest->axis = 0, slowest->mod = 0, slowest->overhang = true;
 }
 
@@ -89,10 +83,10 @@ BlockProgram copy_lines(const Program& program, LineCopies copies, const std::st
                         [&](const LineCopy& c) { return program.tensors[c.from].constant; });
   std::int64_t all = 0, blocks = 1;
   for (const LineCopy& c : copies) all += graph::size(program.shape(c.into));
-  std::vector<std::vector<Split>> cuts;
+  std::vector<View> views;
   for (const LineCopy& c : copies) {
-    cuts.push_back(cut_lines(program.shape(c.into), ceil_div(all, elements_of_a_block)));
-    blocks = std::max(blocks, tiles(cuts.back()));
+    views.push_back(lines_of(program.shape(c.into), ceil_div(all, elements_of_a_block)));
+    blocks = std::max(blocks, tiles(views.back()));
   }
   BlockProgram p;
   p.name = name + "_copy";
@@ -101,28 +95,17 @@ BlockProgram copy_lines(const Program& program, LineCopies copies, const std::st
   std::vector<Node> stores;
   for (std::size_t i = 0; i < copies.size(); ++i) {
     const auto [from, into] = copies[i];
-    const Shape shape = program.shape(from), starts = program.starts(from);
-    if (tiles(cuts[i]) < blocks) run_on(cuts[i]);
-    Node n;
-    n.kind = NodeKind::load;
-    n.dtype = program.tensors[from].dtype;
-    n.section = Section::after;
-    for (const Split& s : cuts[i]) n.shape.push_back(s.tile);
-    n.tensor = from;
-    n.name = program.tensors[from].name;
-    n.splits = cuts[i];
+    const Shape shape = program.shape(from);
+    if (tiles(views[i]) < blocks) run_on(views[i]);
+    Node load = program.access(NodeKind::load, from, views[i], Section::after);
     for (std::size_t d = 0; d < shape.size(); ++d) {
-      Split& s = n.splits[d];
+      Cut& s = load.view.cuts[d];
       s.overhang = s.overhang || ceil_div(s.extent, s.tile) * s.tile != shape[d];
-      s.offset = starts[d], s.extent = shape[d];
+      s.extent = shape[d];
     }
-    const int value = p.add(n);
-    n.kind = NodeKind::store;
-    n.in = {value};
-    n.tensor = into;
-    n.name = program.tensors[into].name;
-    n.splits = cuts[i];
-    stores.push_back(n);
+    load.view.move(program.starts(from));
+    stores.push_back(program.access(NodeKind::store, into, views[i], Section::after));
+    stores.back().in = {p.add(std::move(load))};
   }
   for (Node& n : stores) p.add(std::move(n));
   return p;
@@ -169,7 +152,7 @@ bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
                   const target::Target& target) {
   const Strides& strides = program.tensors[n.tensor].strides;
   if (strides.empty()) return false;
-  const Split& along = n.splits[static_cast<std::size_t>(innermost(program.shape(n.tensor), strides))];
+  const Cut& along = n.view.cuts[static_cast<std::size_t>(innermost(program.shape(n.tensor), strides))];
   const bool moves = along.axis >= 0 || along.loop;
   const std::int64_t size = graph::whole_bytes(n.dtype);
   if (moves && along.tile * size % target.access_bytes != 0) return false;
@@ -197,7 +180,7 @@ LineCopies align_operands(Program& program, BlockProgram& p, const target::Targe
     if (to == n.tensor) continue;
     p.nodes[i].tensor = to;
     p.nodes[i].name = program.tensors[to].name;
-    for (std::size_t d = 0; d < starts.size(); ++d) p.nodes[i].splits[d].offset -= starts[d];
+    for (std::size_t d = 0; d < starts.size(); ++d) p.nodes[i].view.cuts[d].offset -= starts[d];
   }
   return copies;
 }

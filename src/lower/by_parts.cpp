@@ -28,10 +28,10 @@ int made(BlockProgram& p, const BlockProgram& producer, const Node& reader) {
     for (std::size_t d = 0; d < n.shape.size(); ++d) {
       for (int in : n.in) n.shape[d] = std::max(n.shape[d], p.nodes[static_cast<std::size_t>(in)].shape[d]);
       if (n.kind != NodeKind::load) continue;
-      const std::int64_t offset = n.splits[d].offset;
-      n.splits[d] = n.splits[d].extent > 1 ? reader.splits[d] : Split{};
-      n.splits[d].offset = offset;
-      n.shape[d] = n.splits[d].tile;
+      const std::int64_t offset = n.view.cuts[d].offset;
+      n.view.cuts[d] = n.view.cuts[d].extent > 1 ? reader.view.cuts[d] : Cut{};
+      n.view.cuts[d].offset = offset;
+      n.shape[d] = n.view.cuts[d].tile;
     }
     n.section = reader.section;
     at.push_back(p.add(std::move(n)));
@@ -83,7 +83,7 @@ class ByParts {
   bool find_split() {
     for (const Node& n : kernel_.nodes) {
       if (!read(n)) continue;
-      const Split& s = n.splits[dim_];
+      const Cut& s = n.view.cuts[dim_];
       if (s.loop || s.mod != 0 || s.div != 1 || (split_ && *split_ != s)) return false;
       split_ = s, rank_ = n.shape.size();
     }
@@ -93,7 +93,7 @@ class ByParts {
   /// Returns whether a dimension that is divided into tiles as `s` says corresponds to the concatenated dimension. If a
   /// grid axis divides the concatenated dimension, the same axis must divide this one. If none does, no grid axis may
   /// divide this dimension, and both must have the same extent, more than 1.
-  bool is_along(const Split& s) const {
+  bool is_along(const Cut& s) const {
     return split_->axis >= 0 ? s.axis == split_->axis
                              : s.axis < 0 && s.extent == split_->extent && s.extent > 1;
   }
@@ -105,15 +105,14 @@ class ByParts {
   /// - a load or store that is split into tiles like the concatenation, or
   /// - a load of a single element along the concatenated dimension.
   bool goes_by_parts(const Node& n) const {
-    const bool moves = n.kind == NodeKind::load || n.kind == NodeKind::store;
     if (n.shape.size() != rank_ || number_of(n) >= 0) return false;
-    if (!moves) return n.kind == NodeKind::map && n.op != OpKind::mask;
+    if (!accesses(n)) return n.kind == NodeKind::map && n.op != OpKind::mask;
     if (n.kind == NodeKind::load && !read(n) &&
         std::ranges::count(read_, program_.memory_of(n.tensor), &Concatenation::result) > 0)
       return false;  // a view of a concatenation, which has no memory
     for (std::size_t d = 0; d < rank_; ++d)
-      if (d != dim_ && split_->axis >= 0 && n.splits[d].axis == split_->axis) return false;
-    const Split& s = n.splits[dim_];
+      if (d != dim_ && split_->axis >= 0 && n.view.cuts[d].axis == split_->axis) return false;
+    const Cut& s = n.view.cuts[dim_];
     if (is_along(s))  // the complete dimension; a slice of an output would begin elsewhere
       return !s.loop && s.div == 1 && s.mod == 0 && s.tile == split_->tile && s.extent == split_->extent;
     return n.kind == NodeKind::load && s.extent == 1 && s.axis < 0;
@@ -143,13 +142,13 @@ class ByParts {
     for (Node n : kernel_.nodes) {
       for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
       if (n.shape[dim_] > 1) n.shape[dim_] = tile;
-      const bool along = !n.splits.empty() && is_along(n.splits[dim_]);
+      const bool along = !n.view.empty() && is_along(n.view.cuts[dim_]);
       if (along) {
-        Split& s = n.splits[dim_];
+        Cut& s = n.view.cuts[dim_];
         s.tile = tile, s.extent = extent, s.overhang = extent % tile != 0;
       }
       const Concatenation* c = read(n);
-      if (!c && along) n.splits[dim_].offset += begin, n.splits[dim_].of_part = named;
+      if (!c && along) n.view.cuts[dim_].offset += begin, n.view.cuts[dim_].of_part = named;
       at.push_back(c ? operand(p, *c, i, std::move(n)) : p.add(std::move(n)));
     }
     return p;
@@ -161,7 +160,7 @@ class ByParts {
     n.tensor = c.operands[i];
     n.name = program_.tensors[n.tensor].name;
     const Shape starts = program_.starts(n.tensor);
-    for (std::size_t d = 0; d < rank_; ++d) n.splits[d].offset = starts[d];
+    for (std::size_t d = 0; d < rank_; ++d) n.view.cuts[d].offset = starts[d];
     return c.producers[i] ? made(p, *c.producers[i], n) : p.add(std::move(n));
   }
 
@@ -169,7 +168,7 @@ class ByParts {
   const BlockProgram& kernel_;
   const std::vector<Concatenation>& read_;
   std::size_t dim_, rank_ = 0;
-  std::optional<Split> split_;
+  std::optional<Cut> split_;
 };
 
 }  // namespace
@@ -194,7 +193,7 @@ bool is_elementwise(const Program& program, const BlockProgram& kernel, int tens
   // Each dimension is accessed completely, or, by a load, at one element.
   const auto whole = [&](const Node& n) {
     for (std::size_t d = 0; d < shape.size(); ++d) {
-      const Split& s = n.splits[d];
+      const Cut& s = n.view.cuts[d];
       if (s.extent != shape[d] && (n.kind == NodeKind::store || s.extent != 1)) return false;
       if (s.offset < 0) return false;
     }
@@ -205,9 +204,8 @@ bool is_elementwise(const Program& program, const BlockProgram& kernel, int tens
   return kernel.loop == 1 && last && (dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16) &&
          std::ranges::count(kernel.nodes, NodeKind::store, &Node::kind) == 1 &&
          std::ranges::all_of(kernel.nodes, [&](const Node& n) {
-           const bool moves = n.kind == NodeKind::load || n.kind == NodeKind::store;
            return n.shape.size() == shape.size() && number_of(n) < 0 &&
-                  (moves ? whole(n) : (n.kind == NodeKind::map && n.op != OpKind::mask));
+                  (accesses(n) ? whole(n) : (n.kind == NodeKind::map && n.op != OpKind::mask));
          });
 }
 

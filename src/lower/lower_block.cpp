@@ -106,29 +106,23 @@ class BlockLowering {
     return id;
   }
 
-  std::vector<Split> splits(const Shape& tile, const Shape& whole, const std::array<int, 3>& axes,
-                            int loop_dim) const {
-    std::vector<Split> result(tile.size());
-    for (std::size_t d = 0; d < tile.size(); ++d) {
-      result[d].tile = tile[d];
-      result[d].extent = whole[d];
-      result[d].loop = looped() && loop_dim == static_cast<int>(d);
-    }
-    const auto parts = [&](std::size_t d) {
-      std::int64_t n = result[d].loop ? block_.loop : 1;
-      for (int axis = 0; axis < 3; ++axis)
-        if (axes[axis] == static_cast<int>(d)) n *= block_.grid[axis];
-      return n;
-    };
-    for (std::size_t d = 0; d < tile.size(); ++d) result[d].overhang = tile[d] * parts(d) > whole[d];
-    std::int64_t before = 1;  // number of blocks per step along this axis
+  /// Returns the view of a tensor of shape `whole` in tiles of shape `tile`. Grid axis a divides dimension axes[a], the
+  /// loop loop_dim; -1: none.
+  View view(const Shape& tile, const Shape& whole, const std::array<int, 3>& axes, int loop_dim) const {
+    View v;
+    std::int64_t before = 1;  // number of blocks per step along the axis
+    for (std::size_t d = 0; d < tile.size(); ++d)
+      v.cuts.push_back(
+          {.loop = looped() && loop_dim == static_cast<int>(d), .tile = tile[d], .extent = whole[d]});
     for (int axis = 0; axis < 3; before *= block_.grid[axis], ++axis) {
       if (axes[axis] < 0 || block_.grid[axis] == 1) continue;
-      Split& s = result[axes[axis]];
+      Cut& s = v.cuts[static_cast<std::size_t>(axes[axis])];
       s.axis = flat_ ? 0 : axis;
       if (flat_) s.div = before, s.mod = block_.grid[axis];
     }
-    return result;
+    for (int d = 0; d < v.rank(); ++d)
+      v.cuts[static_cast<std::size_t>(d)].overhang = v.along(d, program_).reach() > v.end(d);
+    return v;
   }
 
   void lower(const graph::BlockOp& op) {
@@ -237,15 +231,8 @@ class BlockLowering {
   int number_of_view(int tensor) {
     const auto view = whole_.views.find(tensor);
     if (view == whole_.views.end() || view->second.number < 0) return -1;
-    Node n;
-    n.kind = NodeKind::load;
-    n.tensor = seen_as(whole_, view->second.number, Shape(rank_, 1), target_);
-    n.dtype = whole_.tensors[n.tensor].dtype;
-    n.shape = Shape(rank_, 1);
-    n.splits = std::vector<Split>(rank_);
-    n.section = Section::after;
-    n.name = whole_.tensors[n.tensor].name;
-    return program_.add(std::move(n));
+    const int number = seen_as(whole_, view->second.number, Shape(rank_, 1), target_);
+    return program_.add(whole_.access(NodeKind::load, number, {std::vector<Cut>(rank_)}, Section::after));
   }
 
   int lower(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
@@ -259,53 +246,42 @@ class BlockLowering {
         const int given = op_.inputs[op.kernel_tensor];
         const Shape times = padded_rank(repeats(whole_, given), rank_);
         const int tensor = seen(repeated(whole_, given));
-        const bool invariant = looped() && op.loop_dim < 0;
-        const int id = add(NodeKind::load, {}, shape, invariant ? Section::before : section);
-        Node& n = program_.nodes[id];
-        n.tensor = tensor;
-        n.dtype = whole_.tensors[tensor].dtype;
         Shape whole = whole_.shape(tensor);
         for (std::size_t d = 0; d < rank_; ++d) whole[d] *= times[d];
-        n.splits = splits(shape, whole, map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
-        const Shape starts = whole_.starts(tensor);
-        for (std::size_t d = 0; d < starts.size(); ++d) {
-          n.splits[d] = of_repeated(n.splits[d], times[d]);
-          n.splits[d].offset = starts[d];
-        }
-        n.name = whole_.tensors[tensor].name;
-        return id;
+        View v = view(shape, whole, map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
+        for (std::size_t d = 0; d < rank_; ++d) v.cuts[d] = of_repeated(v.cuts[d], times[d]);
+        v.move(whole_.starts(tensor));
+        const bool invariant = looped() && op.loop_dim < 0;
+        return program_.add(
+            whole_.access(NodeKind::load, tensor, std::move(v), invariant ? Section::before : section));
       }
       case OpKind::output: {
         const int given = op_.outputs[op.kernel_tensor];
         int tensor = seen(given);
         const Shape tile = tile_shape(op.inputs[0]);
-        std::vector<Split> parts = splits(tile, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
+        View v = view(tile, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
         if (const int d = dim(op.inputs[0], op.attributes.dim); d >= 0) {  // an output slice
-          Split& s = parts[static_cast<std::size_t>(d)];
+          Cut& s = v.cuts[static_cast<std::size_t>(d)];
           s.offset = -op.attributes.start, s.extent -= s.offset;  // elements before the slice are not written
           s.overhang = true;
         }
-        const Shape starts = whole_.starts(tensor);
-        for (std::size_t d = 0; d < starts.size(); ++d) parts[d].offset += starts[d];
+        v.move(whole_.starts(tensor));
         if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty()) {  // in the value's order
           const std::vector<int> back = back_from(order);
           tensor = permuted_view(whole_, tensor, back, target_);
-          std::vector<Split> of = parts;
-          for (std::size_t d = 0; d < back.size(); ++d) parts[d] = of[static_cast<std::size_t>(back[d])];
+          const std::vector<Cut> of = v.cuts;
+          for (std::size_t d = 0; d < back.size(); ++d) v.cuts[d] = of[static_cast<std::size_t>(back[d])];
         }
         const int number = number_of_view(given);
-        const int id = add(NodeKind::store, {in[0]}, node(in[0]).shape, Section::after);
-        Node& n = program_.nodes[id];
+        Node n = whole_.access(NodeKind::store, tensor, std::move(v), Section::after);
+        n.in = {in[0]};
         if (number >= 0) {  // the store adds the index along the view's first dimension
           const std::size_t first = rank_ - whole_.shape(given).size();
           const std::vector<int>& order = order_[op.inputs[0]];
           n.in.push_back(number);
           n.dim = order.empty() ? static_cast<int>(first) : order[first];
         }
-        n.tensor = tensor;
-        n.dtype = whole_.tensors[tensor].dtype;
-        n.splits = std::move(parts);
-        n.name = whole_.tensors[tensor].name;
+        program_.add(std::move(n));
         return -1;
       }
       case OpKind::matmul:
@@ -382,7 +358,7 @@ class BlockLowering {
         for (int axis = 0; axis < 3; ++axis)
           if (axes[axis] >= 0) whole[axes[axis]] *= block_.grid[axis];
         if (along >= 0) whole[along] *= block_.loop;
-        program_.nodes[id].splits = splits(shape, whole, axes, along);
+        program_.nodes[id].view = view(shape, whole, axes, along);
         return id;
       }
       case OpKind::rotary_interleaved: {
@@ -443,7 +419,7 @@ class BlockLowering {
     Node number = node(in[1]), rows = node(in[0]);
     Shape one(rank_, 1);
     one[dim] = whole_.shape(number.tensor).back();
-    std::swap(number.splits[dim], number.splits.back());
+    std::swap(number.view.cuts[dim], number.view.cuts.back());
     number.tensor = seen_as(whole_, number.tensor, one, target_);
     one[dim] = numbers.shape[0];
     number.shape = one, number.section = section;

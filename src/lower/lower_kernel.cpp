@@ -5,6 +5,7 @@
 #include "graph/compose.hpp"
 #include "graph/matrices.hpp"
 #include "graph/view.hpp"
+#include "kernel/index_width.hpp"
 #include "kernel/launches.hpp"
 #include "lower/align.hpp"
 #include "lower/lower.hpp"
@@ -17,7 +18,7 @@ namespace {
 using graph::KernelOp;
 
 /// Lowers one operator that is not custom to block programs; see lower_kernel(). Their grids are one-dimensional, so
-/// that CUDA's limits of grid.y and grid.z do not apply: Split's div and mod compute the tile index per dimension.
+/// that CUDA's limits of grid.y and grid.z do not apply: div and mod of a Cut compute the tile index per dimension.
 class KernelLowering {
  public:
   KernelLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target,
@@ -60,52 +61,16 @@ class KernelLowering {
  private:
   const Shape& shape(int tensor) const { return program_.shape(tensor); }
 
-  /// Returns the split of a tensor of shape `extent` into tiles of shape `tile`. The grid is over the tiles of the
-  /// operator's output: steps[d] along dimension d, the last dimension varying fastest. If the tensor has extent 1 in
-  /// a dimension in which the output is larger (broadcast), all blocks along it read the same element.
-  std::vector<Split> cut(const Shape& extent, const Shape& tile, const Shape& steps) const {
-    std::vector<Split> result(extent.size());
-    std::int64_t div = 1;
-    for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
-      Split& s = result[d];
-      s.tile = extent[d] > 1 && steps[d] == 1 ? tile[d] : std::min(tile[d], extent[d]);
-      s.extent = extent[d];
-      s.overhang = s.tile > extent[d];
-      if (steps[d] > 1) {
-        if (extent[d] > 1) s.axis = 0, s.div = div, s.mod = steps[d];
-        div *= steps[d];
-        s.overhang = extent[d] > 1 && extent[d] % s.tile != 0;
-      }
-    }
-    return result;
-  }
-
   /// Adds a load of a tile of `tensor` to `p`, in the given section (before, inside or after the loop); returns the
-  /// load's node. `splits` says how the tensor's dimensions are divided into tiles.
-  int load(BlockProgram& p, int tensor, std::vector<Split> splits, Section section) const {
-    Node n;
-    n.kind = NodeKind::load;
-    n.tensor = tensor;
-    n.dtype = program_.tensors[tensor].dtype;
-    const Shape starts = program_.starts(tensor);
-    for (std::size_t d = 0; d < splits.size(); ++d)
-      n.shape.push_back(splits[d].tile), splits[d].offset += starts[d];
-    n.splits = std::move(splits);
-    n.section = section;
-    n.name = program_.tensors[tensor].name;
-    return p.add(std::move(n));
+  /// load's node.
+  int load(BlockProgram& p, int tensor, View view, Section section) const {
+    view.move(program_.starts(tensor));
+    return p.add(program_.access(NodeKind::load, tensor, std::move(view), section));
   }
 
-  void store(BlockProgram& p, int value, int tensor, std::vector<Split> splits) const {
-    Node n;
-    n.kind = NodeKind::store;
-    n.in = {value};
-    n.tensor = tensor;
-    n.dtype = program_.tensors[tensor].dtype;
-    n.shape = p.nodes[value].shape;
-    n.splits = std::move(splits);
-    n.section = Section::after;
-    n.name = program_.tensors[tensor].name;
+  void store(BlockProgram& p, int value, int tensor, View view) const {
+    Node n = program_.access(NodeKind::store, tensor, std::move(view), Section::after);
+    n.in = {value}, n.shape = p.nodes[value].shape;
     p.add(std::move(n));
   }
 
@@ -166,16 +131,16 @@ class KernelLowering {
     steps[rank - 2] = ceil_div(m, tm), steps[rank - 1] = ceil_div(n, tn);
     p.grid = {std::accumulate(steps.begin(), steps.end(), std::int64_t{1}, std::multiplies<>()), 1, 1};
 
-    const auto looped = [&](int d, std::vector<Split> s) {  // the loop is along dimension d of an operand
-      s[d] = {.axis = -1, .loop = p.loop > 1, .tile = tk, .extent = k, .overhang = k % tk != 0};
+    const auto looped = [&](int d, View s) {  // the loop is along dimension d of an operand
+      s.cuts[d] = {.axis = -1, .loop = p.loop > 1, .tile = tk, .extent = k, .overhang = k % tk != 0};
       return s;
     };
     const Section section = p.loop > 1 ? Section::inside : Section::after;
-    std::vector<Split> c = cut(out, tile, steps);
+    const View c = View::over_grid(out, tile, steps);
     Shape ea = a, eb = b;  // batches of 1 are broadcast
     ea[rank - 1] = n, eb[rank - 2] = m;
-    const int x = load(p, left, looped(rank - 1, cut(ea, tile, steps)), section);
-    const int y = load(p, right, looped(rank - 2, cut(eb, tile, steps)), section);
+    const int x = load(p, left, looped(rank - 1, View::over_grid(ea, tile, steps)), section);
+    const int y = load(p, right, looped(rank - 2, View::over_grid(eb, tile, steps)), section);
     Node product;
     product.kind = NodeKind::matmul;
     product.in = {lower_operand(p, x, dtype), lower_operand(p, y, dtype)};
@@ -192,7 +157,8 @@ class KernelLowering {
       if (bias.size() < out.size()) bias.insert(bias.end() - 1, 1);
       int seen = seen_as(program_, op_.inputs[2], bias, target_);
       if (t.swap_ab) seen = transposed(seen);
-      const int added = load(p, seen, cut(shape(seen), tile, steps), p.loop > 1 ? Section::before : section);
+      const int added =
+          load(p, seen, View::over_grid(shape(seen), tile, steps), p.loop > 1 ? Section::before : section);
       z = lower_operator(p, OpKind::add, {}, {z, added}, Section::after);
     }
     const int to = seen_as(program_, op_.outputs[0], given, target_);
@@ -244,20 +210,21 @@ class KernelLowering {
     std::vector<int> in;
     for (int t : inputs) {
       const int seen = copy ? t : seen_as(program_, t, padded_rank(shape(t), extent.size()), target_);
-      std::vector<Split> s = cut(copy ? extent : shape(seen), tile, steps);
-      if (copy) s[dim].offset = from.first;
+      View s = View::over_grid(copy ? extent : shape(seen), tile, steps);
+      if (copy) s.cuts[dim].offset = from.first;
       in.push_back(load(p, seen, std::move(s), Section::after));
     }
-    std::vector<Split> s = cut(extent, tile, steps);
-    if (copy) s[dim].offset = from.second;
+    View s = View::over_grid(extent, tile, steps);
+    if (copy) s.cuts[dim].offset = from.second;
     const int value = copy ? in[0] : lower_operator(p, op_.kind, op_.attributes, in, Section::after);
-    if (op_.kind == OpKind::mask) p.nodes[value].splits = s;
+    if (op_.kind == OpKind::mask) p.nodes[value].view = s;
     store(p, value, output, std::move(s));
     return p;
   }
 
   /// Returns the programs of a concat or split, all in one launch. A concat has one program per operand and a split
-  /// one per result; the program copies this operand or result.
+  /// one per result; the program copies this operand or result. Where that begins is a parameter of the program
+  /// (BlockProgram::part_begin), so that programs which differ in it alone have the same source.
   std::vector<BlockProgram> pieces() const {
     std::vector<BlockProgram> kernels;
     std::int64_t start = 0;
@@ -269,7 +236,11 @@ class KernelLowering {
       kernels.push_back(split ? elementwise({op_.inputs[0]}, parts[i], dim, {start, 0}, extent)
                               : elementwise({parts[i]}, op_.outputs[0], dim, {0, start}, extent));
       if (i > 0) kernels.back().name += fmt::format("_{}", i);
-      set_part_begin(kernels.back(), split ? NodeKind::load : NodeKind::store, dim, start);
+      if (start <= max_int32) {  // the parameter is an int
+        kernels.back().part_begin = start;
+        for (Node& n : kernels.back().nodes)
+          if (n.kind == (split ? NodeKind::load : NodeKind::store)) n.view.cuts[dim].of_part = true;
+      }
       start += extent[dim];
     }
     launch_together(kernels);
@@ -311,19 +282,17 @@ class KernelLowering {
     Shape one(extent.size(), 1);
     if (rows) one[0] = extent[0];
     const int seen = seen_as(program_, numbers, one, target_);
-    const int number = load(p, seen, cut(one, tile, steps), Section::after);
-    const std::vector<Split> s = cut(extent, tile, steps);
-    std::vector<Split> in_table = s;
-    if (rows) in_table[0] = {.tile = shape(table)[0], .extent = shape(table)[0]};
+    const int number = load(p, seen, View::over_grid(one, tile, steps), Section::after);
+    const View s = View::over_grid(extent, tile, steps);
+    View in_table = s;
+    if (rows) in_table.cuts[0] = {.tile = shape(table)[0], .extent = shape(table)[0]};
     const int value = load(p, from, from == table ? in_table : s, Section::after);
     store(p, value, to, to == table ? in_table : s);
     Node& numbered = from == table ? p.nodes[value] : p.nodes.back();
     numbered.in.push_back(number);
     numbered.dim = dim, numbered.to = rows ? 1 : extent[dim];
     p.nodes[value].shape = p.nodes.back().shape = tile;
-    const Shape starts = program_.starts(table);
-    if (to == table)
-      for (std::size_t d = 0; d < starts.size(); ++d) numbered.splits[d].offset += starts[d];
+    if (to == table) numbered.view.move(program_.starts(table));
     return p;
   }
 
@@ -412,8 +381,8 @@ class KernelLowering {
     const auto whole = [&](Shape size) {
       const Shape of = size;
       for (int d : dims) size[d] = 1;
-      std::vector<Split> s = cut(size, tile, steps);
-      for (int d : dims) s[d] = {.tile = of[d], .extent = of[d]};
+      View s = View::over_grid(size, tile, steps);
+      for (int d : dims) s.cuts[d] = {.tile = of[d], .extent = of[d]};
       return s;
     };
     std::vector<int> in;

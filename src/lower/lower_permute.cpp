@@ -29,7 +29,7 @@ class Permuting {
       read.section = n.carried || n.kind == NodeKind::accumulate ? Section::after : n.section;
       return made_[value] = p_.add(std::move(read));
     }
-    if (!n.splits.empty()) n.splits = permuted(n.splits);
+    if (!n.view.empty()) n.view.cuts = permuted(n.view.cuts);
     if (n.kind == NodeKind::load) n.tensor = permuted_view(whole_, n.tensor, dims_, target_);
     if (n.kind == NodeKind::matmul) {
       if (swaps()) std::swap(n.in[0], n.in[1]);  // in addition to permuting each operand

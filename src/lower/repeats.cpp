@@ -73,7 +73,7 @@ int repeated(Program& program, int tensor) {
   return view_of(program, tensor, narrow, strides, program.starts(tensor));
 }
 
-Split of_repeated(Split s, std::int64_t times) {
+Cut of_repeated(Cut s, std::int64_t times) {
   if (times == 1) return s;
   s.extent /= times;
   if (s.extent == 1) {

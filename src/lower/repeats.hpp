@@ -29,6 +29,6 @@ Shape repeats(const Program&, int tensor);
 int repeated(Program&, int tensor);
 /// Returns how a load's blocks divide a dimension of the tensor without repetition, given how they divide the
 /// repeated dimension (one index per block). `times` is the number of repetitions.
-Split of_repeated(Split, std::int64_t times);
+Cut of_repeated(Cut, std::int64_t times);
 
 }  // namespace zellige::plan

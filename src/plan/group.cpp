@@ -351,8 +351,7 @@ class Grouping {
     const Node& n = node(i);
     const int inner = innermost_of(n);
     CopyChoice copy = widest_copy(n, tensor(n), inner, target_);
-    while (copy.vector > 1 &&
-           (n.shape[inner] % copy.vector != 0 || n.splits[inner].extent % copy.vector != 0))
+    while (copy.vector > 1 && (n.shape[inner] % copy.vector != 0 || n.view.straddles_end(inner, copy.vector)))
       copy.vector /= 2, copy.bytes /= 2;
     copy.row = nullptr;
     plan_.copies[i] = copy;

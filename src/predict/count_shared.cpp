@@ -292,7 +292,7 @@ SharedCounts count_shared(const Kernel& plan, Steps steps) {
   Count count(plan, c);
   if (t.kind == WorkKind::copy_in || staged) {
     count.add(own(plan, t.buffer, staged, c.vector()));
-    for (const Split& s : n.splits) count.result.exact = count.result.exact && !(staged && s.overhang);
+    count.result.exact = count.result.exact && !(staged && n.view.predicated());
     return std::move(count.result);
   }
   const std::optional<std::vector<SharedAccess>> accesses = nest_accesses(plan, steps);

@@ -62,60 +62,6 @@ void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, st
     }
 }
 
-/// Returns the number of elements in bounds of a load's tile along dimension d, for the block that has tile
-/// number `tile` along this dimension, in iteration `iteration` of a loop of `loop` iterations.
-std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::int64_t loop,
-                          std::int64_t iteration) {
-  const Split& s = n.splits[d];
-  if (s.loop) tile = tile * loop + iteration;
-  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(s.extent - tile * s.tile, 0, n.shape[d]));
-}
-
-/// Counts the elements in bounds of the tiles of load `n` in iteration `iteration` of a loop of `loop` iterations,
-/// along some dimensions only: those that grid axis `axis` divides among blocks or, if `axis` is -1, those that no
-/// grid axis divides. Returns the sum, over the `blocks` blocks along the axis, of the product of these counts.
-std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t loop, std::int64_t iteration) {
-  // Groups the dimensions by the digit (index / div % mod) of the block index that selects their tile.
-  // Distinct digits of one index take all combinations equally often, so the sum over all blocks is a product
-  // of sums over digits.
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> digits;  // by div and mod
-  for (std::size_t d = 0; d < n.splits.size(); ++d)
-    if (n.splits[d].axis == axis)
-      digits[axis < 0 ? std::pair<std::int64_t, std::int64_t>{1, 1}
-                      : std::pair{n.splits[d].div, n.splits[d].mod}]
-          .push_back(d);
-  const auto product = [&](const std::vector<std::size_t>& dims, std::int64_t tile) {
-    std::uint64_t all = 1;
-    for (std::size_t d : dims) all *= found_along(n, d, tile, loop, iteration);
-    return all;
-  };
-  std::int64_t minimum = 1;  // a divisor of the next digit's div
-  bool separate = true;
-  std::uint64_t sum = 1;
-  std::int64_t times = blocks;
-  for (const auto& [digit, dims] : digits) {
-    const auto [div, mod] = digit;
-    const std::int64_t range = mod > 0 ? mod : std::max<std::int64_t>(blocks / div, 1);
-    separate = separate && div % minimum == 0 && times % range == 0 && blocks % (div * range) == 0;
-    if (!separate) break;
-    minimum = div * range, times /= range;
-    std::uint64_t here = 0;
-    for (std::int64_t tile = 0; tile < range; ++tile) here += product(dims, tile);
-    sum *= here;
-  }
-  if (separate) return sum * static_cast<std::uint64_t>(times);
-  sum = 0;
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    std::uint64_t all = 1;
-    for (const auto& [digit, dims] : digits) {
-      const std::int64_t tile = block / digit.first;
-      all *= product(dims, digit.second > 0 ? tile % digit.second : tile);
-    }
-    sum += all;
-  }
-  return sum;
-}
-
 /// Walks a kernel's schedule and adds up the emulator's counters.
 class Prediction {
  public:
@@ -239,7 +185,7 @@ class Prediction {
   /// Returns the number of blocks that run iteration `iteration` of a loop whose bounds depend on a mask.
   std::uint64_t executing(std::int64_t iteration) const {
     const BlockProgram& p = plan_.program;
-    const int axis = plan_.loop_bounds->rows.axis;
+    const int axis = plan_.loop_bounds->rows.axis();
     std::uint64_t blocks = 0;
     for (std::int64_t block = 0; block < p.grid[axis]; ++block)
       blocks += plan_.loop_bounds->of(block, p.loop) > iteration;
@@ -313,10 +259,8 @@ class Prediction {
     const Node& n = p.nodes[node];
     std::uint64_t product = graph::whole_bytes(n.dtype);
     for (int axis = -1; axis < 3; ++axis) {
-      bool moves = false;
-      for (const Split& s : n.splits) moves = moves || (s.loop && s.axis == axis);
       std::optional<std::uint64_t>& sum = found_[{node, axis}];
-      if (!sum || moves) sum = found(n, axis, axis < 0 ? 1 : p.grid[axis], p.loop, iteration);
+      if (!sum || n.view.iterates_with(axis)) sum = n.view.inside(axis, p, iteration);
       product *= *sum;
     }
     return product;

@@ -37,24 +37,19 @@ CopyChoice widest_copy(const Node& n, const graph::KernelTensor& tensor, int inn
                        const target::Target& target) {
   const auto aligned = [&](std::int64_t v) {
     if (tensor.strides[inner] != 1) return false;
-    for (int d = 0; d < static_cast<int>(n.splits.size()); ++d) {
-      const Split& s = n.splits[d];
+    for (int d = 0; d < n.view.rank(); ++d) {
       const std::int64_t unit = d == inner ? 1 : tensor.strides[d];
-      const bool moves = s.axis >= 0 || s.loop;  // the tile's start depends on block or iteration
       if (number_of(n) >= 0 && d == n.dim && (d == inner || unit % v != 0)) return false;  // unaligned
-      if (s.offset * unit % v != 0) return false;
-      if (moves && s.tile * unit % v != 0) return false;
-      if (d != inner && s.tile > 1 && unit % v != 0) return false;
+      if (n.view.alignment(d) * unit % v != 0) return false;
+      if (d != inner && n.view.tile(d) > 1 && unit % v != 0) return false;
     }
     return true;
   };
-  const Split& along = n.splits[inner];
+  const std::int64_t tile = n.view.tile(inner);
   return first_copy(
       tensor.dtype, target,
-      [&](int elements) { return elements == 1 || (along.tile >= elements && aligned(elements)); },
-      [&](int elements) {
-        return along.tile % elements == 0 && !(along.overhang && along.extent % elements != 0);
-      });
+      [&](int elements) { return elements == 1 || (tile >= elements && aligned(elements)); },
+      [&](int elements) { return tile % elements == 0 && !n.view.straddles_end(inner, elements); });
 }
 
 CopyChoice anywhere(const CopyChoice& copy, const Node& n, const graph::KernelTensor& tensor, int inner,

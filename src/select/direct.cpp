@@ -83,9 +83,8 @@ std::optional<CopyChoice> fetched(const Kernel& plan, const Tasks& tasks, const 
   };
   const int inner = inner_of(n);
   const CopyChoice copy = anywhere(widest(n), n, program.tensors[n.tensor], inner, target);
-  const Split& along = s.splits[inner];
   if (!copy.anywhere || inner_of(s) != inner || widest(s).vector < copy.vector ||
-      n.shape[inner] % copy.vector != 0 || (along.overhang && along.extent % copy.vector != 0))
+      n.shape[inner] % copy.vector != 0 || s.view.straddles_end(inner, copy.vector))
     return {};
   // Number of accesses in flight per thread. It is limited, because each needs more than eight registers.
   std::int64_t chunks = ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());

@@ -106,27 +106,20 @@ class Body {
   std::vector<Left> left_;
 };
 
-/// Returns the first row of the tile that block number `block` has along the grid axis that splits the rows.
-std::int64_t first_row(const Split& rows, std::int64_t block) {
-  const std::int64_t at = block / rows.div;
-  return (rows.mod > 0 ? at % rows.mod : at) * rows.tile + rows.offset;
-}
-
 }  // namespace
 
 std::int64_t MaskedLoopBounds::start(std::int64_t block) const {
-  return from ? std::max<std::int64_t>(first_row(rows, block) + *from, 0) / each : 0;
+  return from ? std::max<std::int64_t>(rows.start(block, 0) + *from, 0) / each : 0;
 }
 
 std::int64_t MaskedLoopBounds::of(std::int64_t block, std::int64_t loop) const {
-  return std::min((first_row(rows, block) + last) / each + 1, loop) - start(block);
+  return std::min((rows.start(block, 0) + last) / each + 1, loop) - start(block);
 }
 
 std::int64_t MaskedLoopBounds::whole(std::int64_t block, std::int64_t loop) const {
   if (!all) return 0;
   const std::int64_t by_end = end ? *end / each : loop;
-  return std::clamp<std::int64_t>(std::min((first_row(rows, block) + *all) / each, by_end), 0,
-                                  of(block, loop));
+  return std::clamp<std::int64_t>(std::min((rows.start(block, 0) + *all) / each, by_end), 0, of(block, loop));
 }
 
 std::optional<MaskedLoopBounds> masked_loop_bounds(const Kernel& plan) {
@@ -134,12 +127,13 @@ std::optional<MaskedLoopBounds> masked_loop_bounds(const Kernel& plan) {
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const Node& n = p.nodes[i];
     if (n.kind != NodeKind::map || n.op != OpKind::mask || n.section != Section::inside) continue;
-    const Split &rows = n.splits[n.dim], &keys = n.splits[n.key];
-    const bool walks = keys.loop && keys.axis < 0 && keys.offset == 0 && !rows.loop && rows.axis >= 0;
+    const View& v = n.view;
+    const bool walks = v.iterates(n.key) && v.axis(n.key) < 0 && v.origin(n.key) == 0 && !v.iterates(n.dim) &&
+                       v.axis(n.dim) >= 0;
     const bool alone = !n.kept.triu && n.in.size() == 1;
     if (!walks || !std::isinf(n.scalar) || n.scalar > 0) continue;
-    const std::int64_t every = p.loop * keys.tile;
-    MaskedLoopBounds t{rows, every, keys.tile, {}, {}, n.kept.length, static_cast<int>(i)};
+    const std::int64_t each = v.tile(n.key), every = p.loop * each;
+    MaskedLoopBounds t{v.along(n.dim, p), every, each, {}, {}, n.kept.length, static_cast<int>(i)};
     if (n.kept.tril)  // the last key that the tile's last row keeps, relative to its first row
       t.last = n.shape[n.dim] - 1 + *n.kept.tril;
     else if (!alone || !n.kept.length)
@@ -149,7 +143,7 @@ std::optional<MaskedLoopBounds> masked_loop_bounds(const Kernel& plan) {
     if (t.last < 0) continue;
     // A block whose rows keep nothing would run no iteration.
     bool some = true;
-    for (std::int64_t b = 0; b < p.grid[rows.axis]; ++b) some = some && t.of(b, p.loop) > 0;
+    for (std::int64_t b = 0; b < p.grid[v.axis(n.dim)]; ++b) some = some && t.of(b, p.loop) > 0;
     if (some && (!n.kept.tril || Body(p, static_cast<int>(i)).unchanged())) return t;
   }
   return {};

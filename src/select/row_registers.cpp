@@ -73,7 +73,7 @@ class Rows {
   bool contiguous(const Node& n) {
     const graph::KernelTensor& t = program_.tensors[static_cast<std::size_t>(n.tensor)];
     const int last = static_cast<int>(tile_.size()) - 1;
-    if (t.strides[static_cast<std::size_t>(last)] != 1 || n.splits.back().overhang) return false;
+    if (t.strides[static_cast<std::size_t>(last)] != 1 || n.view.predicated(last)) return false;
     vector_ = std::min(vector_, widest_copy(n, t, last, target_).vector);
     bytes_ = std::max(bytes_, graph::whole_bytes(n.dtype));
     return true;

@@ -350,12 +350,13 @@ class Selection {
   void decide(int id) {
     std::vector<int> ids{id};
     while (from_.count(ids.front())) ids.insert(ids.begin(), from_.at(ids.front()));
-    struct Cut {
+    struct Prefix {
       double estimated = 0;
       std::size_t first = 0;
       Chain chain;
     };
-    std::vector<Cut> best(ids.size() + 1);  // best[n]: the first n matmuls; `first` begins their last chain
+    std::vector<Prefix> best(ids.size() +
+                             1);  // best[n]: the first n matmuls; `first` begins their last chain
     for (std::size_t end = 1; end <= ids.size(); ++end) {
       best[end] = {best[end - 1].estimated + own_cost(ids[end - 1]), end - 1, {}};
       for (std::size_t first = 0; first + 1 < end; ++first) {
@@ -366,11 +367,11 @@ class Selection {
       }
     }
     for (std::size_t end = ids.size(); end > 0; end = best[end].first) {
-      const Cut& cut = best[end];
-      for (std::size_t i = 0; i < cut.chain.warps.size(); ++i) {
-        MatmulChoice& c = plan_.matmuls[ids[cut.first + i]];
-        c.warps = cut.chain.warps[i];
-        c.a_from = i > 0 ? ids[cut.first + i - 1] : -1;
+      const Prefix& prefix = best[end];
+      for (std::size_t i = 0; i < prefix.chain.warps.size(); ++i) {
+        MatmulChoice& c = plan_.matmuls[ids[prefix.first + i]];
+        c.warps = prefix.chain.warps[i];
+        c.a_from = i > 0 ? ids[prefix.first + i - 1] : -1;
       }
     }
   }

@@ -12,7 +12,7 @@ namespace {
 /// blocks that take tiles in pairs have the same maximum number of tiles per block as without pairs.
 bool longer_along_the_rows(const Kernel& plan) {
   const BlockProgram& p = plan.program;
-  const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis], tiles = p.grid.count();
+  const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis()], tiles = p.grid.count();
   const auto trip_count = [&](std::int64_t block) { return plan.loop_bounds->of(block, p.loop); };
   bool rises = extent % 2 == 0 && trip_count(0) < trip_count(extent - 1) && plan.blocks > 0 &&
                2 * ceil_div(tiles / 2, plan.blocks) == ceil_div(tiles, plan.blocks);
@@ -21,14 +21,14 @@ bool longer_along_the_rows(const Kernel& plan) {
   return rises;
 }
 
-/// If exactly one dimension of the tensor that `load` reads is divided among blocks, returns the split of this
-/// dimension. Otherwise returns a split without a grid axis.
-Split cut_alone(const Node& load) {
-  Split found;
-  for (const Split& s : load.splits)
-    if (s.axis >= 0 && !s.loop) {
+/// If exactly one dimension of a view is divided among blocks alone, returns the digit of the block's index that
+/// numbers its tiles. Otherwise returns a digit without a grid axis.
+Digit divided_alone(const View& v, const BlockProgram& p) {
+  Digit found;
+  for (int d = 0; d < v.rank(); ++d)
+    if (v.axis(d) >= 0 && !v.iterates(d)) {
       if (found.axis >= 0) return {};
-      found = s;
+      found = v.along(d, p).tiles();
     }
   return found;
 }
@@ -38,17 +38,16 @@ Split cut_alone(const Node& load) {
 TileSchedule tile_schedule(const Kernel& plan) {
   const BlockProgram& p = plan.program;
   if (plan.loop_bounds)
-    return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis} : TileSchedule{};
+    return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis()}
+                                       : TileSchedule{};
   for (const auto& [node, m] : plan.matmuls) {
     if (!m.by_warpgroup()) continue;
-    const Split row = cut_alone(p.nodes[p.nodes[node].in[0]]),
-                column = cut_alone(p.nodes[p.nodes[node].in[1]]);
+    const Digit row = divided_alone(p.nodes[p.nodes[node].in[0]].view, p),
+                column = divided_alone(p.nodes[p.nodes[node].in[1]].view, p);
     if (row.axis < 0 || column.axis < 0) return {};
-    TileSchedule walk{.row_axis = row.axis, .column_axis = column.axis};
-    const auto tiles = [&](const Split& s) { return s.mod > 0 ? s.mod : ceil_div(p.grid[s.axis], s.div); };
-    walk.rows = tiles(row), walk.columns = tiles(column);
-    const bool one_axis = row.axis == column.axis && column.div == 1 && row.div == walk.columns;
-    const bool two_axes = row.axis != column.axis && row.div == 1 && column.div == 1;
+    TileSchedule walk{row.extent, column.extent, 1, row.axis, column.axis};
+    const bool one_axis = row.axis == column.axis && column.below == 1 && row.below == column.extent;
+    const bool two_axes = row.axis != column.axis && row.below == 1 && column.below == 1;
     if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
     // Number of rows of tiles in a group. Blocks in flight cover about a square of the output; the number is
     // a multiple of eight if there are enough rows (block/tile_scheduler.hpp). With split-K the two blocks of
@@ -64,11 +63,8 @@ TileSchedule tile_schedule(const Kernel& plan) {
 
 bool passes_once(const Kernel& plan, const Step& copy) {
   if (copy.global != Global::constants) return false;
-  const graph::Dim3& grid = plan.program.grid;
-  std::int64_t tiles = 1;
-  for (const Split& s : plan.program.nodes[copy.work.node].splits)
-    if (s.axis >= 0) tiles *= s.mod > 0 ? s.mod : ceil_div(grid[s.axis], s.div);
-  return grid.count() / tiles <= (copy.work.part >= 0 ? plan.ranks : 1);
+  const BlockProgram& p = plan.program;
+  return p.grid.count() / p.nodes[copy.work.node].view.tiles(p) <= (copy.work.part >= 0 ? plan.ranks : 1);
 }
 
 }  // namespace zellige::plan

@@ -14,7 +14,7 @@ bool may_move(const Node& n) {
     case NodeKind::round:
       return true;
     default:  // a mask over keys of the loop differs in each iteration
-      return inlined(n.kind) && std::ranges::none_of(n.splits, [](const Split& s) { return s.loop; });
+      return inlined(n.kind) && !n.view.iterates();
   }
 }
 

@@ -95,9 +95,9 @@ class PrecomputeA {
     const Node& n = node(i);
     if (!inside(i) || n.shape.size() != rank || n.shape.back() != k) return false;
     if (n.kind == NodeKind::round) return true;
-    if (n.kind == NodeKind::map) return n.splits.empty();
-    return n.kind == NodeKind::load && number_of(n) < 0 && n.splits.back().loop &&
-           std::ranges::count_if(n.splits, &Split::loop) == 1;
+    if (n.kind == NodeKind::map) return n.view.empty();
+    return n.kind == NodeKind::load && number_of(n) < 0 && n.view.cuts.back().loop &&
+           std::ranges::count_if(n.view.cuts, &Cut::loop) == 1;
   }
 
   /// Moves the operators of `made` before the loop and widens their last dimension to all of K.
@@ -107,8 +107,8 @@ class PrecomputeA {
       n.section = Section::before;
       n.shape.back() *= p_.loop;
       if (n.kind != NodeKind::load) continue;
-      n.splits.back().loop = false;
-      n.splits.back().tile *= p_.loop;
+      n.view.cuts.back().loop = false;
+      n.view.cuts.back().tile *= p_.loop;
     }
     for (int i : made.sums) node(i).section = Section::before, node(i).carried = false;
     for (int i : made.readers) node(i).window = true;

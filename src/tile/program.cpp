@@ -25,6 +25,15 @@ std::vector<int> BlockProgram::consumers(int node) const {
   return result;
 }
 
+Node Program::access(NodeKind kind, int tensor, View view, Section section) const {
+  Node n;
+  n.kind = kind, n.section = section, n.tensor = tensor;
+  n.dtype = tensors[tensor].dtype, n.name = tensors[tensor].name;
+  for (int d = 0; d < view.rank(); ++d) n.shape.push_back(view.tile(d));
+  n.view = std::move(view);
+  return n;
+}
+
 std::string print(const BlockProgram& program, const Program& whole) {
   std::string out = fmt::format("{}: grid {}x{}x{}, {} threads, loop {}{}\n", program.name, program.grid.x,
                                 program.grid.y, program.grid.z, program.threads(), program.loop,
@@ -41,7 +50,7 @@ std::string print(const BlockProgram& program, const Program& whole) {
     if (n.window) what += " of a part of";
     std::string in;
     for (int k : n.in) in += fmt::format(" %{}", k);
-    if (n.kind == NodeKind::load || n.kind == NodeKind::store) in += " " + whole.tensors[n.tensor].name;
+    if (accesses(n)) in += " " + whole.tensors[n.tensor].name;
     out += fmt::format("  %{} = {}{} : {}{} [{}]\n", i, what, in, graph::name(n.dtype), to_string(n.shape),
                        name(n.section));
   }

@@ -12,17 +12,14 @@
 
 #include "graph/graph.hpp"
 #include "retile/tiling.hpp"
+#include "tile/view.hpp"
 
 namespace zellige::plan {
 
 using graph::DType;
 using graph::OpKind;
-using graph::Shape;
 using graph::Strides;
 using graph::to_string;
-
-/// Returns a / b rounded up: the number of tiles of size b that cover a.
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// The kinds of nodes. "Over the loop" means that the value of all iterations is combined.
 enum class NodeKind : std::uint8_t {
@@ -58,22 +55,6 @@ inline bool inlined(NodeKind kind) {
 enum class Section : std::uint8_t { before, inside, after };
 std::string_view name(Section);
 
-/// How one dimension of a tensor in global memory is split into tiles over the grid and the loop.
-///
-/// This block's tile starts at offset + (block * (loop ? range : 1) + (loop ? iteration : 0)) * tile, where
-/// block = (blockIdx[axis] / div) % mod and range is the number of iterations.
-struct Split {
-  int axis = -1;                  // grid axis 0, 1 or 2; -1: every block starts at 0
-  std::int64_t div = 1, mod = 0;  // mod 0: no modulo
-  bool loop = false;
-  std::int64_t tile = 1;    // extent of the tile
-  std::int64_t extent = 1;  // of the tensor, counted from `offset`; beyond it nothing is read or written
-  std::int64_t offset = 0;
-  bool overhang = false;  // the last tile may be partial
-  bool of_part = false;   // `offset` is relative to the program's part_begin
-  auto operator<=>(const Split&) const = default;
-};
-
 /// One operator of a block program. Which fields a kind uses is stated with each field.
 struct Node {
   NodeKind kind{};
@@ -98,17 +79,18 @@ struct Node {
   bool carried = false;  // reduce, matmul: also over the loop's iterations
   // matmul: in[0] has the K of all iterations, each iteration reads its part (precompute_a.hpp).
   bool window = false;
-  int tensor = -1;            // load, store: index into Program::tensors
-  std::vector<Split> splits;  // load, store and map mask: one per dimension
-  std::string name;           // only for messages and printed plans
+  int tensor = -1;   // load, store: index into Program::tensors
+  View view;         // load, store and map mask; of others empty
+  std::string name;  // only for messages and printed plans
 };
 
+/// Returns whether the node reads or writes global memory.
+inline bool accesses(const Node& n) { return n.kind == NodeKind::load || n.kind == NodeKind::store; }
 /// Returns the operand (a node) that has the integer indices along Node::dim, if the node is a gathering load
 /// or a scattering store. Returns -1 if it is neither. The indices are read directly from global memory.
 inline int number_of(const Node& n) {
   const std::size_t at = n.kind == NodeKind::load ? 0 : 1;
-  const bool may = n.kind == NodeKind::load || n.kind == NodeKind::store;
-  return may && at < n.in.size() ? n.in[at] : -1;
+  return accesses(n) && at < n.in.size() ? n.in[at] : -1;
 }
 
 /// What one kernel computes, with its grid and loop.
@@ -155,6 +137,8 @@ struct Program {
   std::map<int, int> aligned;       // by tensor: its copy with padded, aligned rows (align.hpp)
   retile::Tiling products;          // the tiles of standalone matmuls
   std::vector<std::string> notes;
+  /// Returns a load or store of `tensor` that has the tiles of `view`, without operands.
+  Node access(NodeKind, int tensor, View view, Section) const;
   /// Returns the tensor that owns the memory of `tensor`: the base if `tensor` is a view, otherwise `tensor`
   /// itself.
   int memory_of(int tensor) const {

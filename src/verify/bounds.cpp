@@ -1,6 +1,7 @@
 #include "verify/bounds.hpp"
 
 #include <algorithm>
+#include <zellige/layout/algebra/complement.hpp>
 #include <zellige/layout/algebra/swizzle.hpp>
 
 #include "kernel/index_width.hpp"
@@ -9,22 +10,21 @@ namespace zellige::plan {
 namespace {
 
 /// Throws Rejected if tiles of the load or store `n` reach outside its tensor without a bounds check.
-void check_splits(const Kernel& plan, const Node& n, const graph::KernelTensor& tensor) {
+void check_view(const Kernel& plan, const Node& n, const graph::KernelTensor& tensor) {
   const BlockProgram& p = plan.program;
-  for (std::size_t d = 0; d < n.splits.size(); ++d) {
-    const Split& s = n.splits[d];
-    std::int64_t blocks = s.axis < 0 ? 1 : (p.grid[s.axis] + s.div - 1) / s.div;
-    if (s.axis >= 0 && s.mod > 0) blocks = std::min(blocks, s.mod);
-    const std::int64_t end = s.offset + blocks * (s.loop ? p.loop : 1) * s.tile;
-    if (s.offset + s.extent > tensor.shape[d])
-      reject("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name,
-             s.offset + s.extent, d, tensor.shape[d]);
-    if (s.offset < 0 && (!s.overhang || n.kind != NodeKind::store))
+  values::Tape tape;
+  for (int d = 0; d < n.view.rank(); ++d) {
+    const std::int64_t origin = n.view.origin(d), end = n.view.end(d),
+                       reach = origin + algebra::cosize_of(tape, n.view.along(d, p).map()).v;
+    if (end > tensor.shape[d])
+      reject("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name, end,
+             d, tensor.shape[d]);
+    if (origin < 0 && (!n.view.predicated(d) || n.kind != NodeKind::store))
       reject("{}: {} {} starts at {} of dimension {}, and nothing guards it", p.name, name(n.kind), n.name,
-             s.offset, d);
-    if (end > s.offset + s.extent && !s.overhang)
+             origin, d);
+    if (reach > end && !n.view.predicated(d))
       reject("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them",
-             p.name, name(n.kind), n.name, end, d, s.offset + s.extent);
+             p.name, name(n.kind), n.name, reach, d, end);
   }
 }
 
@@ -34,7 +34,7 @@ void check_widths(const Kernel& plan, const Program& program) {
   std::set<int> needed;
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
     const Node& n = plan.program.nodes[i];
-    if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
+    if (!accesses(n)) continue;
     const Reach r = reach(plan, n, program.tensors[n.tensor]);
     if (r.offset > max_int32 || r.far()) needed.insert(n.tensor);
     if (r.offset > max_int32 && !plan.wide.count(n.tensor))
@@ -144,8 +144,7 @@ void check_padding(const Kernel& plan, const Work& t) {
 
 void verify_bounds(const Kernel& plan, const Program& program) {
   for (const Node& n : plan.program.nodes)
-    if (n.kind == NodeKind::load || n.kind == NodeKind::store)
-      check_splits(plan, n, program.tensors[n.tensor]);
+    if (accesses(n)) check_view(plan, n, program.tensors[n.tensor]);
   check_widths(plan, program);
   for (const SmemTensor& b : plan.tensors) check_buffer(plan, b);
   for (const Work& t : works(plan)) {

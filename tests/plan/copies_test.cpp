@@ -27,9 +27,9 @@ void for_each_chunk(const BlockProgram& p, const Node& n, const graph::KernelTen
         std::int64_t rest = i, place = 0, left = 0;
         for (std::size_t d = chunks.size(); d-- > 0;) {
           const std::int64_t in_tile = rest % chunks[d] * (static_cast<int>(d) == inner ? vector : 1);
-          const std::int64_t at = start(n.splits[d], block, p.loop, iteration) + in_tile;
-          if (static_cast<int>(d) == inner) left = std::min(n.shape[d] - in_tile, n.splits[d].extent - at);
-          place += (at + n.splits[d].offset) * tensor.strides[d], rest /= chunks[d];
+          const std::int64_t at = start(n.view.cuts[d], block, p.loop, iteration) + in_tile;
+          if (static_cast<int>(d) == inner) left = std::min(n.shape[d] - in_tile, n.view.cuts[d].extent - at);
+          place += (at + n.view.cuts[d].offset) * tensor.strides[d], rest /= chunks[d];
         }
         visit(place, left);
       }

@@ -40,7 +40,7 @@ TEST(Hoist, LeavesWhatIsCarriedOrSaysWhereTheLoopIs) {
   const int carried = b.add(NodeKind::reduce, {x}), mask = b.add(NodeKind::map, {x}),
             running = b.add(NodeKind::running_max, {x}), sums = b.add(NodeKind::accumulate, {x});
   b.p.nodes[static_cast<std::size_t>(carried)].carried = true;
-  b.p.nodes[static_cast<std::size_t>(mask)].splits = {{}, {.loop = true}};
+  b.p.nodes[static_cast<std::size_t>(mask)].view.cuts = {{}, {.loop = true}};
   hoist(b.p);
   for (int i : {carried, mask, running, sums}) EXPECT_FALSE(b.hoisted(i)) << i;
   Body once;

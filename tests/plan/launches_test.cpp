@@ -43,7 +43,7 @@ TEST(Launches, OfAConcatenationAreOne) {
 
 TEST(Launches, ProgramsThatWriteTheSameElementsAreRejected) {
   Plan plan = joined();
-  store_of(plan.kernels[1]).splits[1].offset = 15;
+  store_of(plan.kernels[1]).view.cuts[1].offset = 15;
   EXPECT_EQ(
       message(plan),
       "joined_k0_1 writes elements of Z that joined_k0 writes in the same launch, whose blocks run in any "

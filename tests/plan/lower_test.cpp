@@ -35,7 +35,7 @@ TEST(Lower, WritesEveryOutputOnce) {
               std::int64_t rest = i, at = 0, pitch = 1;
               bool inside = true;
               for (std::size_t d = whole.size(); d-- > 0;) {
-                const Split& s = n.splits[d];
+                const Cut& s = n.view.cuts[d];
                 const std::int64_t c = start(s, block, 1, 0) + rest % n.shape[d];
                 EXPECT_TRUE(c < s.extent || s.overhang) << planned.name;
                 inside = inside && c < s.extent && s.offset + c >= 0;
@@ -63,7 +63,7 @@ TEST(Lower, ReadsInsideTheTensors) {
       if (n.kind != NodeKind::load) continue;
       const Shape& whole = plan.program.tensors[n.tensor].shape;
       for (std::size_t d = 0; d < whole.size(); ++d) {
-        const Split& s = n.splits[d];
+        const Cut& s = n.view.cuts[d];
         ASSERT_LE(s.offset + s.extent, whole[d]) << name;
         if (number_of(n) >= 0 && n.dim == static_cast<int>(d)) continue;  // any row of them
         ASSERT_EQ(s.tile, n.shape[d]) << name;

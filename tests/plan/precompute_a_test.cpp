@@ -34,7 +34,7 @@ struct Body {
     const int i = add(NodeKind::load, {}, shape);
     node(i).dtype = DType::f16;
     for (std::size_t d = 0; d < shape.size(); ++d)
-      node(i).splits.push_back(
+      node(i).view.cuts.push_back(
           {.loop = d == looped, .tile = shape[d], .extent = d == looped ? 4 * shape[d] : shape[d]});
     return i;
   }
@@ -51,7 +51,7 @@ TEST(PrecomputeA, MakesAnOperandOfFewRowsInFrontOfTheLoop) {
     EXPECT_EQ(b.node(i).section, Section::before) << i;
     EXPECT_EQ(b.node(i).shape, (Shape{1, 128})) << i;
   }
-  EXPECT_EQ(b.node(b.x).splits[1], (Split{.tile = 128, .extent = 128}));
+  EXPECT_EQ(b.node(b.x).view.cuts[1], (Cut{.tile = 128, .extent = 128}));
   EXPECT_EQ(b.node(b.sum).section, Section::before);
   EXPECT_FALSE(b.node(b.sum).carried);
   for (int i : {b.w, b.product}) EXPECT_EQ(b.node(i).section, Section::inside) << i;
@@ -83,7 +83,7 @@ TEST(PrecomputeA, LeavesWhatAnIterationNeedsOtherwise) {
   kept.node(kept.sum).carried = false;
   EXPECT_FALSE(kept.made());
   Body masked;  // a mask says where in the loop it is
-  masked.node(masked.scaled).splits = {{}, {.loop = true}};
+  masked.node(masked.scaled).view.cuts = {{}, {.loop = true}};
   EXPECT_FALSE(masked.made());
   Body loaded;  // nothing to make
   loaded.node(loaded.product).in[0] = loaded.x;

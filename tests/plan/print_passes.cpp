@@ -19,7 +19,7 @@ std::string list(const std::vector<int>& indices) {
   return text;
 }
 
-std::string print_split(const Split& s, std::int64_t loop) {
+std::string print_split(const Cut& s, std::int64_t loop) {
   std::string index;
   if (s.axis >= 0) {
     index = std::string("block.") + "xyz"[s.axis];
@@ -40,8 +40,8 @@ std::string print_lower(const Kernel& k, const Program& program) {
     if (n.tensor < 0) continue;
     out += fmt::format("  %{} {} {}:", i, n.kind == NodeKind::store ? "to" : "from",
                        program.tensors[n.tensor].name);
-    for (std::size_t d = 0; d < n.splits.size(); ++d)
-      out += fmt::format("{} {}", d ? ";" : "", print_split(n.splits[d], k.program.loop));
+    for (std::size_t d = 0; d < n.view.cuts.size(); ++d)
+      out += fmt::format("{} {}", d ? ";" : "", print_split(n.view.cuts[d], k.program.loop));
     out += "\n";
   }
   return out;

@@ -1,12 +1,12 @@
 // The positions of the blocks' tiles in their tensors, by the definition of
-// Split.
+// Cut.
 #pragma once
 #include "tile/program.hpp"
 
 namespace zellige::plan {
 
 /// The tile's first element along `dim` for one block.
-inline std::int64_t start(const Split& s, const Shape& block, std::int64_t loop, std::int64_t iteration) {
+inline std::int64_t start(const Cut& s, const Shape& block, std::int64_t loop, std::int64_t iteration) {
   std::int64_t index = s.axis >= 0 ? block[s.axis] / s.div : 0;
   if (s.mod > 0) index %= s.mod;
   if (s.loop) index = index * loop + iteration;

@@ -1,0 +1,137 @@
+// The view of a load, store or mask: where each block's tile lies in a tensor in global memory, in every iteration.
+//
+//   // 32 blocks along x, of which x / 4 numbers the tiles; 6 iterations; tiles of 64 columns
+//   const Interval columns = n.view.along(1, p);
+//   columns.map()                     // (block, iteration, column in the tile) -> column: ((4,8),6,64):((0,384),64,1)
+//   columns.start(block, iteration)   // the tile's first column: start(9, 2) is 2 * 384 + 2 * 64
+//   n.view.end(1), n.view.predicated(1)  // the end of the tensor, and whether an access has to compare with it
+//
+// The lowering cuts tensors. Everyone else asks a View or an Interval, and names no Cut (tests/docs/cuts.py).
+#pragma once
+#include <vector>
+#include <zellige/layout/algebra/value.hpp>
+
+#include "graph/graph.hpp"
+
+namespace zellige::plan {
+
+struct BlockProgram;
+using graph::Shape;
+
+/// Returns a / b rounded up: the number of tiles of size b that cover a.
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// How one dimension of a tensor is cut into tiles over the grid and the loop.
+///
+/// This block's tile starts at offset + (block * (loop ? range : 1) + (loop ? iteration : 0)) * tile, where
+/// block = (blockIdx[axis] / div) % mod and range is the number of iterations.
+struct Cut {
+  int axis = -1;                  // grid axis 0, 1 or 2; -1: every block starts at 0
+  std::int64_t div = 1, mod = 0;  // mod 0: no modulo
+  bool loop = false;
+  std::int64_t tile = 1;    // extent of the tile
+  std::int64_t extent = 1;  // of the tensor, counted from `offset`; beyond it nothing is read or written
+  std::int64_t offset = 0;
+  bool overhang = false;  // the last tile may be partial
+  bool of_part = false;   // `offset` is relative to the program's part_begin
+  auto operator<=>(const Cut&) const = default;
+};
+
+/// Returns number / below % extent, one digit of a mixed-radix number; emit::Index has the same function.
+constexpr std::int64_t digit(std::int64_t number, std::int64_t below, std::int64_t extent, bool top) {
+  return top ? number / below : number / below % extent;
+}
+
+/// The digit of a block's index along a grid axis that numbers the tiles of a dimension.
+struct Digit {
+  int axis = -1;                       // -1: all blocks have the same tile
+  std::int64_t below = 1, extent = 1;  // number of consecutive blocks with the same tile; number of tiles
+  bool top = true;                     // it is the highest digit: no modulo is needed
+  bool operator==(const Digit&) const = default;
+  /// Returns the number of the tile of the block whose index along the axis is `block`.
+  template <class Number>
+  Number of(const Number& block) const {
+    return axis < 0 ? Number(0) : digit(block, below, extent, top);
+  }
+};
+
+/// The coordinates along one dimension of a tensor that the tiles of a kernel's blocks have.
+class Interval {
+ public:
+  Interval() = default;
+  Interval(const Cut&, const BlockProgram&);
+  auto operator<=>(const Interval&) const = default;
+
+  /// Returns the layout (block along the axis, iteration, coordinate in the tile) -> coordinate less origin().
+  Value map() const;
+  Digit tiles() const;
+  /// Returns the first coordinate less origin() of tile number `tile` in an iteration: map() of its first element.
+  template <class Number>
+  Number first(const Number& tile, const Number& iteration) const {
+    return (cut_.loop ? tile * iterations_ + iteration : tile) * cut_.tile;
+  }
+  /// Returns the first coordinate of the tile that the block with this index along the axis has in an iteration.
+  std::int64_t start(std::int64_t block, std::int64_t iteration) const {
+    return origin() + first(tiles().of(block), iteration);
+  }
+  /// Returns one more than the largest coordinate of a tile.
+  std::int64_t reach() const { return origin() + first(tiles().extent - 1, iterations_ - 1) + cut_.tile; }
+  int axis() const { return cut_.axis; }  // the grid axis that divides the dimension; -1: none
+  std::int64_t origin() const { return cut_.offset; }
+  std::int64_t end() const { return cut_.offset + cut_.extent; }
+  bool of_part() const { return cut_.of_part; }  // origin() and end() contain the program's part_begin
+  /// Returns whether tiles may begin before the tensor; nothing is written there.
+  bool begins_before() const { return cut_.offset < 0; }
+
+ private:
+  Cut cut_;
+  std::int64_t blocks_ = 1, iterations_ = 1;  // extents of the grid axis and of the loop
+};
+
+/// Where the tiles of a load, store or mask lie, by dimension.
+class View {
+ public:
+  std::vector<Cut> cuts;
+  bool operator==(const View&) const = default;
+
+  /// Returns the view of a tensor of shape `extent` in tiles of shape `tile`. Grid axis 0 numbers the tiles of a
+  /// kernel's result: steps[d] along dimension d, along the last one fastest. If the tensor has extent 1 in a dimension
+  /// in which the result is larger (broadcast), all blocks along it have the same tile.
+  static View over_grid(const Shape& extent, const Shape& tile, const Shape& steps);
+  /// Moves all tiles by `by` coordinates, and with them the tensor's end.
+  void move(const Shape& by);
+
+  bool empty() const { return cuts.empty(); }
+  int rank() const { return static_cast<int>(cuts.size()); }
+  Interval along(int dim, const BlockProgram& p) const { return {at(dim), p}; }
+  std::int64_t tile(int dim) const { return at(dim).tile; }      // extent of a tile
+  std::int64_t origin(int dim) const { return at(dim).offset; }  // where the first tile begins
+  std::int64_t end(int dim) const { return at(dim).offset + at(dim).extent; }
+  int axis(int dim) const { return at(dim).axis; }       // the grid axis that divides it; -1: none
+  bool iterates(int dim) const { return at(dim).loop; }  // each iteration has another tile
+  bool iterates() const;
+  /// Returns whether all blocks have the same tile along `dim` in all iterations.
+  bool fixed(int dim) const { return axis(dim) < 0 && !iterates(dim); }
+  /// Returns whether a tile may reach beyond the tensor, so that accesses need a bounds check.
+  bool predicated(int dim) const { return at(dim).overhang; }
+  bool predicated() const;
+  /// Returns whether some of `count` neighbours in a tile may lie beyond the end, and some not. The first is at a
+  /// multiple of `count`.
+  bool straddles_end(int dim, std::int64_t count) const {
+    return at(dim).overhang && at(dim).extent % count != 0;
+  }
+  /// Returns the largest number that divides every tile's first coordinate; 0 if all of these are 0.
+  std::int64_t alignment(int dim) const;
+  /// Returns the number of different tiles that the blocks have in an iteration.
+  std::int64_t tiles(const BlockProgram&) const;
+  /// Returns how many elements of the tensor the tiles of all blocks have in an iteration, along those dimensions alone
+  /// that grid axis `axis` divides (-1: that none does): the sum over the axis' blocks of products over dimensions.
+  std::uint64_t inside(int axis, const BlockProgram&, std::int64_t iteration) const;
+  /// Returns whether inside() may differ between iterations.
+  bool iterates_with(int axis) const;
+
+ private:
+  const Cut& at(int dim) const { return cuts[static_cast<std::size_t>(dim)]; }
+};
+
+}  // namespace zellige::plan

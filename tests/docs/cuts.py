@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""Checks that no file of src outside src/tile and src/lower reads the fields of a cut (src/tile/view.hpp): such a file names neither View::cuts
+nor, in namespace plan, Cut. It asks the View, or an Interval of it.
+
+  tests/docs/cuts.py [ROOT]
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MAY = ("tile", "lower")
+# reference, candidate and others have structs and functions of these names in namespaces of their own.
+DOOR = re.compile(r"(?:\.|->|::)\s*cuts\b|\bplan::Cut\b")
+TYPE = re.compile(r"\bCut\b")
+PLAN = re.compile(r"^namespace zellige::plan\b", re.M)
+
+
+def errors(root):
+    for file in sorted((root / "src").rglob("*.[ch]pp")):
+        path = file.relative_to(root)
+        if path.parts[1] in MAY:
+            continue
+        text = file.read_text()
+        for number, line in enumerate(text.splitlines(), 1):
+            line = line.split("//")[0]
+            if DOOR.search(line) or (PLAN.search(text) and TYPE.search(line)):
+                yield f"{path}:{number}: reads how a tensor is cut; outside src/tile and src/lower ask View or Interval (src/tile/view.hpp)"
+
+
+def main():
+    found = list(errors(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT))
+    for error in found:
+        print(error)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

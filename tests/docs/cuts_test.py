@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""What cuts.py must find: View::cuts and Cut outside of src/tile and src/lower; and what it must leave alone."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import cuts  # noqa: E402
+
+
+class Cuts(unittest.TestCase):
+    def lines(self, name, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True)
+            path.write_text(text)
+            return [int(error.split(":")[1]) for error in cuts.errors(pathlib.Path(folder))]
+
+    def test_a_reader_of_fields_is_found(self):
+        for line in ("x = n.view.cuts[d].offset;", "for (auto& c : view->cuts) {", "std::ranges::any_of(all, &View::cuts);", "plan::Cut c;"):
+            self.assertEqual(self.lines("src/emit/a.cpp", "\n" + line), [2], line)
+
+    def test_the_type_in_its_namespace_is_found(self):
+        self.assertEqual(self.lines("src/select/a.hpp", "namespace zellige::plan {\nvoid f(const Cut&);\n}"), [2])
+
+    def test_other_structs_and_comments_are_not(self):
+        self.assertEqual(self.lines("src/reference/a.hpp", "namespace zellige::graph {\nCut cut();\nbool cuts(OpKind);\n}"), [])
+        self.assertEqual(self.lines("src/plan/a.cpp", "namespace zellige::plan {\n// reads a Cut\n}"), [])
+
+    def test_tile_and_lower_may(self):
+        for folder in ("tile", "lower"):
+            self.assertEqual(self.lines(f"src/{folder}/a.cpp", "namespace zellige::plan {\nCut c = v.cuts[0];\n}"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,205 @@
+// Views: what they answer about tiles, for random cuts, is what the definition of Cut says of each element of each
+// block's tile in each iteration.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+#include <zellige/layout/runtime.hpp>
+
+#include "tile/program.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// The coordinate of an element of a tile, by the definition of Cut.
+std::int64_t coordinate(const Cut& c, const BlockProgram& p, const Shape& block, std::int64_t iteration,
+                        std::int64_t in_tile) {
+  std::int64_t number = c.axis < 0 ? 0 : block[static_cast<std::size_t>(c.axis)] / c.div;
+  if (c.mod > 0) number %= c.mod;
+  return c.offset + (number * (c.loop ? p.loop : 1) + (c.loop ? iteration : 0)) * c.tile + in_tile;
+}
+
+/// Calls visit(block, iteration) for every block of the grid and every iteration.
+template <class Visit>
+void for_each_tile(const BlockProgram& p, Visit visit) {
+  for (std::int64_t z = 0; z < p.grid.z; ++z)
+    for (std::int64_t y = 0; y < p.grid.y; ++y)
+      for (std::int64_t x = 0; x < p.grid.x; ++x)
+        for (std::int64_t i = 0; i < p.loop; ++i) visit(Shape{x, y, z}, i);
+}
+
+/// A program without nodes, and a view of three dimensions that its blocks and iterations divide at random.
+struct Drawn {
+  BlockProgram p;
+  View v;
+
+  explicit Drawn(std::mt19937& random) {
+    const auto draw = [&](std::int64_t low, std::int64_t high) {
+      return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    p.grid = {draw(1, 13), draw(1, 4), draw(1, 3)};
+    p.loop = draw(1, 4);
+    const std::int64_t looped = draw(-1, 2);
+    for (int d = 0; d < 3; ++d) {
+      Cut c{.axis = static_cast<int>(draw(-1, 2)), .loop = p.loop > 1 && d == looped, .tile = draw(1, 6)};
+      if (c.axis >= 0) c.div = draw(1, p.grid[c.axis]), c.mod = draw(0, 1) * draw(1, p.grid[c.axis]);
+      c.offset = draw(-8, 8);
+      v.cuts.push_back(c);
+      const std::int64_t reach = v.along(d, p).reach() - c.offset;
+      v.cuts.back().extent = draw(0, 1) ? reach : draw(1, reach);
+      v.cuts.back().overhang = v.cuts.back().extent < reach;
+    }
+  }
+};
+
+TEST(View, EveryTileIsWhereTheDefinitionSays) {
+  std::mt19937 random(37);
+  int replicated = 0, composed = 0;
+  for (int draw = 0; draw < 300; ++draw) {
+    const Drawn drawn(random);
+    for (int d = 0; d < 3; ++d) {
+      const Cut& c = drawn.v.cuts[static_cast<std::size_t>(d)];
+      const Interval along = drawn.v.along(d, drawn.p);
+      const Value map = along.map();
+      std::int64_t last = along.origin(), common = along.origin();
+      std::set<std::int64_t> starts;
+      for_each_tile(drawn.p, [&](const Shape& at, std::int64_t i) {
+        const std::int64_t block = along.axis() < 0 ? 0 : at[static_cast<std::size_t>(along.axis())];
+        const std::int64_t start = coordinate(c, drawn.p, at, i, 0);
+        ASSERT_EQ(along.start(block, i), start) << to_text(map);
+        ASSERT_EQ(along.origin() + along.first(along.tiles().of(block), i), start) << to_text(map);
+        for (std::int64_t x = 0; x < c.tile; ++x) {
+          // In an iteration of which the map knows nothing, the tile is that of the first one.
+          const std::int64_t iteration = c.loop ? i : 0;
+          ASSERT_EQ(along.origin() + index(map, {block, iteration, x}), coordinate(c, drawn.p, at, i, x))
+              << to_text(map);
+        }
+        starts.insert(start), common = std::gcd(common, start), last = std::max(last, start + c.tile - 1);
+      });
+      EXPECT_EQ(along.reach(), last + 1) << to_text(map);
+      EXPECT_EQ(along.origin() + cosize(map), last + 1) << to_text(map);
+      EXPECT_EQ(along.origin(), *starts.begin());
+      EXPECT_EQ(along.begins_before(), *starts.begin() < 0);
+      if (drawn.v.fixed(d)) EXPECT_EQ(starts.size(), 1u);
+      EXPECT_EQ(common % std::max<std::int64_t>(drawn.v.alignment(d), 1), 0);
+      if (starts.size() > 1) EXPECT_EQ(drawn.v.alignment(d), common) << to_text(map);
+      replicated += along.axis() >= 0 && along.tiles().below > 1, composed += !along.tiles().top;
+    }
+  }
+  EXPECT_GT(replicated, 100);
+  EXPECT_GT(composed, 30);
+}
+
+TEST(View, CountsWhatLiesInside) {
+  std::mt19937 random(38);
+  int moving = 0, separate = 0, partial = 0;
+  for (int draw = 0; draw < 300; ++draw) {
+    const Drawn drawn(random);
+    const BlockProgram& p = drawn.p;
+    for (std::int64_t i = 0; i < p.loop; ++i)
+      for (int axis = -1; axis < 3; ++axis) {
+        std::uint64_t all = 0;
+        for (std::int64_t block = 0; block < (axis < 0 ? 1 : p.grid[axis]); ++block) {
+          std::uint64_t product = 1;
+          for (int d = 0; d < 3; ++d) {
+            if (drawn.v.axis(d) != axis) continue;
+            std::uint64_t inside = 0;
+            for (std::int64_t x = 0; x < drawn.v.tile(d); ++x)
+              inside += coordinate(drawn.v.cuts[static_cast<std::size_t>(d)], p, Shape(3, block), i, x) <
+                        drawn.v.end(d);
+            product *= inside, partial += inside < static_cast<std::uint64_t>(drawn.v.tile(d));
+          }
+          all += product;
+        }
+        EXPECT_EQ(drawn.v.inside(axis, p, i), all) << draw << " axis " << axis << " iteration " << i;
+        if (!drawn.v.iterates_with(axis))
+          EXPECT_EQ(drawn.v.inside(axis, p, 0), all);
+        else
+          ++moving;
+        separate += axis >= 0;
+      }
+    std::set<std::vector<std::int64_t>> tiles;
+    for_each_tile(p, [&](const Shape& at, std::int64_t i) {
+      if (i > 0) return;
+      std::vector<std::int64_t> starts;
+      for (const Cut& c : drawn.v.cuts) starts.push_back(coordinate(c, p, at, 0, 0));
+      tiles.insert(starts);
+    });
+    std::set<int> axes;
+    bool apart = true;  // no axis divides two dimensions: then the tiles are all combinations
+    for (int d = 0; d < 3; ++d) apart = apart && (drawn.v.axis(d) < 0 || axes.insert(drawn.v.axis(d)).second);
+    if (apart) EXPECT_EQ(drawn.v.tiles(p), static_cast<std::int64_t>(tiles.size())) << draw;
+  }
+  EXPECT_GT(moving, 100);
+  EXPECT_GT(separate, 500);
+  EXPECT_GT(partial, 500);
+}
+
+TEST(View, StraddlesTheEndWhereNeighboursDo) {
+  std::mt19937 random(39);
+  int straddling = 0;
+  for (int draw = 0; draw < 500; ++draw) {
+    Drawn drawn(random);
+    const BlockProgram& p = drawn.p;
+    const std::int64_t count = std::int64_t{1} << draw % 3;
+    Cut& c = drawn.v.cuts[0];
+    c.tile *= count;  // whole neighbourhoods; the end may lie within one
+    const std::int64_t reach = drawn.v.along(0, p).reach() - c.offset;
+    c.extent = std::min(c.extent, reach), c.overhang = c.extent < reach;
+    bool found = false, beyond = false;
+    for_each_tile(p, [&](const Shape& at, std::int64_t i) {
+      for (std::int64_t x = 0; x < c.tile; x += count) {
+        const std::int64_t first = coordinate(c, p, at, i, x), end = drawn.v.end(0);
+        found = found || (first < end && end < first + count), beyond = beyond || first + count > end;
+      }
+    });
+    EXPECT_EQ(drawn.v.straddles_end(0, count), found) << draw;
+    EXPECT_EQ(drawn.v.predicated(0), beyond) << draw;
+    EXPECT_EQ(drawn.v.predicated(), drawn.v.predicated(0) || drawn.v.predicated(1) || drawn.v.predicated(2));
+    straddling += found;
+  }
+  EXPECT_GT(straddling, 50);
+}
+
+TEST(View, OverAGridCoversATensorOnce) {
+  std::mt19937 random(40);
+  for (int draw = 0; draw < 200; ++draw) {
+    Shape extent, tile, steps;
+    BlockProgram p;
+    for (int d = 0; d < 3; ++d) {
+      extent.push_back(1 + static_cast<std::int64_t>(random() % 9));
+      tile.push_back(1 + static_cast<std::int64_t>(random() % 5));
+      steps.push_back(ceil_div(extent.back(), tile.back()));
+    }
+    p.grid.x = graph::size(steps);
+    const View v = View::over_grid(extent, tile, steps);
+    std::map<Shape, int> found;
+    std::vector<bool> beyond(3);
+    for_each_tile(p, [&](const Shape& block, std::int64_t) {
+      for (std::int64_t i = 0; i < v.tile(0) * v.tile(1) * v.tile(2); ++i) {
+        Shape at;
+        for (std::int64_t d = 3, rest = i; d-- > 0; rest /= v.tile(static_cast<int>(d)))
+          at.insert(at.begin(), coordinate(v.cuts[static_cast<std::size_t>(d)], p, block, 0,
+                                           rest % v.tile(static_cast<int>(d))));
+        bool inside = true;
+        for (std::size_t d = 0; d < 3; ++d)
+          if (at[d] >= extent[d]) inside = false, beyond[d] = true;
+        if (inside) ++found[at];
+      }
+    });
+    EXPECT_EQ(found.size(), static_cast<std::size_t>(graph::size(extent)));
+    for (const auto& [at, times] : found) EXPECT_EQ(times, 1) << to_string(at);
+    for (int d = 0; d < 3; ++d) EXPECT_EQ(v.predicated(d), beyond[static_cast<std::size_t>(d)]) << d;
+    View moved = v;
+    moved.move({1, 2, 3});
+    for (int d = 0; d < 3; ++d) {
+      EXPECT_EQ(moved.origin(d), v.origin(d) + d + 1);
+      EXPECT_EQ(moved.end(d), v.end(d) + d + 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zellige::plan
