@@ -34,10 +34,6 @@ Index KernelText::origin(const plan::Interval& along) const {
   return Index::named("part_begin") + (along.origin() - block_.part_begin);
 }
 
-Index KernelText::global_end(const plan::Interval& along) const {
-  return origin(along) + (along.end() - along.origin());
-}
-
 /// Adds to a condition that coordinate `at` of the tensor lies inside, along one dimension of a view.
 void KernelText::check(Condition& inside, const plan::Interval& along, const Index& at) const {
   inside.push_back({at, global_end(along)});

@@ -100,7 +100,7 @@ class KernelText {
   Index global_start(const Node&, int dim, const Index& iteration) const;
   Index tile_number(const plan::Digit&, bool far = false) const;
   Index origin(const plan::Interval&) const;
-  Index global_end(const plan::Interval&) const;
+  Index global_end(const plan::Interval& i) const { return origin(i) + (i.end() - i.origin()); }
   void check(Condition& inside, const plan::Interval&, const Index& at) const;
   Condition inside(const Node&, const std::vector<Index>& at) const;
   void declare_loop_begin();

@@ -262,7 +262,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   if (plan_.split_k && n.section == plan::Section::inside)
     iteration = iteration + Index::named("rank") * plan_.iterations_per_rank();
   std::string at;
-  for (int d : plan::map_order(n, b.inner)) {
+  for (int d : plan::inner_first(n.shape, b.inner)) {
     Index start = global_start(n, d, iteration);
     if (d == b.inner) start = start + span * b.box();
     if (d == work.part && !by_spans) start = start + rank * (n.shape[d] / plan_.ranks);

@@ -154,10 +154,14 @@ Context blocked_layout(const Shape& domain, const std::vector<int>& order, int v
 }
 
 Context blocked_layout(const Shape& domain, int inner, int vector, int threads) {
+  return blocked_layout(domain, inner_first(domain, inner), vector, threads);
+}
+
+std::vector<int> inner_first(const Shape& shape, int inner) {
   std::vector<int> order{inner};
-  for (int d = static_cast<int>(domain.size()) - 1; d >= 0; --d)
+  for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d)
     if (d != inner) order.push_back(d);
-  return blocked_layout(domain, order, vector, threads);
+  return order;
 }
 
 Context summands(const Summation& s) {

@@ -89,10 +89,10 @@ bool have_equal_modes(const Context&, const Context&);
 /// and deals them round-robin to the threads. `order` lists the tile's dimensions, fastest first; chunks are along
 /// the first one. The last chunk of a row may extend beyond the row.
 Context blocked_layout(const Shape& domain, const std::vector<int>& order, int vector, int threads);
-/// Returns a blocked layout of a tile of shape `domain`: divides the tile into chunks of `vector` adjacent elements
-/// along dimension `inner` and deals them round-robin to the threads. The order of the chunks is along `inner` first,
-/// then along the other dimensions from the last to the first.
+/// The same with the order inner_first().
 Context blocked_layout(const Shape& domain, int inner, int vector, int threads);
+/// Returns the dimensions of a shape: `inner` first, then the others from the last to the first.
+std::vector<int> inner_first(const Shape&, int inner);
 
 /// A reduction of a tensor of shape `domain` to one of shape `sums`, and its distribution over threads. Each result
 /// has `length` summands, which are `to` elements apart along dimension `dim` of `domain`. (`domain` may have one

@@ -9,13 +9,6 @@ constexpr int max_dimensions = 5;
 
 }  // namespace
 
-std::vector<int> map_order(const Node& n, int inner) {
-  std::vector<int> order{inner};
-  for (int d = static_cast<int>(n.shape.size()) - 1; d >= 0; --d)
-    if (d != inner) order.push_back(d);
-  return order;
-}
-
 std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int inner) {
   const int size = graph::whole_bytes(tensor.dtype), rank = static_cast<int>(n.shape.size());
   if (rank > max_dimensions)
@@ -63,7 +56,7 @@ TensorMap tensor_map(const Kernel& plan, const Program& program, int id) {
   const SmemTensor& b = plan.tensors[copy.buffer];
   const int size = graph::whole_bytes(tensor.dtype);
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};
-  for (const int d : map_order(n, b.inner)) {
+  for (const int d : inner_first(n.shape, b.inner)) {
     map.extent.push_back(n.view.end(d));
     // TMA needs a valid stride for a dimension of one element as well, though it has no effect.
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);

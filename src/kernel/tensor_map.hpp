@@ -5,8 +5,7 @@
 //   if (const std::string why = no_tensor_map(node, tensor, inner); why.empty())
 //     TensorMap map = tensor_map(plan, program, id);     // {.box = {64, 128}, .swizzle_bytes = 128, ...}
 //
-// Dimensions are in TMA's order, which is that of a buffer in shared memory: the contiguous dimension
-// first, the others from last to first.
+// Dimensions are in TMA's order, which is that of a buffer in shared memory: inner_first() (kernel/context.hpp).
 #pragma once
 #include <string>
 #include <vector>
@@ -29,10 +28,6 @@ struct TensorMap {
   int swizzle_bytes = 0;             // 128, or 0 for none
   bool operator==(const TensorMap&) const = default;
 };
-
-/// Returns the dimensions of a load or store in TMA's order: the contiguous dimension `inner` first, then the
-/// others from last to first.
-std::vector<int> map_order(const Node&, int inner);
 
 /// Returns the reason why TMA cannot copy the tile of a load or store whose rows run along dimension
 /// `inner`; an empty string if it can.

@@ -61,6 +61,13 @@ class KernelLowering {
  private:
   const Shape& shape(int tensor) const { return program_.shape(tensor); }
 
+  /// Returns a program without operators, for steps[d] tiles along dimension d of the result, one per block.
+  BlockProgram program(const Shape& steps, std::int64_t threads) const {
+    BlockProgram p;
+    p.name = name_, p.grid = {graph::size(steps), 1, 1}, p.block = {threads, 1, 1};
+    return p;
+  }
+
   /// Adds a load of a tile of `tensor` to `p`, in the given section (before, inside or after the loop); returns the
   /// load's node.
   int load(BlockProgram& p, int tensor, View view, Section section) const {
@@ -121,16 +128,12 @@ class KernelLowering {
     const std::int64_t tm = std::min<std::int64_t>(t.m, m),
                        tn = t.swap_ab ? t.n : std::min<std::int64_t>(t.n, n);
     const std::int64_t tk = std::min<std::int64_t>(t.k, k);
-    BlockProgram p;
-    p.name = name_;
-    p.block = {t.threads, 1, 1};
-    p.loop = ceil_div(k, tk);
     Shape tile(rank, 1), steps(rank, 1);
     for (int d = 0; d < rank - 2; ++d) steps[d] = out[d];
     tile[rank - 2] = tm, tile[rank - 1] = tn;
     steps[rank - 2] = ceil_div(m, tm), steps[rank - 1] = ceil_div(n, tn);
-    p.grid = {std::accumulate(steps.begin(), steps.end(), std::int64_t{1}, std::multiplies<>()), 1, 1};
-
+    BlockProgram p = program(steps, t.threads);
+    p.loop = ceil_div(k, tk);
     const auto looped = [&](int d, View s) {  // the loop is along dimension d of an operand
       s.cuts[d] = {.axis = -1, .loop = p.loop > 1, .tile = tk, .extent = k, .overhang = k % tk != 0};
       return s;
@@ -202,11 +205,7 @@ class KernelLowering {
     const bool copy = !extent.empty();
     if (!copy) extent = shape(output);
     const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
-    BlockProgram p;
-    p.name = name_;
-    p.block = {256, 1, 1};
-    if (graph::size(tile) <= 1024) p.block = {128, 1, 1};
-    p.grid = {graph::size(steps), 1, 1};
+    BlockProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
     std::vector<int> in;
     for (int t : inputs) {
       const int seen = copy ? t : seen_as(program_, t, padded_rank(shape(t), extent.size()), target_);
@@ -275,10 +274,7 @@ class KernelLowering {
   BlockProgram by_number(int from, int to, int table, int numbers, int dim, const Shape& extent) const {
     const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
     const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != Shape{1};
-    BlockProgram p;
-    p.name = name_;
-    p.block = {graph::size(tile) <= 1024 ? 128 : 256, 1, 1};
-    p.grid = {graph::size(steps), 1, 1};
+    BlockProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
     Shape one(extent.size(), 1);
     if (rows) one[0] = extent[0];
     const int seen = seen_as(program_, numbers, one, target_);
@@ -374,10 +370,7 @@ class KernelLowering {
     for (int d : dims) line *= std::exchange(extent[d], 1);  // only the other dimensions are split into tiles
     const std::int64_t lines = std::max<std::int64_t>(1, 4096 / line);
     const Shape tile = tile_of(extent, lines), steps = steps_of(extent, tile);
-    BlockProgram p;
-    p.name = name_;
-    p.grid = {graph::size(steps), 1, 1};
-    p.block = {threads_along(line, p.grid.count()), 1, 1};
+    BlockProgram p = program(steps, threads_along(line, graph::size(steps)));
     const auto whole = [&](Shape size) {
       const Shape of = size;
       for (int d : dims) size[d] = 1;

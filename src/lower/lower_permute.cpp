@@ -109,12 +109,7 @@ int lower_permute(Program& whole, BlockProgram& p, int value, const std::vector<
 }
 
 void drop_unread(BlockProgram& p) {
-  std::vector<bool> needed(p.nodes.size(), false);
-  for (std::size_t i = p.nodes.size(); i-- > 0;) {
-    needed[i] = needed[i] || p.nodes[i].kind == NodeKind::store;
-    if (needed[i])
-      for (int in : p.nodes[i].in) needed[static_cast<std::size_t>(in)] = true;
-  }
+  const std::vector<bool> needed = p.needed();
   std::vector<int> now(p.nodes.size(), -1);
   std::vector<Node> left;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {

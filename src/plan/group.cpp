@@ -33,7 +33,7 @@ class Grouping {
         same_thread_(plan, tasks_) {}
 
   Tasks run() {
-    mark_live();
+    live_ = program_.needed();
     if (const std::optional<RowRegisters> rows = rows_in_registers(plan_, whole_, target_))
       rows_ = context(rows->layout), held_ = rows->held;
     for (int i = 0; i < size(); ++i)
@@ -47,16 +47,6 @@ class Grouping {
   int size() const { return static_cast<int>(program_.nodes.size()); }
   const Node& node(int i) const { return program_.nodes[i]; }
   const graph::KernelTensor& tensor(const Node& n) const { return whole_.tensors[n.tensor]; }
-
-  void mark_live() {
-    live_.assign(size(), false);
-    for (int i = size() - 1; i >= 0; --i) {
-      if (node(i).kind == NodeKind::store) live_[i] = true;
-      if (node(i).kind == NodeKind::running_diff && live_[i]) live_[node(i).in[0]] = true;
-      if (live_[i])
-        for (int in : node(i).in) live_[in] = true;
-    }
-  }
 
   bool tensor_core(int i) const { return node(i).kind == NodeKind::matmul && plan_.matmuls.at(i).row; }
 

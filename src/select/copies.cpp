@@ -62,9 +62,7 @@ CopyChoice anywhere(const CopyChoice& copy, const Node& n, const graph::KernelTe
 
 Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner,
                      const CopyChoice& copy, int threads) {
-  std::vector<int> order{inner};
-  for (int d = static_cast<int>(padded.size()) - 1; d >= 0; --d)
-    if (d != inner) order.push_back(d);
+  std::vector<int> order = inner_first(padded, inner);
   std::stable_sort(order.begin() + 1, order.end(),
                    [&](int a, int b) { return tensor.strides[a] < tensor.strides[b]; });
   return blocked_layout(padded, order, copy.vector, threads);

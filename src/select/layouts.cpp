@@ -109,16 +109,12 @@ int innermost(const Shape& shape, const Strides& strides) {
 }
 
 Strides padded_strides(const Shape& shape, int inner, std::int64_t multiple) {
-  const int rank = static_cast<int>(shape.size());
-  std::vector<int> order{inner};
-  for (int d = rank - 1; d >= 0; --d)
-    if (d != inner) order.push_back(d);
   int wide = 0;  // number of dimensions of extent > 1
   for (auto e : shape) wide += e > 1;
-  Strides strides(rank);
+  Strides strides(shape.size());
   std::int64_t next = 1;
   bool padded = wide < 2;  // a vector has nothing to align after it
-  for (int d : order) {
+  for (int d : inner_first(shape, inner)) {
     strides[d] = next;
     std::int64_t extent = shape[d];
     if (!padded && extent > 1) extent = (extent + multiple - 1) / multiple * multiple, padded = true;

@@ -12,11 +12,11 @@ namespace {
 class Rows {
  public:
   Rows(const Kernel& plan, const Program& program, const target::Target& target)
-      : p_(plan.program), program_(program), target_(target), live_(p_.nodes.size(), false) {}
+      : p_(plan.program), program_(program), target_(target), live_(p_.needed()) {}
 
   std::optional<RowRegisters> run() {
     if (p_.loop != 1 || p_.warps() == 0 || p_.threads() % 32 != 0) return {};
-    mark_live();
+    find_reductions();
     if (reductions_ == 0 || tile_.back() < 2 || !suitable() || in_place()) return {};
     const std::optional<Summation> s = row_summation(tile_, vector_, bytes_, reductions_, p_.threads());
     if (!s) return {};
@@ -28,17 +28,12 @@ class Rows {
   const Node& node(int i) const { return p_.nodes[static_cast<std::size_t>(i)]; }
   bool live(int i) const { return live_[static_cast<std::size_t>(i)]; }
 
-  /// Finds the nodes on which stores depend, and among them the reductions and the tile that they reduce.
-  void mark_live() {
+  /// Finds the reductions on which stores depend, and the tile that they reduce.
+  void find_reductions() {
     for (int i = size() - 1; i >= 0; --i) {
-      const Node& n = node(i);
-      if (n.kind == NodeKind::store) live_[static_cast<std::size_t>(i)] = true;
-      if (!live(i)) continue;
-      for (int in : n.in) live_[static_cast<std::size_t>(in)] = true;
-      if (n.kind != NodeKind::reduce) continue;
+      if (!live(i) || node(i).kind != NodeKind::reduce) continue;
       ++reductions_;
-      tile_ = node(n.in[0]).shape;
-      row_ = tile_;
+      row_ = tile_ = node(node(i).in[0]).shape;
       row_.back() = 1;
     }
   }

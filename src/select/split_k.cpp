@@ -14,15 +14,11 @@ constexpr std::int64_t min_iterations = 32;
 /// Returns whether all stores are elementwise functions of loads and of the result of the matmul `product`,
 /// so that each of the cluster's two blocks can evaluate them for its own columns.
 bool by_elements(const BlockProgram& p, int product) {
-  std::vector<bool> live(p.nodes.size(), false);
-  for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {
+  const std::vector<bool> needed = p.needed();
+  for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
     const Node& n = p.nodes[i];
-    live[i] = live[i] || n.kind == NodeKind::store;
-    if (!live[i]) continue;
-    for (int in : n.in) live[in] = true;
-    const bool elementwise = n.kind == NodeKind::load || n.kind == NodeKind::map ||
-                             n.kind == NodeKind::round || n.kind == NodeKind::store;
-    if (i != product && !elementwise) return false;
+    const bool elementwise = accesses(n) || n.kind == NodeKind::map || n.kind == NodeKind::round;
+    if (needed[i] && i != product && !elementwise) return false;
   }
   return true;
 }

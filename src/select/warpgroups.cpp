@@ -13,12 +13,10 @@ namespace {
 /// Returns the operators that the loop evaluates in each iteration, and the operators, except loads, that are
 /// computed before the loop. Operators on which no store depends are omitted.
 std::vector<int> inside(const BlockProgram& p) {
-  std::vector<bool> live(p.nodes.size(), false);
+  const std::vector<bool> needed = p.needed();
   std::vector<int> found;
   for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {
-    live[i] = live[i] || p.nodes[i].kind == NodeKind::store;
-    if (!live[i]) continue;
-    for (int in : p.nodes[i].in) live[in] = true;
+    if (!needed[i]) continue;
     const Node& n = p.nodes[i];
     const bool precomputed = n.section == Section::before && n.kind != NodeKind::load && !inlined(n.kind);
     if ((n.section == Section::inside && n.kind != NodeKind::store) || precomputed) found.push_back(i);

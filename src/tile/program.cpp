@@ -25,6 +25,16 @@ std::vector<int> BlockProgram::consumers(int node) const {
   return result;
 }
 
+std::vector<bool> BlockProgram::needed() const {
+  std::vector<bool> result(nodes.size());
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    result[i] = result[i] || nodes[i].kind == NodeKind::store;
+    if (result[i])
+      for (int in : nodes[i].in) result[static_cast<std::size_t>(in)] = true;
+  }
+  return result;
+}
+
 Node Program::access(NodeKind kind, int tensor, View view, Section section) const {
   Node n;
   n.kind = kind, n.section = section, n.tensor = tensor;

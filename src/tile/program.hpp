@@ -113,6 +113,8 @@ struct BlockProgram {
   }
   /// Returns the nodes that have `node` as an operand, in order.
   std::vector<int> consumers(int node) const;
+  /// Returns by node whether a store depends on it.
+  std::vector<bool> needed() const;
 };
 
 /// A tensor that is in the memory of another tensor, its base (views.hpp). Its entry in Program::tensors
