@@ -147,6 +147,13 @@ TEST(CompatNames, WhatCutlassCollectivesAsk) {
   EXPECT_TRUE(*it == make_coord(1, make_coord(2, 0)));
   ++it;
   EXPECT_TRUE(*it == make_coord(0, make_coord(0, 1)));
+  int visited = 0;
+  for (auto i = make_coord_iterator(shape); i != ForwardCoordIteratorSentinel{}; ++i) {
+    EXPECT_TRUE(*i == idx2crd(visited, shape));
+    ++visited;
+  }
+  EXPECT_EQ(visited, 24);
+  EXPECT_TRUE(make_coord_iterator(make_shape(4, 0)) == ForwardCoordIteratorSentinel{});
   auto const rest = make_shape(7, 9) - as_arithmetic_tuple(make_coord(2, 3));
   EXPECT_EQ(int(get<0>(rest)), 5);
   EXPECT_EQ(int(get<1>(rest)), 6);

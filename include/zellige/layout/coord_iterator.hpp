@@ -6,6 +6,8 @@
 
 namespace zellige {
 
+/// The end of an iteration over the coordinates of a shape, whichever shape it is.
+struct ForwardCoordIteratorSentinel {};
 /// Iterator over the coordinates of a shape; it stores the linear index.
 template <class S>
 class ForwardCoordIterator {
@@ -14,6 +16,9 @@ class ForwardCoordIterator {
   ZELLIGE_HOST_DEVICE constexpr auto operator*() const { return idx2crd(at_, shape_); }
   ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator& operator++() { return ++at_, *this; }
   ZELLIGE_HOST_DEVICE constexpr bool operator==(ForwardCoordIterator const& o) const { return at_ == o.at_; }
+  ZELLIGE_HOST_DEVICE constexpr bool operator==(ForwardCoordIteratorSentinel const&) const {
+    return at_ >= int(product(shape_));
+  }
 
  private:
   S shape_;
