@@ -115,9 +115,11 @@ TEST(CompatNames, StructuredBindings) {
 }
 
 TEST(CompatNames, TuplesOfOthers) {
-  static_assert(is_tuple<std::tuple<int, float>>::value && is_tuple<std::array<int, 3>>::value);
-  static_assert(is_tuple<std::pair<int, int>>::value && !is_tuple<int>::value &&
-                !is_tuple<std::string>::value);
+  static_assert(is_tuple<std::tuple<int, float>>::value);
+  static_assert(is_tuple<std::array<int, 3>>::value);
+  static_assert(is_tuple<std::pair<int, int>>::value);
+  static_assert(!is_tuple<int>::value);
+  static_assert(!is_tuple<std::string>::value);
   static_assert(tuple_size<std::tuple<int, float>>::value == 2);
   EXPECT_EQ(transform(std::make_tuple(1, 2), [](int i) { return 2 * i; }), make_tuple(2, 4));
   EXPECT_EQ(fold(std::array<int, 3>{1, 2, 3}, 10, plus{}), 16);
