@@ -20,9 +20,8 @@ Index KernelText::global_start(const plan::Interval& along, bool far, const Inde
 
 /// Returns the expression for the number of the block's tile. With `far` it has 64 bits.
 Index KernelText::tile_number(const plan::Digit& tiles, bool far) const {
-  return tiles.axis < 0
-             ? 0
-             : tiles.of(Index::named(fmt::format("{}b{}", far ? "(long long)" : "", "xyz"[tiles.axis])));
+  if (tiles.axis < 0) return 0;
+  return tiles.of(Index::named(fmt::format("{}b{}", far ? "(long long)" : "", "xyz"[tiles.axis])));
 }
 
 /// Returns the expression for the index at which the tiles of a dimension begin in the tensor. It is a constant,
@@ -37,7 +36,7 @@ Index KernelText::origin(const plan::Interval& along) const {
 /// Adds to a condition that coordinate `at` of the tensor lies inside, along one dimension of a view.
 void KernelText::check(Condition& inside, const plan::Interval& along, const Index& at) const {
   inside.push_back({at, global_end(along)});
-  if (along.begins_before()) inside.push_back({-1, at});
+  if (along.origin() < 0) inside.push_back({-1, at});
 }
 
 /// Returns the condition that coordinate `at` of the tensor that node `n` accesses lies inside; empty if every

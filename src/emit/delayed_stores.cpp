@@ -12,7 +12,7 @@ namespace {
 
 /// Returns whether `item` may be executed out of bounds if its loads yield 0 there.
 bool safe_out_of_bounds(const plan::Kernel& plan, const Item& item) {
-  const auto before_tensor = [](const plan::Within& w) { return w.along.begins_before(); };
+  const auto before_tensor = [](const plan::Within& w) { return w.along.origin() < 0; };
   switch (item.kind) {
     case Item::Kind::guard:
       return item.guards.empty() && std::ranges::none_of(item.within, before_tensor);

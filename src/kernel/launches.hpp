@@ -26,8 +26,7 @@ struct Launch {
 /// Returns the launches of a list of planned programs, in order. A program with BlockProgram::same_launch belongs to
 /// the same launch as the program before it in the list.
 std::vector<Launch> launches(const std::vector<Kernel>&);
-/// Returns the launches of a list of programs that are not yet planned, in order. A program with same_launch belongs
-/// to the same launch as the program before it in the list.
+/// The same for programs that are not yet planned.
 std::vector<Launch> launches(const std::vector<BlockProgram>&);
 
 /// Assigns all programs to one launch, or to several launches of at most 128 (max_programs) programs. Sets each

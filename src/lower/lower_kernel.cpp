@@ -68,8 +68,7 @@ class KernelLowering {
     return p;
   }
 
-  /// Adds a load of a tile of `tensor` to `p`, in the given section (before, inside or after the loop); returns the
-  /// load's node.
+  /// Adds a load of a tile of `tensor` to `p`; returns its node.
   int load(BlockProgram& p, int tensor, View view, Section section) const {
     view.move(program_.starts(tensor));
     return p.add(program_.access(NodeKind::load, tensor, std::move(view), section));
@@ -222,8 +221,7 @@ class KernelLowering {
   }
 
   /// Returns the programs of a concat or split, all in one launch. A concat has one program per operand and a split
-  /// one per result; the program copies this operand or result. Where that begins is a parameter of the program
-  /// (BlockProgram::part_begin), so that programs which differ in it alone have the same source.
+  /// one per result; the program copies this operand or result, which begins at BlockProgram::part_begin.
   std::vector<BlockProgram> pieces() const {
     std::vector<BlockProgram> kernels;
     std::int64_t start = 0;

@@ -339,8 +339,8 @@ class Grouping {
 
   void place_store(int i) {
     const Node& n = node(i);
-    const int inner = innermost_of(n);
-    CopyChoice copy = widest_copy(n, tensor(n), inner, target_);
+    const int inner = innermost(whole_, n);
+    CopyChoice copy = widest_copy(whole_, n, target_);
     while (copy.vector > 1 && (n.shape[inner] % copy.vector != 0 || n.view.straddles_end(inner, copy.vector)))
       copy.vector /= 2, copy.bytes /= 2;
     copy.row = nullptr;
@@ -385,8 +385,6 @@ class Grouping {
   bool by_tensor_map(int i, int inner) const {
     return on_warpgroups(plan_) && no_tensor_map(node(i), tensor(node(i)), inner).empty();
   }
-
-  int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
 
   /// Records which values task `t` reads in order to evaluate value `x`. If `anew`, `x` is computed even if it is in
   /// registers. If one of the values is in registers in a layout that `t` cannot read, adds a task that writes it to
@@ -446,8 +444,8 @@ class Grouping {
     for (const auto& [load, reads] : load_reads_) {
       const bool too_big = total > half && (again > half || !read_by_several(reads));
       const Node& n = node(load);
-      const int gmem_inner = innermost_of(n);
-      const CopyChoice wide = widest_copy(n, tensor(n), gmem_inner, target_);
+      const int gmem_inner = innermost(whole_, n);
+      const CopyChoice wide = widest_copy(whole_, n, target_);
       const bool direct = rows_ >= 0 || (!is_operand(load) && read_in_place(plan_, tasks_, whole_, target_,
                                                                             load, reads, loads_, too_big));
       if (direct || number_of(n) >= 0) {
@@ -460,7 +458,7 @@ class Grouping {
       const int inner = plan_.inner.at(load);
       const Shape padded = is_operand(load) ? operand_padding(plan_, load) : n.shape;
       CopyChoice copy =
-          inner == gmem_inner ? anywhere(wide, n, tensor(n), inner, target_) : single_copy(n.dtype, target_);
+          inner == gmem_inner ? anywhere(wide, whole_, n, target_) : single_copy(n.dtype, target_);
       for (int reader : program_.consumers(load))
         if (tensor_core(reader) && plan_.matmuls.at(reader).by_warpgroup())
           copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));

@@ -252,18 +252,10 @@ class Prediction {
   }
 
   /// Returns the bytes that all blocks together read from global memory when load `node` copies its tile for
-  /// iteration `iteration`. Each dimension of the tile is divided by one grid axis at most, so the result is
-  /// a product over the axes.
-  std::uint64_t source_bytes(int node, std::int64_t iteration) {
-    const BlockProgram& p = plan_.program;
-    const Node& n = p.nodes[node];
-    std::uint64_t product = graph::whole_bytes(n.dtype);
-    for (int axis = -1; axis < 3; ++axis) {
-      std::optional<std::uint64_t>& sum = found_[{node, axis}];
-      if (!sum || n.view.iterates_with(axis)) sum = n.view.inside(axis, p, iteration);
-      product *= *sum;
-    }
-    return product;
+  /// iteration `iteration`.
+  std::uint64_t source_bytes(int node, std::int64_t iteration) const {
+    const Node& n = plan_.program.nodes[node];
+    return n.view.inside(plan_.program, iteration) * static_cast<std::uint64_t>(graph::whole_bytes(n.dtype));
   }
 
   /// Counts a TMA load or store and its bytes. Boxes are copied completely: elements beyond the tensor count as well.
@@ -402,8 +394,6 @@ class Prediction {
   std::map<Work, std::int64_t> executed_;  // number of executions
   std::uint64_t blocks_ = 1;               // number of blocks that execute the current steps
   std::uint64_t source_bytes_ = 0;         // bytes that all blocks read by cp.async
-  // Results of found(), by node and grid axis.
-  std::map<std::pair<int, int>, std::optional<std::uint64_t>> found_;
   bool lanes_drift_ = false;  // cp.async wavefronts are not predictable
   // By the first work of a loop nest, and whether it initialises a state.
   std::map<std::pair<Work, bool>, SharedCounts> shared_;

@@ -8,7 +8,6 @@
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
-
 namespace {
 
 /// Returns the target's widest cp.async for which fits(number of elements) is true. If there is none, returns the
@@ -33,8 +32,9 @@ CopyChoice single_copy(DType dtype, const target::Target& target) {
       dtype, target, [](int elements) { return elements == 1; }, [](int) { return true; });
 }
 
-CopyChoice widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner,
-                       const target::Target& target) {
+CopyChoice widest_copy(const Program& program, const Node& n, const target::Target& target) {
+  const graph::KernelTensor& tensor = program.tensors[n.tensor];
+  const int inner = innermost(program, n);
   const auto aligned = [&](std::int64_t v) {
     if (tensor.strides[inner] != 1) return false;
     for (int d = 0; d < n.view.rank(); ++d) {
@@ -52,11 +52,12 @@ CopyChoice widest_copy(const Node& n, const graph::KernelTensor& tensor, int inn
       [&](int elements) { return tile % elements == 0 && !n.view.straddles_end(inner, elements); });
 }
 
-CopyChoice anywhere(const CopyChoice& copy, const Node& n, const graph::KernelTensor& tensor, int inner,
+CopyChoice anywhere(const CopyChoice& copy, const Program& program, const Node& n,
                     const target::Target& target) {
-  const int size = graph::whole_bytes(tensor.dtype), elements = target.access_bytes / size;
-  if (copy.row || copy.vector > 1 || size > 2 || tensor.strides[inner] != 1 || n.shape[inner] < elements)
-    return copy;
+  const int size = graph::whole_bytes(n.dtype), elements = target.access_bytes / size,
+            inner = innermost(program, n);
+  const bool lines = program.tensors[n.tensor].strides[inner] == 1 && n.shape[inner] >= elements;
+  if (copy.row || copy.vector > 1 || size > 2 || !lines) return copy;
   return {elements, target.access_bytes, nullptr, true};
 }
 

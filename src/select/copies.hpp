@@ -8,19 +8,18 @@ namespace zellige::plan {
 /// Number of loads per thread in flight together when tiles are copied through registers.
 constexpr int loads_at_a_time = 8;
 
-/// Returns the widest cp.async that can copy the tile of a load or store such that all accesses, which are along
-/// dimension `inner`, are aligned in the tensor. If no cp.async of the target can, returns the widest ordinary access
-/// that is aligned and divides the tile's rows.
-CopyChoice widest_copy(const Node&, const graph::KernelTensor&, int inner, const target::Target&);
+/// Returns the widest cp.async that can copy the tile of a load or store such that all accesses, which are along the
+/// tensor's contiguous dimension, are aligned in the tensor. If no cp.async of the target can, returns the widest
+/// ordinary access that is aligned and divides the tile's rows.
+CopyChoice widest_copy(const Program&, const Node&, const target::Target&);
 
 /// Returns a copy that moves one element per access, for a tile and a tensor with different contiguous dimensions.
 CopyChoice single_copy(DType, const target::Target&);
 
 /// Returns a copy by unaligned 16-byte loads through registers (load_anywhere), to replace a copy of one element per
 /// access where rows are unaligned. Returns the given copy unchanged if it is wider or asynchronous, if rows are
-/// shorter than 16 bytes or not contiguous along `inner`, or if elements have more than 2 bytes.
-CopyChoice anywhere(const CopyChoice&, const Node&, const graph::KernelTensor&, int inner,
-                    const target::Target&);
+/// shorter than 16 bytes or not contiguous, or if elements have more than 2 bytes.
+CopyChoice anywhere(const CopyChoice&, const Program&, const Node&, const target::Target&);
 
 /// Returns the blocked layout in which threads copy a load's tile of shape `padded`. Adjacent threads make adjacent
 /// accesses: along `inner` first, then along the other dimensions in the order of the tensor's strides, smallest

@@ -50,12 +50,11 @@ bool read_in_place(const Kernel& plan, const Tasks& tasks, const Program& progra
                    const target::Target& target, int load, const LoadReads& reads, Loads loads,
                    bool too_big) {
   const Node& n = plan.program.nodes[load];
-  const graph::KernelTensor& tensor = program.tensors[n.tensor];
-  const int inner = innermost(tensor.shape, tensor.strides);
+  const int inner = innermost(program, n);
   if (combined_with_accumulators(plan, tasks, n, inner, reads)) return true;
   if (plan.program.loop > 1 && loads != Loads::in_place) return false;
   if (too_big || loads == Loads::in_place) return true;
-  const CopyChoice wide = widest_copy(n, tensor, inner, target);
+  const CopyChoice wide = widest_copy(program, n, target);
   return reads.size() == 1 && std::ranges::all_of(reads, [&](const auto& read) {
            const Task& task = tasks[read.first];
            const Context& c = plan.contexts[task.context];
@@ -74,17 +73,11 @@ std::optional<CopyChoice> fetched(const Kernel& plan, const Tasks& tasks, const 
   if (n.kind != NodeKind::load || number_of(n) >= 0 || p.loop > 1 || n.shape != s.shape ||
       p.consumers(s.in[0]).size() != 1)
     return {};
-  const auto inner_of = [&](const Node& of) {
-    const graph::KernelTensor& t = program.tensors[of.tensor];
-    return innermost(t.shape, t.strides);
-  };
-  const auto widest = [&](const Node& of) {
-    return widest_copy(of, program.tensors[of.tensor], inner_of(of), target);
-  };
-  const int inner = inner_of(n);
-  const CopyChoice copy = anywhere(widest(n), n, program.tensors[n.tensor], inner, target);
-  if (!copy.anywhere || inner_of(s) != inner || widest(s).vector < copy.vector ||
-      n.shape[inner] % copy.vector != 0 || s.view.straddles_end(inner, copy.vector))
+  const int inner = innermost(program, n);
+  const CopyChoice copy = anywhere(widest_copy(program, n, target), program, n, target);
+  if (!copy.anywhere || innermost(program, s) != inner ||
+      widest_copy(program, s, target).vector < copy.vector || n.shape[inner] % copy.vector != 0 ||
+      s.view.straddles_end(inner, copy.vector))
     return {};
   // Number of accesses in flight per thread. It is limited, because each needs more than eight registers.
   std::int64_t chunks = ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());

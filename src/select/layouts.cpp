@@ -56,10 +56,9 @@ class Resolution {
   /// Adds the cost `estimated` if the tile of the load or store `n` and its tensor have different contiguous
   /// dimensions, because elements are then copied one by one. `tile` is the variable of the tile.
   void agree(int tile, const Node& n, double estimated) {
-    const auto& tensor = program_.tensors[n.tensor];
     const auto open = tensor_variable_.find(n.tensor);
     if (open == tensor_variable_.end()) {
-      const int inner = innermost(tensor.shape, tensor.strides);
+      const int inner = innermost(program_, n);
       unary(tile, n.shape, [&](int d) { return d == inner ? 0.0 : estimated; });
       return;
     }
@@ -106,6 +105,10 @@ int innermost(const Shape& shape, const Strides& strides) {
   for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d)
     if (shape[d] > 1 && strides[d] == 1) return d;
   return static_cast<int>(shape.size()) - 1;
+}
+
+int innermost(const Program& program, const Node& n) {
+  return innermost(program.tensors[n.tensor].shape, program.tensors[n.tensor].strides);
 }
 
 Strides padded_strides(const Shape& shape, int inner, std::int64_t multiple) {

@@ -17,6 +17,8 @@ void resolve_layouts(Program&, std::vector<Kernel>&, const target::Target&);
 /// Returns the contiguous dimension of a tensor: the last one that has stride 1 and an extent above 1. Returns the
 /// last dimension if there is none.
 int innermost(const Shape&, const Strides&);
+/// Returns the contiguous dimension of the tensor that a load or store accesses.
+int innermost(const Program&, const Node&);
 
 /// Returns strides for a tensor of the given shape. Dimension `inner` is the fastest, followed by the other
 /// dimensions from the last to the first. The fastest dimension of extent above 1 is padded to a multiple of

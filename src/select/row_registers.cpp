@@ -66,10 +66,9 @@ class Rows {
 
   /// Returns whether the rows of the tile that node `n` loads or stores are contiguous and complete.
   bool contiguous(const Node& n) {
-    const graph::KernelTensor& t = program_.tensors[static_cast<std::size_t>(n.tensor)];
     const int last = static_cast<int>(tile_.size()) - 1;
-    if (t.strides[static_cast<std::size_t>(last)] != 1 || n.view.predicated(last)) return false;
-    vector_ = std::min(vector_, widest_copy(n, t, last, target_).vector);
+    if (program_.tensors[n.tensor].strides[last] != 1 || n.view.predicated(last)) return false;
+    vector_ = std::min(vector_, widest_copy(program_, n, target_).vector);
     bytes_ = std::max(bytes_, graph::whole_bytes(n.dtype));
     return true;
   }

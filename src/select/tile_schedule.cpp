@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace zellige::plan {
-
 namespace {
 
 /// Returns true if persistent blocks should alternate between tiles with many and tiles with few iterations.

@@ -1,7 +1,6 @@
 #include "tile/view.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include "tile/program.hpp"
@@ -37,6 +36,14 @@ Value Interval::map() const {
   return all;
 }
 
+std::int64_t Interval::inside(std::int64_t iteration) const {
+  const std::int64_t tiles = this->tiles().extent,
+                     whole = cut_.extent / cut_.tile - (cut_.loop ? iteration : 0);
+  const bool partial = whole >= 0 && whole % iterations_ == 0 && whole / iterations_ < tiles;
+  return std::clamp<std::int64_t>(ceil_div(whole, iterations_), 0, tiles) * cut_.tile +
+         (partial ? cut_.extent % cut_.tile : 0);
+}
+
 View View::over_grid(const Shape& extent, const Shape& tile, const Shape& steps) {
   View v{std::vector<Cut>(extent.size())};
   std::int64_t div = 1;
@@ -65,41 +72,30 @@ std::int64_t View::tiles(const BlockProgram& p) const {
   return all;
 }
 
-bool View::iterates_with(int axis) const {
-  return std::ranges::any_of(cuts, [&](const Cut& c) { return c.axis == axis && c.loop; });
-}
-
-std::uint64_t View::inside(int axis, const BlockProgram& p, std::int64_t iteration) const {
-  // By digit (below and extent) of the block's index, and by its value: what is inside along its dimensions.
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::uint64_t>> found;
-  for (int d = 0; d < rank(); ++d) {
-    if (this->axis(d) != axis) continue;
-    const Interval in = along(d, p);
-    const auto [of, below, extent, top] = in.tiles();
-    std::vector<std::uint64_t>& counts =
-        found.try_emplace({below, extent}, static_cast<std::size_t>(extent), 1).first->second;
-    for (std::int64_t number = 0; number < extent; ++number)
-      counts[static_cast<std::size_t>(number)] *= static_cast<std::uint64_t>(
-          std::clamp<std::int64_t>(end(d) - origin(d) - in.first(number, iteration), 0, tile(d)));
+std::uint64_t View::inside(const BlockProgram& p, std::int64_t iteration) const {
+  std::uint64_t all = 1;
+  for (int a = -1; a < 3; ++a) {
+    const std::int64_t blocks = a < 0 ? 1 : p.grid[a];
+    std::int64_t product = 1, combinations = 1, sum = 0;
+    bool separate = true;  // distinct digits of one index take all combinations equally often
+    for (int d = 0; d < rank(); ++d) {
+      if (axis(d) != a) continue;
+      const Digit digit = along(d, p).tiles();
+      product *= along(d, p).inside(iteration), combinations *= digit.extent;
+      separate = separate && blocks % (digit.below * digit.extent) == 0;
+      for (int e = 0; e < d; ++e) {
+        const Digit other = along(e, p).tiles();
+        separate = separate && (axis(e) != a || digit.below % (other.below * other.extent) == 0 ||
+                                other.below % (digit.below * digit.extent) == 0);
+      }
+    }
+    for (std::int64_t block = 0, here = 1; !separate && block < blocks; ++block, sum += here, here = 1)
+      for (int d = 0; d < rank(); ++d)
+        if (axis(d) == a)
+          here *= std::clamp<std::int64_t>(end(d) - along(d, p).start(block, iteration), 0, tile(d));
+    all *= static_cast<std::uint64_t>(separate ? product * (blocks / combinations) : sum);
   }
-  const std::int64_t blocks = axis < 0 ? 1 : p.grid[axis];
-  std::int64_t below = 1, combinations = 1;
-  std::uint64_t product = 1, sum = 0;
-  bool separate = true;
-  for (const auto& [digit, counts] : found) {
-    separate = separate && digit.first % below == 0 && blocks % (digit.first * digit.second) == 0;
-    below = digit.first * digit.second, combinations *= digit.second;
-    product *= std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  }
-  // Distinct digits of one index take all combinations equally often: the sum of products is a product of sums.
-  if (separate) return product * static_cast<std::uint64_t>(blocks / combinations);
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    std::uint64_t all = 1;
-    for (const auto& [digit, counts] : found)
-      all *= counts[static_cast<std::size_t>(block / digit.first % digit.second)];
-    sum += all;
-  }
-  return sum;
+  return all;
 }
 
 }  // namespace zellige::plan

@@ -76,12 +76,12 @@ class Interval {
   }
   /// Returns one more than the largest coordinate of a tile.
   std::int64_t reach() const { return origin() + first(tiles().extent - 1, iterations_ - 1) + cut_.tile; }
-  int axis() const { return cut_.axis; }  // the grid axis that divides the dimension; -1: none
-  std::int64_t origin() const { return cut_.offset; }
+  /// Returns the number of coordinates of the tensor that the different tiles of an iteration have.
+  std::int64_t inside(std::int64_t iteration) const;
+  int axis() const { return cut_.axis; }               // the grid axis that divides the dimension; -1: none
+  std::int64_t origin() const { return cut_.offset; }  // below 0: nothing is written before the tensor
   std::int64_t end() const { return cut_.offset + cut_.extent; }
   bool of_part() const { return cut_.of_part; }  // origin() and end() contain the program's part_begin
-  /// Returns whether tiles may begin before the tensor; nothing is written there.
-  bool begins_before() const { return cut_.offset < 0; }
 
  private:
   Cut cut_;
@@ -110,13 +110,11 @@ class View {
   int axis(int dim) const { return at(dim).axis; }       // the grid axis that divides it; -1: none
   bool iterates(int dim) const { return at(dim).loop; }  // each iteration has another tile
   bool iterates() const;
-  /// Returns whether all blocks have the same tile along `dim` in all iterations.
-  bool fixed(int dim) const { return axis(dim) < 0 && !iterates(dim); }
+  bool fixed(int dim) const { return axis(dim) < 0 && !iterates(dim); }  // there is one tile
   /// Returns whether a tile may reach beyond the tensor, so that accesses need a bounds check.
   bool predicated(int dim) const { return at(dim).overhang; }
   bool predicated() const;
-  /// Returns whether some of `count` neighbours in a tile may lie beyond the end, and some not. The first is at a
-  /// multiple of `count`.
+  /// Returns whether the end may part `count` neighbours in a tile, of which the first is at a multiple of `count`.
   bool straddles_end(int dim, std::int64_t count) const {
     return at(dim).overhang && at(dim).extent % count != 0;
   }
@@ -124,11 +122,8 @@ class View {
   std::int64_t alignment(int dim) const;
   /// Returns the number of different tiles that the blocks have in an iteration.
   std::int64_t tiles(const BlockProgram&) const;
-  /// Returns how many elements of the tensor the tiles of all blocks have in an iteration, along those dimensions alone
-  /// that grid axis `axis` divides (-1: that none does): the sum over the axis' blocks of products over dimensions.
-  std::uint64_t inside(int axis, const BlockProgram&, std::int64_t iteration) const;
-  /// Returns whether inside() may differ between iterations.
-  bool iterates_with(int axis) const;
+  /// Returns the number of elements of the tensor in the tiles of all blocks in an iteration.
+  std::uint64_t inside(const BlockProgram&, std::int64_t iteration) const;
 
  private:
   const Cut& at(int dim) const { return cuts[static_cast<std::size_t>(dim)]; }
