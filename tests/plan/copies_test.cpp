@@ -51,10 +51,11 @@ TEST(Copies, StartWhereTheirWidthDemands) {
       ++wide;
       EXPECT_EQ(tensor.strides[inner], 1) << name << " " << n.name;
       int wrong = 0, partial = 0;
-      for_each_chunk(k.program, n, tensor, inner, copy.vector, [&](std::int64_t place, std::int64_t left) {
-        wrong += !copy.anywhere && place % copy.vector != 0;
-        partial += left > 0 && left < copy.vector;
-      });
+      for_each_chunk(k.program, n, tensor, inner, copy.vector,
+                     [&, &copy = copy](std::int64_t place, std::int64_t left) {
+                       wrong += !copy.anywhere && place % copy.vector != 0;
+                       partial += left > 0 && left < copy.vector;
+                     });
       EXPECT_EQ(wrong, 0) << name << " " << n.name << ": chunks of " << copy.vector
                           << " that start elsewhere";
       if (n.kind == NodeKind::store)
