@@ -21,8 +21,6 @@
 //   agent consumer: 8 warps, 232 registers a thread
 //     ...
 //
-// A kernel without warp specialization is one agent of all warps, whose loads are cp.async groups.
-//
 // The passes of the planner are free functions; each fills in its part:
 //
 //   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── slice ── agents ── memory ── verify
@@ -32,7 +30,6 @@
 //   node      an operator of the kernel's block program, which yields one value (program.hpp)
 //   context   a thread-value layout: which thread evaluates which elements of a tile (context.hpp)
 //   work      what the threads do in one context without a barrier: a copy, a matmul, a reduction ... (step.hpp)
-//   rank      a block of a cluster
 //
 // A node without a tensor is kept in registers, or is recomputed by each step that reads it.
 #pragma once
@@ -163,11 +160,9 @@ struct MaskedLoopBounds {
 /// Everything that is decided about one kernel. Unless stated otherwise, integers are indices of nodes.
 struct Kernel {
   BlockProgram program;
-  int threads = 0;  // of the block, those of a producer included
-  // Blocks per cluster, which run the kernel together; each has its own tensors and channels.
-  int ranks = 1;
-  // Split-K: each rank accumulates 1/ranks of the loop and stores a part of the columns.
-  bool split_k = false;
+  int threads = 0;       // of the block, those of a producer included
+  int ranks = 1;         // blocks per cluster; each has its own tensors and channels
+  bool split_k = false;  // each rank accumulates 1/ranks of the loop, and stores a part of the columns
   // May start while the preceding kernel runs (programmatic dependent launch), and waits for its end.
   bool programmatic = false;
   std::vector<SmemTensor> tensors;

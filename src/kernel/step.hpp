@@ -45,8 +45,7 @@ struct Work {
   int node = -1;      // index into the program's nodes; -1: the step does no work
   int context = -1;   // index into Kernel::contexts: the thread-value layout
   int buffer = -1;    // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
-  // Of ranks that share a copy: the dimension along which each copies its part; -1: each copies the whole tile.
-  int part = -1;
+  int part = -1;      // the dimension along which each rank copies its part; -1: all of the tile
   auto operator<=>(const Work&) const = default;
 };
 

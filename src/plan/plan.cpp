@@ -35,10 +35,9 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
                    limit[axis]);
 }
 
-/// Returns what the warp roles of a block execute if a mask keeps only `trip_count` of the loop's `loop` iterations. The
-/// first `whole` of these iterations do not need the mask. make_plan() verifies this in addition to all iterations.
-std::vector<Agent> with_trip_count(std::vector<Agent> agents, std::int64_t loop, std::int64_t trip_count,
-                                   std::int64_t whole) {
+/// Returns what the warp roles of a block execute if a mask keeps only `trip_count` of the loop's `loop` iterations, and
+/// the first of these does not need the mask. make_plan() verifies this in addition to all iterations.
+std::vector<Agent> with_trip_count(std::vector<Agent> agents, std::int64_t loop, std::int64_t trip_count) {
   for (Agent& agent : agents)
     walk(agent.steps, [&](Step& step, const Position&) {
       Loop* of = as<Loop>(step);
@@ -47,8 +46,8 @@ std::vector<Agent> with_trip_count(std::vector<Agent> agents, std::int64_t loop,
       if (of->kind != Loop::iterations || (!of->bounded && of->from < loop)) return;
       const std::int64_t last =   // iterations after the loop (software pipelining) move with its end
           of->trip_count - loop;  // what follows the loop follows the fewer iterations, too
-      if (of->from == loop) of->from = of->bounded ? whole : trip_count;
-      of->trip_count = of->whole ? whole : trip_count + last;
+      if (of->from == loop) of->from = of->bounded ? 1 : trip_count;
+      of->trip_count = of->whole ? 1 : trip_count + last;
     });
   return agents;
 }
@@ -91,8 +90,8 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     if (kernel.loop_bounds) {
       const std::vector<Agent> agents = kernel.agents;
       const std::int64_t loop = kernel.program.loop;
-      for (const auto& [trip_count, whole] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {loop, 1}}) {
-        kernel.agents = with_trip_count(agents, loop, trip_count, whole);
+      for (const std::int64_t trip_count : {std::int64_t{1}, loop}) {
+        kernel.agents = with_trip_count(agents, loop, trip_count);
         verify(kernel, target);
       }
       kernel.agents = agents;

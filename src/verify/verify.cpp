@@ -480,10 +480,7 @@ class Simulation {
 void verify(const Kernel& kernel, const target::Target& target) {
   check_structure(kernel);
   check_limits(kernel, target);
-  if (kernel.ranks == 1)
-    Simulation(kernel).run();
-  else
-    Simulation(all_ranks(kernel)).run();
+  kernel.ranks == 1 ? Simulation(kernel).run() : Simulation(all_ranks(kernel)).run();
   check_other_arrivals(kernel);
 }
 

@@ -411,7 +411,8 @@ TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
         wait->pending = 2;
         return true;
       }),
-      "attention_k0: consumer reads the registers of channel scores in step 'reduce %5' of iteration 1, but the "
+      "attention_k0: consumer reads the registers of channel scores in step 'reduce %5' of iteration 1, but "
+      "the "
       "wgmma of step 'mma s3' of iteration 1 may still write them: 1 group was committed after its own, and "
       "consumer leaves the newest 2 in flight; put wait_group 1 before this step");
 }
