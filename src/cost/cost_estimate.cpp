@@ -130,7 +130,7 @@ class Pricing {
   /// Sets the quantities in the kernel's cost `k` (bytes, wavefronts, instructions ...). `made_here`: tensors that
   /// earlier kernels of the program have read or written, and that are therefore in the L2.
   void count(const std::set<int>& made_here) {
-    const BlockProgram& p = plan_.program;
+    const TileProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
     k.warp_specialized = plan_.warp_specialized();
     k.chained = has_warpgroup_chain(plan_);
@@ -142,7 +142,7 @@ class Pricing {
     latencies();
     busiest();
   }
-  /// Adds the cost of `other`, another block program of the same launch. Quantities per launch are added up, work per
+  /// Adds the cost of `other`, another tile program of the same launch. Quantities per launch are added up, work per
   /// block is averaged over all blocks, and of latencies the maximum is taken.
   void join(const Pricing& other) {
     const double all = launched_ + other.launched_;
@@ -197,7 +197,7 @@ class Pricing {
 
   /// Number of loop iterations per block; the mean over all blocks if a mask lets blocks skip iterations.
   double loop() const {
-    const BlockProgram& p = plan_.program;
+    const TileProgram& p = plan_.program;
     if (!plan_.loop_bounds) return static_cast<double>(p.loop);
     const int axis = plan_.loop_bounds->rows.axis();
     double all = 0;
@@ -218,7 +218,7 @@ class Pricing {
   /// not go through shared memory. The first access to a tensor in the program is charged to DRAM, and of a later one what
   /// no longer is in the L2: `made_here` are the tensors that earlier kernels have read or written.
   void memory(const std::set<int>& made_here) {
-    const BlockProgram& p = plan_.program;
+    const TileProgram& p = plan_.program;
     const double tiles = static_cast<double>(p.grid.count());
     std::set<int> seen;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {

@@ -13,7 +13,7 @@ namespace zellige::emit {
 namespace {
 
 /// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. A kernel may run
-/// several block programs, each in some of its blocks; its grid has the blocks of all `programs` together.
+/// several tile programs, each in some of its blocks; its grid has the blocks of all `programs` together.
 KernelLaunch launch_of(std::span<const plan::Kernel> programs) {
   const plan::Kernel& k = programs[0];
   KernelLaunch launch;

@@ -97,7 +97,7 @@ std::string KernelText::thread_index() const {
 }
 
 /// Returns the expression of the block's coordinate along a grid axis (0: x, 1: y, 2: z). In a launch of several
-/// block programs, each of which some of the blocks run, the grid has one dimension: the coordinate is computed
+/// tile programs, each of which some of the blocks run, the grid has one dimension: the coordinate is computed
 /// from the block's number within its program.
 std::string KernelText::block_index(int axis) const {
   if (!part_) return fmt::format("blockIdx.{}", "xyz"[axis]);

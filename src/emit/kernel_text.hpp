@@ -62,14 +62,14 @@ struct Share {
   int open;  // number of braces to close
 };
 
-/// Emits one kernel, or one device function of a kernel that runs several block programs.
+/// Emits one kernel, or one device function of a kernel that runs several tile programs.
 class KernelText {
  public:
   KernelText(const plan::Kernel& plan, const plan::Program& program, Names& names, Text& out);
 
   /// Emits the kernel as a __global__ function.
   void emit();
-  /// Emits the kernel as a device function called `name`, for a launch of several block programs: there each block
+  /// Emits the kernel as a device function called `name`, for a launch of several tile programs: there each block
   /// calls the function of its program. Further arguments of the function are the block's number within its
   /// program, and the index at which the program's part of a concatenation begins.
   void emit_part(const std::string& name);
@@ -226,7 +226,7 @@ class KernelText {
 
   const plan::Kernel& plan_;
   const plan::Program& program_;
-  const plan::BlockProgram& block_;
+  const plan::TileProgram& block_;
   Names& names_;
   Text& out_;
   std::vector<std::string> tiles_;     // by buffer: its name in the source

@@ -1,11 +1,11 @@
-// Emits the kernels of a program. A launch of one block program is one kernel. A launch of several block
+// Emits the kernels of a program. A launch of one tile program is one kernel. A launch of several block
 // programs is a kernel in which each block calls the device function of its program.
 //
 //   LaunchText code(plan, names);
 //   for (const plan::Launch& l : plan::launches(plan.kernels)) name = code.add(l);   // name of the kernel to launch
 //   code.str()                                                                       // the source of all kernels
 //
-// Functions that differ only in names (same_text.hpp) are emitted once. If each block program of a launch writes one
+// Functions that differ only in names (same_text.hpp) are emitted once. If each tile program of a launch writes one
 // operand of a concatenation, the operand's offset in the result is an argument of the function. So a concatenation of
 // N operands of one shape is one function and N calls.
 #pragma once
@@ -33,7 +33,7 @@ class LaunchText {
   std::size_t count() const { return kernels_; }
 
  private:
-  /// A block program of a launch, its device function, and its blocks [begin, end) in the launch.
+  /// A tile program of a launch, its device function, and its blocks [begin, end) in the launch.
   struct Program {
     const plan::Kernel* plan;
     std::string function;
@@ -42,7 +42,7 @@ class LaunchText {
   /// Appends `text`, the source of the function `name`, unless a function with the same source (except for names) has
   /// been emitted. Returns the name of the function to call. `is_kernel`: it is a __global__ function.
   std::string once(const std::string& text, const std::string& name, bool is_kernel);
-  /// Emits the device function of a block program unless an equal one exists. Returns the name of the
+  /// Emits the device function of a tile program unless an equal one exists. Returns the name of the
   /// function.
   std::string part(const plan::Kernel&);
   void call(const Program&, Text&) const;

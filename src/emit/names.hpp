@@ -37,7 +37,7 @@ class Names {
   static std::string start(const std::string& program) { return "start_" + program; }
   // Returns the name of the C function that NAME.h declares.
   static std::string function(const std::string& program) { return "run_" + program; }
-  // Returns the name of the device function of one block program, for kernels that run several.
+  // Returns the name of the device function of one tile program, for kernels that run several.
   static std::string part(const std::string& program) { return "part_" + program; }
   /// Returns the name of the function that runs the kernel on the emulator.
   static std::string emulated(const std::string& kernel) { return "emulate_" + kernel; }

@@ -19,7 +19,7 @@ struct Parameter {
 
 /// Returns the parameters of a kernel, in order.
 std::vector<Parameter> parameters(const plan::Kernel&);
-/// Returns the parameters of a kernel that runs several block programs, each in some of its blocks: the pointers of
+/// Returns the parameters of a kernel that runs several tile programs, each in some of its blocks: the pointers of
 /// all programs, without duplicates. Such programs have no TMA descriptors.
 std::vector<Parameter> parameters(std::span<const plan::Kernel>);
 /// Returns the declaration of a pointer parameter: "gmem<const half_t> pX".

@@ -5,7 +5,7 @@ namespace {
 
 /// Returns the matmul whose result is node `x`, either directly or through casts from float32 to float32. Returns -1
 /// if there is none, or if one of these nodes has several readers.
-int product_of(const BlockProgram& p, int x) {
+int product_of(const TileProgram& p, int x) {
   while (p.consumers(x).size() == 1) {
     const Node& n = p.nodes[x];
     if (n.kind == NodeKind::matmul) return x;
@@ -20,7 +20,7 @@ int product_of(const BlockProgram& p, int x) {
 }  // namespace
 
 void carry_rescaled(Kernel& plan) {
-  BlockProgram& p = plan.program;
+  TileProgram& p = plan.program;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     Node& sum = p.nodes[i];
     if (sum.kind != NodeKind::accumulate || sum.op != OpKind::accum_rescale || sum.in.size() != 2) continue;

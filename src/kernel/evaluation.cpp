@@ -455,7 +455,7 @@ class Nest {
   };
 
   const Kernel& plan_;
-  const BlockProgram& p_;
+  const TileProgram& p_;
   const Context& c_;
   const Work* work_ = nullptr;
   std::vector<Item> items_;

@@ -28,7 +28,7 @@ class Invariance {
   /// Returns whether all coordinates of the list are constant along the loop of the loop nest.
   bool fixed(const std::vector<Place>&) const;
 
-  const BlockProgram& program_;
+  const TileProgram& program_;
   bool loop_;                // whether the nest has a loop of more than one iteration
   std::vector<bool> moves_;  // by dimension: whether the loop moves along it
   std::set<int> written_;    // the buffers that the nest writes

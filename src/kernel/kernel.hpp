@@ -27,7 +27,7 @@
 //
 // Words used by the fields:
 //
-//   node      an operator of the kernel's block program, which yields one value (program.hpp)
+//   node      an operator of the kernel's tile program, which yields one value (program.hpp)
 //   context   a thread-value layout: which thread evaluates which elements of a tile (context.hpp)
 //   work      what the threads do in one context without a barrier: a copy, a matmul, a reduction ... (step.hpp)
 //
@@ -159,7 +159,7 @@ struct MaskedLoopBounds {
 
 /// Everything that is decided about one kernel. Unless stated otherwise, integers are indices of nodes.
 struct Kernel {
-  BlockProgram program;
+  TileProgram program;
   int threads = 0;       // of the block, those of a producer included
   int ranks = 1;         // blocks per cluster; each has its own tensors and channels
   bool split_k = false;  // each rank accumulates 1/ranks of the loop, and stores a part of the columns

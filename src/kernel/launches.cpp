@@ -8,8 +8,8 @@
 namespace zellige::plan {
 namespace {
 
-const BlockProgram& program_of(const BlockProgram& p) { return p; }
-const BlockProgram& program_of(const Kernel& k) { return k.program; }
+const TileProgram& program_of(const TileProgram& p) { return p; }
+const TileProgram& program_of(const Kernel& k) { return k.program; }
 
 template <class K>
 std::vector<Launch> launches_of(const std::vector<K>& kernels) {
@@ -32,7 +32,7 @@ bool are_disjoint(const Node& a, const Node& b) {
 }
 
 /// Throws Rejected if program `a` may write memory that `b` reads or writes, or the other way round.
-void verify_disjoint(const BlockProgram& a, const BlockProgram& b, const Program& program) {
+void verify_disjoint(const TileProgram& a, const TileProgram& b, const Program& program) {
   for (const Node& n : a.nodes)
     for (const Node& m : b.nodes) {
       if (!accesses(n) || !accesses(m)) continue;
@@ -48,7 +48,7 @@ void verify_disjoint(const BlockProgram& a, const BlockProgram& b, const Program
 /// Throws Rejected if kernel `k` cannot share a launch with kernel `first`: it uses clusters, warp specialisation,
 /// persistent blocks or TMA, or has another number of threads per block.
 void verify_one(const Kernel& k, const Kernel& first) {
-  const BlockProgram& p = k.program;
+  const TileProgram& p = k.program;
   if (p.threads() != first.program.threads())
     reject("{} has {} threads a block, expected {} as {} in the same launch", p.name, p.threads(),
            first.program.threads(), first.program.name);
@@ -64,11 +64,11 @@ void verify_one(const Kernel& k, const Kernel& first) {
 }  // namespace
 
 std::vector<Launch> launches(const std::vector<Kernel>& kernels) { return launches_of(kernels); }
-std::vector<Launch> launches(const std::vector<BlockProgram>& kernels) { return launches_of(kernels); }
+std::vector<Launch> launches(const std::vector<TileProgram>& kernels) { return launches_of(kernels); }
 
-void launch_together(std::vector<BlockProgram>& programs) {
+void launch_together(std::vector<TileProgram>& programs) {
   std::int64_t threads = 1;
-  for (const BlockProgram& p : programs) threads = std::max(threads, p.block.count());
+  for (const TileProgram& p : programs) threads = std::max(threads, p.block.count());
   for (std::size_t i = 0; i < programs.size(); ++i) {
     programs[i].same_launch = i % max_programs != 0;
     if (programs[i].block.count() != threads) programs[i].block = {threads, 1, 1};

@@ -1,8 +1,8 @@
-// Launches several block programs as one CUDA kernel: the grid is divided among them, and each block runs one program
+// Launches several tile programs as one CUDA kernel: the grid is divided among them, and each block runs one program
 // (horizontal fusion).
 //
 //   for (const Launch& l : launches(plan.kernels)) ...    // plan.kernels[l.first] to plan.kernels[l.last - 1]
-//   BlockProgram::same_launch                             // set on each program of a launch but the first
+//   TileProgram::same_launch                             // set on each program of a launch but the first
 //
 // For example, a concatenation of N operands is N programs in one launch: the first blocks copy the first operand, the
 // next ones the second, and so on. Each program is planned and verified separately. Since blocks run in any order,
@@ -23,15 +23,15 @@ struct Launch {
   std::size_t count() const { return last - first; }
 };
 
-/// Returns the launches of a list of planned programs, in order. A program with BlockProgram::same_launch belongs to
+/// Returns the launches of a list of planned programs, in order. A program with TileProgram::same_launch belongs to
 /// the same launch as the program before it in the list.
 std::vector<Launch> launches(const std::vector<Kernel>&);
 /// The same for programs that are not yet planned.
-std::vector<Launch> launches(const std::vector<BlockProgram>&);
+std::vector<Launch> launches(const std::vector<TileProgram>&);
 
 /// Assigns all programs to one launch, or to several launches of at most 128 (max_programs) programs. Sets each
 /// program's number of threads per block to the maximum over all programs.
-void launch_together(std::vector<BlockProgram>&);
+void launch_together(std::vector<TileProgram>&);
 
 /// Throws Rejected if kernels that share a launch
 ///

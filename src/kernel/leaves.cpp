@@ -23,7 +23,7 @@ namespace {
 /// Collects leaves in depth-first order. Visits each node once per relative coordinate (`At`) at
 /// which it is read.
 struct Collection {
-  const BlockProgram& p;
+  const TileProgram& p;
   const std::map<int, int>& evaluated;
   std::set<std::pair<int, At>> seen{};
   std::vector<Leaf> leaves{};
@@ -52,7 +52,7 @@ struct Collection {
 
 }  // namespace
 
-std::vector<Leaf> leaves(const BlockProgram& program, int node, const Shape& domain,
+std::vector<Leaf> leaves(const TileProgram& program, int node, const Shape& domain,
                          const std::map<int, int>& evaluated) {
   Collection all{program, evaluated};
   all.visit(node, narrowed(At::own, program.nodes[node].shape, domain));

@@ -33,7 +33,7 @@ std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int ve
   return summands(s);
 }
 
-Context store_blocked_layout(const BlockProgram& p, const Node& store, int inner, int vector) {
+Context store_blocked_layout(const TileProgram& p, const Node& store, int inner, int vector) {
   const auto along = static_cast<std::size_t>(inner);
   while (vector > 1 && store.shape[along] % vector != 0) vector /= 2;
   const bool of_lines = std::ranges::any_of(leaves(p, store.in[0], store.shape), [&](const Leaf& leaf) {

@@ -25,6 +25,6 @@ std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int ve
 /// stored value is computed from values per row (such as a norm's scale) and that result is not nullopt;
 /// otherwise it is the ordinary blocked layout. Rows run along dimension `inner`. `vector` is the desired
 /// number of elements per access; it is halved until it divides the row's length.
-Context store_blocked_layout(const BlockProgram&, const Node& store, int inner, int vector);
+Context store_blocked_layout(const TileProgram&, const Node& store, int inner, int vector);
 
 }  // namespace zellige::plan

@@ -6,7 +6,7 @@ namespace zellige::plan {
 namespace {
 
 /// Returns true if no block executes both stores, because their slices along a dimension do not overlap.
-bool never_both(const BlockProgram& p, const Node& a, const Node& b) {
+bool never_both(const TileProgram& p, const Node& a, const Node& b) {
   for (const Slice& x : slices(p, a))
     for (const Slice& y : slices(p, b)) {
       const bool equivalent = x.dim == y.dim && x.tile == y.tile;
@@ -17,7 +17,7 @@ bool never_both(const BlockProgram& p, const Node& a, const Node& b) {
 
 }  // namespace
 
-std::vector<Slice> slices(const BlockProgram& p, const Node& store) {
+std::vector<Slice> slices(const TileProgram& p, const Node& store) {
   std::vector<Slice> found;
   const View& v = store.view;
   for (int d = 0; d < v.rank(); ++d) {
@@ -32,7 +32,7 @@ std::vector<Slice> slices(const BlockProgram& p, const Node& store) {
 }
 
 std::vector<Slice> slices(const Kernel& plan, const Work& work) {
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   if (p.nodes[work.node].kind != NodeKind::store || work.buffer < 0) return {};
   if (work.kind == WorkKind::to_global) return slices(p, p.nodes[work.node]);
   std::vector<Slice> parts;

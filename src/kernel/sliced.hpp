@@ -21,7 +21,7 @@ struct Slice {
 /// Returns the slices (ranges of tiles) that a store writes: one for each dimension along which the store writes only
 /// some of the blocks' tiles. A dimension along which the stored range begins within a tile gets no slice. The range
 /// may end within a tile.
-std::vector<Slice> slices(const BlockProgram&, const Node& store);
+std::vector<Slice> slices(const TileProgram&, const Node& store);
 /// Returns which tiles of a work's result are needed. For work that stores a tile from shared to global memory, returns
 /// the slices of the store. For work that copies a tile to shared memory for stores, returns one slice: the tiles of all these stores, if they form one range.
 /// Returns an empty list if all tiles are needed, and for other work.

@@ -77,7 +77,7 @@ void run_on(View& view) {
 
 }  // namespace
 
-BlockProgram copy_lines(const Program& program, LineCopies copies, const std::string& name) {
+TileProgram copy_lines(const Program& program, LineCopies copies, const std::string& name) {
   // Constant inputs first: they may be copied before earlier kernels have ended.
   std::stable_partition(copies.begin(), copies.end(),
                         [&](const LineCopy& c) { return program.tensors[c.from].constant; });
@@ -88,7 +88,7 @@ BlockProgram copy_lines(const Program& program, LineCopies copies, const std::st
     views.push_back(lines_of(program.shape(c.into), ceil_div(all, elements_of_a_block)));
     blocks = std::max(blocks, tiles(views.back()));
   }
-  BlockProgram p;
+  TileProgram p;
   p.name = name + "_copy";
   p.block = {256, 1, 1};
   p.grid = {blocks, 1, 1};
@@ -148,8 +148,7 @@ namespace {
 /// Returns whether load `n` of a custom operator should read a copy of its tensor with aligned rows. There are two
 /// conditions: every tile of the copy starts at an aligned address, and a block needs at least 6 (min_rounds) rounds
 /// of 8 loads per thread for its tiles.
-bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
-                  const target::Target& target) {
+bool worth_a_copy(const Program& program, const TileProgram& p, const Node& n, const target::Target& target) {
   const Strides& strides = program.tensors[n.tensor].strides;
   if (strides.empty()) return false;
   const Cut& along = n.view.cuts[static_cast<std::size_t>(innermost(program.shape(n.tensor), strides))];
@@ -163,7 +162,7 @@ bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
 
 }  // namespace
 
-LineCopies align_operands(Program& program, BlockProgram& p, const target::Target& target) {
+LineCopies align_operands(Program& program, TileProgram& p, const target::Target& target) {
   LineCopies copies;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const Node n = p.nodes[i];

@@ -30,11 +30,11 @@ int aligned_operand(Program&, int tensor, std::int64_t times, LineCopies& copies
 
 /// Makes a custom operator's kernel read its matmul operands from copies with aligned rows, if their rows are
 /// unaligned and a copy pays. Returns the copies, which must be made before the kernel runs.
-LineCopies align_operands(Program&, BlockProgram&, const target::Target&);
+LineCopies align_operands(Program&, TileProgram&, const target::Target&);
 
 /// Returns the kernel that makes all the given copies of tensors. The kernel is called NAME_copy, where NAME is
 /// `name`. Each block copies at most one tile of each tensor.
-BlockProgram copy_lines(const Program&, LineCopies, const std::string& name);
+TileProgram copy_lines(const Program&, LineCopies, const std::string& name);
 
 /// Returns whether every row of the tensor or view starts at a multiple of `bytes` from the start of its memory. Rows
 /// run along the contiguous dimension. Returns true if the strides are not yet chosen.

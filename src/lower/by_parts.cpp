@@ -12,14 +12,14 @@ namespace {
 
 /// Adds a cast of node `value` to the type that the load `reader` reads; returns the cast. Returns `value` if that
 /// type is float32.
-int rounded(BlockProgram& p, int value, const Node& reader) {
+int rounded(TileProgram& p, int value, const Node& reader) {
   if (reader.dtype == DType::f32) return value;
   return lower_operator(p, OpKind::cast, {.dtype = reader.dtype}, {value}, reader.section);
 }
 
 /// Adds the operators of `producer` to `p`, for the tile of the producer's result that the load `reader` would read.
 /// Returns the node of the result, rounded to the type in which it would have been stored.
-int made(BlockProgram& p, const BlockProgram& producer, const Node& reader) {
+int made(TileProgram& p, const TileProgram& producer, const Node& reader) {
   std::vector<int> at;
   for (Node n : producer.nodes) {
     for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
@@ -42,14 +42,14 @@ int made(BlockProgram& p, const BlockProgram& producer, const Node& reader) {
 /// Splits a kernel along the dimension of the concatenations that it reads; see by_parts().
 class ByParts {
  public:
-  ByParts(const Program& program, const BlockProgram& kernel, const std::vector<Concatenation>& read)
+  ByParts(const Program& program, const TileProgram& kernel, const std::vector<Concatenation>& read)
       : program_(program), kernel_(kernel), read_(read), dim_(static_cast<std::size_t>(read[0].dim)) {}
 
-  std::optional<std::vector<BlockProgram>> run() {
+  std::optional<std::vector<TileProgram>> run() {
     if (!same_cuts() || !find_split()) return std::nullopt;
     for (const Node& n : kernel_.nodes)
       if (!goes_by_parts(n)) return std::nullopt;
-    std::vector<BlockProgram> programs;
+    std::vector<TileProgram> programs;
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < read_[0].operands.size(); begin += extent(i), ++i)
       programs.push_back(part(i, begin));
@@ -130,8 +130,8 @@ class ByParts {
 
   /// Returns the kernel's program with each concatenation replaced by its operand number `i`. The operand starts at
   /// index `begin` of the concatenated dimension.
-  BlockProgram part(std::size_t i, std::int64_t begin) const {
-    BlockProgram p = kernel_;
+  TileProgram part(std::size_t i, std::int64_t begin) const {
+    TileProgram p = kernel_;
     p.nodes.clear();
     if (i > 0) p.name += fmt::format("_{}", i);
     const std::int64_t extent = this->extent(i), tile = tile_of(extent), tiles = ceil_div(extent, tile);
@@ -156,7 +156,7 @@ class ByParts {
 
   /// Adds a load of operand number `i` of the concatenation, in place of `n`, the load of the concatenation. If the
   /// operand's kernel is to be inlined, adds that kernel's operators instead. Returns the node of the operand.
-  int operand(BlockProgram& p, const Concatenation& c, std::size_t i, Node n) const {
+  int operand(TileProgram& p, const Concatenation& c, std::size_t i, Node n) const {
     n.tensor = c.operands[i];
     n.name = program_.tensors[n.tensor].name;
     const Shape starts = program_.starts(n.tensor);
@@ -165,7 +165,7 @@ class ByParts {
   }
 
   const Program& program_;
-  const BlockProgram& kernel_;
+  const TileProgram& kernel_;
   const std::vector<Concatenation>& read_;
   std::size_t dim_, rank_ = 0;
   std::optional<Cut> split_;
@@ -188,7 +188,7 @@ bool may_be_read_by_parts(const graph::KernelGraph& g, int op) {
   return any;
 }
 
-bool is_elementwise(const Program& program, const BlockProgram& kernel, int tensor) {
+bool is_elementwise(const Program& program, const TileProgram& kernel, int tensor) {
   const Shape& shape = program.shape(tensor);
   // Each dimension is accessed completely, or, by a load, at one element.
   const auto whole = [&](const Node& n) {
@@ -209,8 +209,8 @@ bool is_elementwise(const Program& program, const BlockProgram& kernel, int tens
          });
 }
 
-BlockProgram with_producer(const BlockProgram& reader, const BlockProgram& producer, int tensor) {
-  BlockProgram p = reader;
+TileProgram with_producer(const TileProgram& reader, const TileProgram& producer, int tensor) {
+  TileProgram p = reader;
   p.nodes.clear();
   std::vector<int> at;
   for (Node n : reader.nodes) {
@@ -221,8 +221,8 @@ BlockProgram with_producer(const BlockProgram& reader, const BlockProgram& produ
   return p;
 }
 
-std::optional<std::vector<BlockProgram>> by_parts(const Program& program, const BlockProgram& kernel,
-                                                  const std::vector<Concatenation>& read) {
+std::optional<std::vector<TileProgram>> by_parts(const Program& program, const TileProgram& kernel,
+                                                 const std::vector<Concatenation>& read) {
   if (read.empty() || kernel.loop > 1) return std::nullopt;
   return ByParts(program, kernel, read).run();
 }

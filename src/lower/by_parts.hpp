@@ -22,7 +22,7 @@ struct Concatenation {
   int result = -1, dim = 0;
   std::vector<int> operands;
   // By operand: the elementwise kernel that computes it and is to be inlined; nullptr: the operand is loaded.
-  std::vector<const BlockProgram*> producers;
+  std::vector<const TileProgram*> producers;
 };
 
 /// Returns whether operator `op` is a concatenation whose result may not need to be stored, because every reader
@@ -36,11 +36,11 @@ bool may_be_read_by_parts(const graph::KernelGraph&, int op);
 /// Returns whether a kernel can be inlined into the kernels that read its result `tensor`. This is so if the kernel
 /// has no loop, consists of loads, elementwise operators and a single store, and writes all of `tensor` in f32, f16
 /// or bf16.
-bool is_elementwise(const Program&, const BlockProgram&, int tensor);
+bool is_elementwise(const Program&, const TileProgram&, int tensor);
 
 /// Returns the kernel `reader` with each load of `tensor` replaced by the operators of `producer`, the kernel that
 /// computes `tensor`.
-BlockProgram with_producer(const BlockProgram& reader, const BlockProgram& producer, int tensor);
+TileProgram with_producer(const TileProgram& reader, const TileProgram& producer, int tensor);
 
 /// Splits a kernel that reads the results of the concatenations `read` into one program per operand. Returns the
 /// programs in the order of the operands. Returns nullopt if
@@ -49,7 +49,7 @@ BlockProgram with_producer(const BlockProgram& reader, const BlockProgram& produ
 /// - there is no concatenation, or two of them differ in their dimension or in the extents of their operands along
 ///   it;
 /// - the kernel splits some tensor along this dimension into other tiles than the concatenation's result.
-std::optional<std::vector<BlockProgram>> by_parts(const Program&, const BlockProgram&,
-                                                  const std::vector<Concatenation>& read);
+std::optional<std::vector<TileProgram>> by_parts(const Program&, const TileProgram&,
+                                                 const std::vector<Concatenation>& read);
 
 }  // namespace zellige::plan

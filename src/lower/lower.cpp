@@ -70,15 +70,15 @@ class Lowering {
   }
 
   std::string next_name() const { return fmt::format("{}_k{}", program_.name, program_.kernels.size()); }
-  void add(std::vector<BlockProgram> kernels) {
-    for (BlockProgram& kernel : kernels) program_.kernels.push_back(std::move(kernel));
+  void add(std::vector<TileProgram> kernels) {
+    for (TileProgram& kernel : kernels) program_.kernels.push_back(std::move(kernel));
   }
 
   /// Adds the kernels of a custom operator: one, or one per operand if it reads concatenations that need not be
   /// stored. Before them come kernels that copy its operands to aligned rows, or that store concatenations which it
   /// can only read as a whole.
   void custom(const graph::KernelOp& op) {
-    BlockProgram kernel = lower_block(program_, op, next_name(), target_);
+    TileProgram kernel = lower_block(program_, op, next_name(), target_);
     std::vector<Concatenation> read;
     for (int t : std::set<int>(op.inputs.begin(), op.inputs.end()))
       if (const auto c = unmade_.find(t); c != unmade_.end()) {
@@ -87,7 +87,7 @@ class Lowering {
         for (int x : concat.inputs)
           joined.producers.push_back(producers_.contains(x) ? &producers_.at(x) : nullptr);
       }
-    if (std::optional<std::vector<BlockProgram>> programs = by_parts(program_, kernel, read))
+    if (std::optional<std::vector<TileProgram>> programs = by_parts(program_, kernel, read))
       return add(*std::move(programs));
     if (!read.empty()) {
       for (const Concatenation& c : read) {
@@ -121,8 +121,8 @@ class Lowering {
         may_be_read_by_parts(graph_, reader) && only_reader_[static_cast<std::size_t>(joined)] < 0;
     if (made_often || graph::writes_in_place(graph_)) return false;
     std::optional<retile::ProductTile> no_product;
-    BlockProgram kernel = custom ? lower_block(program_, op, next_name(), target_)
-                                 : lower_kernel(program_, op, next_name(), target_, no_product).at(0);
+    TileProgram kernel = custom ? lower_block(program_, op, next_name(), target_)
+                                : lower_kernel(program_, op, next_name(), target_, no_product).at(0);
     if (!is_elementwise(program_, kernel, x)) return false;
     producers_.emplace(x, std::move(kernel));
     return true;
@@ -140,9 +140,9 @@ class Lowering {
            graph::name(op.kind));
     const std::string name = next_name();
     if (see_repeated(program_, graph_, op)) return;
-    std::vector<BlockProgram> kernels = graph::is_view(op.kind)
-                                            ? lower_view(program_, op, name, target_)
-                                            : lower_kernel(program_, op, name, target_, product);
+    std::vector<TileProgram> kernels = graph::is_view(op.kind)
+                                           ? lower_view(program_, op, name, target_)
+                                           : lower_kernel(program_, op, name, target_, product);
     if (op.kind == OpKind::concat)
       for (std::size_t k = 0; k < op.inputs.size(); ++k)
         if (const auto producer = producers_.find(op.inputs[k]); producer != producers_.end())
@@ -157,8 +157,8 @@ class Lowering {
   static constexpr int none = -1, several = -2;
   std::vector<int> only_reader_;  // by tensor: the only operator that reads it, else `none` or `several`
   Program program_;
-  std::map<int, BlockProgram> producers_;  // by result tensor: elementwise programs to be inlined in a reader
-  std::map<int, int> unmade_;              // by result tensor: concatenations without a kernel of their own
+  std::map<int, TileProgram> producers_;  // by result tensor: elementwise programs to be inlined in a reader
+  std::map<int, int> unmade_;             // by result tensor: concatenations without a kernel of their own
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Lowers a validated graph to block programs (program.hpp): what one thread block of each kernel computes. The
+// Lowers a validated graph to tile programs (program.hpp): what one thread block of each kernel computes. The
 // program of a custom operator comes from its block graph. Any other operator (matmul, reduction, elementwise ...)
 // gets a program with tiles that the planner chooses. Later passes plan and emit both in the same way.
 #pragma once
@@ -9,37 +9,37 @@
 
 namespace zellige::plan {
 
-/// Returns the program of a graph: its tensors, and its block programs in launch order. `declared` gives the tiles of
+/// Returns the program of a graph: its tensors, and its tile programs in launch order. `declared` gives the tiles of
 /// some standalone matmuls, by operator; all other matmuls get the tiles with the least expected time. Throws Error
 /// if `declared` names an operator that is no standalone matmul.
 Program lower(const graph::KernelGraph&, const target::Target&, const retile::Tiling& declared = {});
 
-/// Returns the block program of a custom operator, lowered from its block graph; `name` is its name. May add views to
+/// Returns the tile program of a custom operator, lowered from its block graph; `name` is its name. May add views to
 /// the program's tensors. Throws Error if the block graph has an operator that cannot be lowered.
-BlockProgram lower_block(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
-/// Returns the block programs of an operator that is not custom; their names are `name`, `name`_1 and so on. May add
+TileProgram lower_block(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
+/// Returns the tile programs of an operator that is not custom; their names are `name`, `name`_1 and so on. May add
 /// tensors and views to the program. `product` is the tile to use for a matmul; if it is empty, the function chooses
 /// one. On return `product` is the tile used, or empty if the operator is no matmul.
-std::vector<BlockProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name,
-                                       const target::Target&, std::optional<retile::ProductTile>& product);
+std::vector<TileProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name,
+                                      const target::Target&, std::optional<retile::ProductTile>& product);
 
-/// Appends the nodes of one operator to a block program, in the given section (before, inside or after the loop), and
+/// Appends the nodes of one operator to a tile program, in the given section (before, inside or after the loop), and
 /// returns the node of the operator's result. `operands` are nodes. If `shape` is not empty, the result is broadcast
 /// to it. Requires that the operator is elementwise, a reduction (whose result keeps the reduced dimension with
 /// extent 1), or composed of such operators (graph/compose.hpp); throws Error for other operators. The caller must
 /// set the splits of a mask.
-int lower_operator(BlockProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands, Section,
+int lower_operator(TileProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands, Section,
                    const Shape& shape = {});
 /// Returns the node that yields the value of node `value` as a matmul operand of type `DType`: `value` itself if it
 /// is a load of that type, otherwise a new node that rounds it. Operands of type e4m3 or e5m2 are always converted to
 /// f16, which represents them exactly.
-int lower_operand(BlockProgram&, int value, DType);
+int lower_operand(TileProgram&, int value, DType);
 /// Lowers a view operator (permute, reshape, slice, expand). Returns no kernels if strides express the view and its
 /// result needs no memory of its own; the result is then one of the program's views. Otherwise returns one or two
 /// kernels that copy.
-std::vector<BlockProgram> lower_view(Program&, const graph::KernelOp&, const std::string& name,
-                                     const target::Target&);
-/// Returns a block program that copies tensor `from` into tensor `to`, which has the same shape.
-BlockProgram lower_copy(Program&, int from, int to, const std::string& name, const target::Target&);
+std::vector<TileProgram> lower_view(Program&, const graph::KernelOp&, const std::string& name,
+                                    const target::Target&);
+/// Returns a tile program that copies tensor `from` into tensor `to`, which has the same shape.
+TileProgram lower_copy(Program&, int from, int to, const std::string& name, const target::Target&);
 
 }  // namespace zellige::plan

@@ -16,7 +16,7 @@ namespace {
 constexpr double lowest = -3.4028234663852886e38;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Lowers one block graph to a block program; see lower_block(). `value_[t]` is the node that computes tensor t.
+/// Lowers one block graph to a tile program; see lower_block(). `value_[t]` is the node that computes tensor t.
 class BlockLowering {
  public:
   BlockLowering(Program& whole, const graph::KernelOp& op, const std::string& name,
@@ -43,7 +43,7 @@ class BlockLowering {
       if (inner.kind == OpKind::matmul) rank_ = std::max<std::size_t>(rank_, 2);
   }
 
-  BlockProgram run() {
+  TileProgram run() {
     for (const graph::BlockOp& op : block_.ops) lower(op);
     if (read_otherwise_) drop_unread(program_);
     carry_matmuls();
@@ -468,13 +468,13 @@ class BlockLowering {
   bool read_otherwise_ = false;  // a permuted or indexed copy was added: nodes may have lost their readers
   std::size_t rank_ = 1;
   bool flat_;  // the grid exceeds CUDA's limits along y or z: all blocks are along x
-  BlockProgram program_;
+  TileProgram program_;
 };
 
 }  // namespace
 
-BlockProgram lower_block(Program& whole, const graph::KernelOp& op, const std::string& name,
-                         const target::Target& target) {
+TileProgram lower_block(Program& whole, const graph::KernelOp& op, const std::string& name,
+                        const target::Target& target) {
   return BlockLowering(whole, op, name, target).run();
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using graph::KernelOp;
 
-/// Lowers one operator that is not custom to block programs; see lower_kernel(). Their grids are one-dimensional, so
+/// Lowers one operator that is not custom to tile programs; see lower_kernel(). Their grids are one-dimensional, so
 /// that CUDA's limits of grid.y and grid.z do not apply: div and mod of a Cut compute the tile index per dimension.
 class KernelLowering {
  public:
@@ -27,10 +27,10 @@ class KernelLowering {
 
   std::optional<retile::ProductTile> tile;  // the tile that run() used for a matmul
 
-  BlockProgram copy(int from, int to) const { return elementwise({from}, to, 0, {0, 0}, shape(to)); }
+  TileProgram copy(int from, int to) const { return elementwise({from}, to, 0, {0, 0}, shape(to)); }
 
-  /// Returns the operator's block programs in launch order.
-  std::vector<BlockProgram> run() {
+  /// Returns the operator's tile programs in launch order.
+  std::vector<TileProgram> run() {
     switch (op_.kind) {
       case OpKind::matmul:
         return matmul();
@@ -62,19 +62,19 @@ class KernelLowering {
   const Shape& shape(int tensor) const { return program_.shape(tensor); }
 
   /// Returns a program without operators, for steps[d] tiles along dimension d of the result, one per block.
-  BlockProgram program(const Shape& steps, std::int64_t threads) const {
-    BlockProgram p;
+  TileProgram program(const Shape& steps, std::int64_t threads) const {
+    TileProgram p;
     p.name = name_, p.grid = {graph::size(steps), 1, 1}, p.block = {threads, 1, 1};
     return p;
   }
 
   /// Adds a load of a tile of `tensor` to `p`; returns its node.
-  int load(BlockProgram& p, int tensor, View view, Section section) const {
+  int load(TileProgram& p, int tensor, View view, Section section) const {
     view.move(program_.starts(tensor));
     return p.add(program_.access(NodeKind::load, tensor, std::move(view), section));
   }
 
-  void store(BlockProgram& p, int value, int tensor, View view) const {
+  void store(TileProgram& p, int value, int tensor, View view) const {
     Node n = program_.access(NodeKind::store, tensor, std::move(view), Section::after);
     n.in = {value}, n.shape = p.nodes[value].shape;
     p.add(std::move(n));
@@ -90,7 +90,7 @@ class KernelLowering {
 
   /// Returns the program of a matmul, preceded by a program that copies operands to aligned rows if that pays. Sets
   /// the member `tile` to the matmul's tile.
-  std::vector<BlockProgram> matmul() {
+  std::vector<TileProgram> matmul() {
     const graph::Matrices of = graph::matrices(shape(op_.inputs[0]), shape(op_.inputs[1]));
     Shape out = of.product;
     const int rank = static_cast<int>(out.size());
@@ -99,7 +99,7 @@ class KernelLowering {
     std::int64_t batch = 1;
     for (int d = 0; d < rank - 2; ++d) batch *= out[d];
     const DType dtype = program_.tensors[op_.inputs[0]].dtype;
-    std::vector<BlockProgram> kernels;
+    std::vector<TileProgram> kernels;
     const std::int64_t length = shape(left)[rank - 1];
     if (length > 192) {  // several iterations
       constexpr int wide = 128;
@@ -131,7 +131,7 @@ class KernelLowering {
     for (int d = 0; d < rank - 2; ++d) steps[d] = out[d];
     tile[rank - 2] = tm, tile[rank - 1] = tn;
     steps[rank - 2] = ceil_div(m, tm), steps[rank - 1] = ceil_div(n, tn);
-    BlockProgram p = program(steps, t.threads);
+    TileProgram p = program(steps, t.threads);
     p.loop = ceil_div(k, tk);
     const auto looped = [&](int d, View s) {  // the loop is along dimension d of an operand
       s.cuts[d] = {.axis = -1, .loop = p.loop > 1, .tile = tk, .extent = k, .overhang = k % tk != 0};
@@ -199,12 +199,12 @@ class KernelLowering {
   /// Returns one of two programs. If `extent` is empty: the elementwise operator over the complete output. Otherwise:
   /// a copy of a box of shape `extent`, which starts along dimension `dim` at from.first in the only input and at
   /// from.second in the output.
-  BlockProgram elementwise(const std::vector<int>& inputs, int output, int dim,
-                           std::pair<std::int64_t, std::int64_t> from, Shape extent) const {
+  TileProgram elementwise(const std::vector<int>& inputs, int output, int dim,
+                          std::pair<std::int64_t, std::int64_t> from, Shape extent) const {
     const bool copy = !extent.empty();
     if (!copy) extent = shape(output);
     const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
-    BlockProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
+    TileProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
     std::vector<int> in;
     for (int t : inputs) {
       const int seen = copy ? t : seen_as(program_, t, padded_rank(shape(t), extent.size()), target_);
@@ -221,9 +221,9 @@ class KernelLowering {
   }
 
   /// Returns the programs of a concat or split, all in one launch. A concat has one program per operand and a split
-  /// one per result; the program copies this operand or result, which begins at BlockProgram::part_begin.
-  std::vector<BlockProgram> pieces() const {
-    std::vector<BlockProgram> kernels;
+  /// one per result; the program copies this operand or result, which begins at TileProgram::part_begin.
+  std::vector<TileProgram> pieces() const {
+    std::vector<TileProgram> kernels;
     std::int64_t start = 0;
     const int dim = op_.attributes.dim;
     const bool split = op_.kind == OpKind::split;
@@ -247,7 +247,7 @@ class KernelLowering {
   /// Returns a view of `tensor` with the shape `as`. If no strides of the tensor's memory express this shape, returns
   /// a view of a new dense tensor, and adds a copying program to `kernels`. It copies `tensor` to the dense tensor if
   /// `read`, and the dense tensor to `tensor` otherwise.
-  int flat(int tensor, const Shape& as, std::vector<BlockProgram>& kernels, bool read) const {
+  int flat(int tensor, const Shape& as, std::vector<TileProgram>& kernels, bool read) const {
     if (shape(tensor) == as) return tensor;
     settle_strides(program_, tensor, true, target_);
     int from = tensor;
@@ -269,10 +269,10 @@ class KernelLowering {
   /// Returns the program of a gather or scatter: copies a box of shape `extent` from tensor `from` to tensor `to`.
   /// `table` is the one of the two that is accessed by index along dimension `dim`. The tensor `numbers` has the
   /// indices: one per row, or only that of the first row.
-  BlockProgram by_number(int from, int to, int table, int numbers, int dim, const Shape& extent) const {
+  TileProgram by_number(int from, int to, int table, int numbers, int dim, const Shape& extent) const {
     const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
     const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != Shape{1};
-    BlockProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
+    TileProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
     Shape one(extent.size(), 1);
     if (rows) one[0] = extent[0];
     const int seen = seen_as(program_, numbers, one, target_);
@@ -291,22 +291,22 @@ class KernelLowering {
   }
 
   /// Returns the programs of a gather: result = table[indices], along dimension 0 of the table.
-  std::vector<BlockProgram> gather() const {
+  std::vector<TileProgram> gather() const {
     const int table = op_.inputs[0];
     Shape extent = shape(table);
     extent[0] = graph::size(shape(op_.inputs[1]));
-    std::vector<BlockProgram> kernels, following;
+    std::vector<TileProgram> kernels, following;
     const int numbers = flat(op_.inputs[1], {extent[0]}, kernels, true);
     const int rows = flat(op_.outputs[0], extent, following, false);
     kernels.push_back(by_number(table, rows, table, numbers, 0, extent));
-    for (BlockProgram& k : following) kernels.push_back(std::move(k));
+    for (TileProgram& k : following) kernels.push_back(std::move(k));
     return named(std::move(kernels));
   }
 
   /// Returns the result tensor of an operator that overwrites a part of its first operand. If the result has memory
   /// of its own, adds a program to `kernels` that copies the operand to it. Otherwise makes the result a view of the
   /// operand, which is then overwritten.
-  int changed(std::vector<BlockProgram>& kernels) const {
+  int changed(std::vector<TileProgram>& kernels) const {
     const int old = op_.inputs[0], y = op_.outputs[0];
     if (program_.tensors[y].memory < 0) {
       kernels.push_back(copy(old, y));
@@ -318,8 +318,8 @@ class KernelLowering {
   }
 
   /// Returns the programs of a scatter, which overwrites the rows of a table that are given by indices.
-  std::vector<BlockProgram> scatter() const {
-    std::vector<BlockProgram> kernels;
+  std::vector<TileProgram> scatter() const {
+    std::vector<TileProgram> kernels;
     const int table = changed(kernels);
     Shape extent = shape(table);
     extent[0] = graph::size(shape(op_.inputs[1]));
@@ -331,8 +331,8 @@ class KernelLowering {
 
   /// Returns the programs of a slice_scatter, which overwrites a slice of a table. The slice starts at a constant, or
   /// at an index that is read from a tensor.
-  std::vector<BlockProgram> slice_scatter() const {
-    std::vector<BlockProgram> kernels;
+  std::vector<TileProgram> slice_scatter() const {
+    std::vector<TileProgram> kernels;
     const int table = changed(kernels), part = op_.inputs[1], dim = op_.attributes.dim;
     const Shape extent = shape(part);
     if (op_.inputs.size() > 2)
@@ -343,7 +343,7 @@ class KernelLowering {
   }
 
   /// Returns the programs with _1, _2 ... appended to the names of all but the first.
-  static std::vector<BlockProgram> named(std::vector<BlockProgram> kernels) {
+  static std::vector<TileProgram> named(std::vector<TileProgram> kernels) {
     for (std::size_t i = 1; i < kernels.size(); ++i) kernels[i].name += fmt::format("_{}", i);
     return kernels;
   }
@@ -361,14 +361,14 @@ class KernelLowering {
 
   /// Returns the program of a reduction, softmax or similar operator along `dims`. Each block has complete rows along
   /// these dimensions.
-  BlockProgram rows(const std::vector<int>& dims) const {
+  TileProgram rows(const std::vector<int>& dims) const {
     const Shape x = shape(op_.inputs[0]);  // a copy: views reallocate the tensors
     Shape extent = x;
     std::int64_t line = 1;
     for (int d : dims) line *= std::exchange(extent[d], 1);  // only the other dimensions are split into tiles
     const std::int64_t lines = std::max<std::int64_t>(1, 4096 / line);
     const Shape tile = tile_of(extent, lines), steps = steps_of(extent, tile);
-    BlockProgram p = program(steps, threads_along(line, graph::size(steps)));
+    TileProgram p = program(steps, threads_along(line, graph::size(steps)));
     const auto whole = [&](Shape size) {
       const Shape of = size;
       for (int d : dims) size[d] = 1;
@@ -397,17 +397,17 @@ class KernelLowering {
 
 }  // namespace
 
-BlockProgram lower_copy(Program& program, int from, int to, const std::string& name,
-                        const target::Target& target) {
+TileProgram lower_copy(Program& program, int from, int to, const std::string& name,
+                       const target::Target& target) {
   const KernelOp none;
   return KernelLowering(program, none, name, target).copy(from, to);
 }
 
-std::vector<BlockProgram> lower_kernel(Program& program, const KernelOp& op, const std::string& name,
-                                       const target::Target& target,
-                                       std::optional<retile::ProductTile>& product) {
+std::vector<TileProgram> lower_kernel(Program& program, const KernelOp& op, const std::string& name,
+                                      const target::Target& target,
+                                      std::optional<retile::ProductTile>& product) {
   KernelLowering lowering(program, op, name, target, product ? &*product : nullptr);
-  std::vector<BlockProgram> kernels = lowering.run();
+  std::vector<TileProgram> kernels = lowering.run();
   product = lowering.tile;
   return kernels;
 }

@@ -6,7 +6,7 @@
 
 namespace zellige::plan {
 
-int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& a,
+int lower_operator(TileProgram& program, OpKind kind, const graph::Attributes& a,
                    const std::vector<int>& operands, Section section, const Shape& shape) {
   std::vector<Shape> shapes;
   for (int i : operands) shapes.push_back(program.nodes[i].shape);
@@ -56,7 +56,7 @@ int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& 
   return program.add(std::move(n));
 }
 
-int lower_operand(BlockProgram& program, int value, DType dtype) {
+int lower_operand(TileProgram& program, int value, DType dtype) {
   const Node& from = program.nodes[value];
   const bool loaded = from.kind == NodeKind::load && from.dtype == dtype;
   const bool narrow = dtype == DType::e4m3 || dtype == DType::e5m2;

@@ -10,7 +10,7 @@ namespace {
 /// Permutes a value and the operators that it is computed from by one permutation; see lower_permute().
 class Permuting {
  public:
-  Permuting(Program& whole, BlockProgram& p, const std::vector<int>& dims, const target::Target& target)
+  Permuting(Program& whole, TileProgram& p, const std::vector<int>& dims, const target::Target& target)
       : whole_(whole), p_(p), dims_(dims), target_(target) {}
 
   int run(int value) {
@@ -95,7 +95,7 @@ class Permuting {
   int to(int dim) const { return static_cast<int>(std::ranges::find(dims_, dim) - dims_.begin()); }
 
   Program& whole_;
-  BlockProgram& p_;
+  TileProgram& p_;
   const std::vector<int>& dims_;
   const target::Target& target_;
   std::map<int, int> made_;  // by node: its permuted copy
@@ -103,12 +103,12 @@ class Permuting {
 
 }  // namespace
 
-int lower_permute(Program& whole, BlockProgram& p, int value, const std::vector<int>& dims,
+int lower_permute(Program& whole, TileProgram& p, int value, const std::vector<int>& dims,
                   const target::Target& target) {
   return Permuting(whole, p, dims, target).run(value);
 }
 
-void drop_unread(BlockProgram& p) {
+void drop_unread(TileProgram& p) {
   const std::vector<bool> needed = p.needed();
   std::vector<int> now(p.nodes.size(), -1);
   std::vector<Node> left;

@@ -1,4 +1,4 @@
-// Permutes the dimensions of a tile inside a block program without moving data: replaces the operators that compute
+// Permutes the dimensions of a tile inside a tile program without moving data: replaces the operators that compute
 // the tile by permuted copies, down to the loads, which read the same memory with permuted strides.
 //
 //   // x and y are nodes of `program`: y[b, i, j] = x[b, j, i]; whole: the Program, to which views are added
@@ -13,14 +13,14 @@
 
 namespace zellige::plan {
 
-/// Adds nodes that compute a permuted tile to the block program, and the views of tensors that they load to `whole`.
+/// Adds nodes that compute a permuted tile to the tile program, and the views of tensors that they load to `whole`.
 /// Returns the node whose dimension d is dimension dims[d] of node `value`. Returns `value` itself if the permutation
 /// only moves dimensions of extent 1. The nodes that compute `value` may lose their readers: call drop_unread() at
 /// the end.
-int lower_permute(Program& whole, BlockProgram&, int value, const std::vector<int>& dims,
+int lower_permute(Program& whole, TileProgram&, int value, const std::vector<int>& dims,
                   const target::Target&);
 
 /// Removes all nodes that contribute to no store.
-void drop_unread(BlockProgram&);
+void drop_unread(TileProgram&);
 
 }  // namespace zellige::plan

@@ -29,8 +29,8 @@ bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape&
 
 }  // namespace
 
-std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op, const std::string& name,
-                                     const target::Target& target) {
+std::vector<TileProgram> lower_view(Program& program, const graph::KernelOp& op, const std::string& name,
+                                    const target::Target& target) {
   const int from = op.inputs[0], to = op.outputs[0];
   if (program.memory_of(from) == to) return {};  // the operand was computed in the result's memory
   const Shape shape = program.tensors[to].shape, operand = program.shape(from);
@@ -57,7 +57,7 @@ std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op
   }
   const int dense =
       add_tensor(program, program.tensors[from].dtype, operand, graph::row_major(operand), label + "_dense");
-  std::vector<BlockProgram> kernels{lower_copy(program, from, dense, name, target)};
+  std::vector<TileProgram> kernels{lower_copy(program, from, dense, name, target)};
   const graph::Viewed v = *graph::viewed(op.kind, op.attributes, operand, graph::row_major(operand), shape);
   if (own)
     kernels.push_back(

@@ -507,7 +507,7 @@ class Grouping {
   };
 
   Kernel& plan_;
-  const BlockProgram& program_;
+  const TileProgram& program_;
   const Program& whole_;
   const target::Target& target_;
   Loads loads_;

@@ -71,7 +71,7 @@ DevicePlacement place_tensors(const Program& program) {
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   std::vector<Lifetime> used(n, {0, never, 0, 256});
   std::int64_t launch = -1;  // the kernels of one launch run at the same time
-  for (const BlockProgram& kernel : program.kernels) {
+  for (const TileProgram& kernel : program.kernels) {
     if (!kernel.same_launch || launch < 0) ++launch;
     for (const Node& node : kernel.nodes) {
       if (node.tensor < 0) continue;

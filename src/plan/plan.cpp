@@ -24,7 +24,7 @@ namespace zellige::plan {
 namespace {
 
 /// Throws DoesNotFit if the program's threads per block or its grid exceed the target's limits.
-void check_limits(const BlockProgram& p, const target::Target& target) {
+void check_limits(const TileProgram& p, const target::Target& target) {
   if (p.threads() > target.threads_per_block)
     does_not_fit("{}: {} threads a block; {} allows {}", p.name, p.threads(), target.name,
                  target.threads_per_block);
@@ -70,7 +70,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   plan.target = std::string(target.name);
   plan.program = lower(graph, target, options.tiling);
   verify_memory(plan.program);
-  for (BlockProgram& kernel : plan.program.kernels) {
+  for (TileProgram& kernel : plan.program.kernels) {
     check_limits(kernel, target);
     simplify(kernel);
     hoist(kernel);

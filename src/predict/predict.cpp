@@ -184,7 +184,7 @@ class Prediction {
 
   /// Returns the number of blocks that run iteration `iteration` of a loop whose bounds depend on a mask.
   std::uint64_t executing(std::int64_t iteration) const {
-    const BlockProgram& p = plan_.program;
+    const TileProgram& p = plan_.program;
     const int axis = plan_.loop_bounds->rows.axis();
     std::uint64_t blocks = 0;
     for (std::int64_t block = 0; block < p.grid[axis]; ++block)
@@ -394,7 +394,7 @@ class Prediction {
   std::map<Work, std::int64_t> executed_;  // number of executions
   std::uint64_t blocks_ = 1;               // number of blocks that execute the current steps
   std::uint64_t source_bytes_ = 0;         // bytes that all blocks read by cp.async
-  bool lanes_drift_ = false;  // cp.async wavefronts are not predictable
+  bool lanes_drift_ = false;               // cp.async wavefronts are not predictable
   // By the first work of a loop nest, and whether it initialises a state.
   std::map<std::pair<Work, bool>, SharedCounts> shared_;
   // Nests with a partial warp that ran since the agent's last barrier.

@@ -76,7 +76,7 @@ bool leaves_at_once(const Kernel& plan, const Node& store, const Context& accumu
 }
 
 Shape operand_padding(const Kernel& plan, int i) {
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   const Node& n = p.nodes[i];
   const int last = static_cast<int>(n.shape.size()) - 1;
   Shape padded = n.shape;

@@ -68,7 +68,7 @@ bool read_in_place(const Kernel& plan, const Tasks& tasks, const Program& progra
 
 std::optional<CopyChoice> fetched(const Kernel& plan, const Tasks& tasks, const Program& program,
                                   const target::Target& target, int store) {
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   const Node &s = p.nodes[store], &n = p.nodes[s.in[0]];
   if (n.kind != NodeKind::load || number_of(n) >= 0 || p.loop > 1 || n.shape != s.shape ||
       p.consumers(s.in[0]).size() != 1)

@@ -72,7 +72,7 @@ class Resolution {
   /// Adds the variables and costs of the tiles of kernel number `index`: of its loads, stores and rounded matmul
   /// operands.
   void add(Kernel& kernel, int index) {
-    const BlockProgram& p = kernel.program;
+    const TileProgram& p = kernel.program;
     for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
       const Node& n = p.nodes[i];
       if (n.kind != NodeKind::load && n.kind != NodeKind::round && n.kind != NodeKind::store) continue;

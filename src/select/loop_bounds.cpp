@@ -16,7 +16,7 @@ enum class Left : std::uint8_t { anything, lowest, in_every_iteration, zero, one
 /// Evaluates the loop's body abstractly for an iteration in which the node `mask` masks every element.
 class Body {
  public:
-  Body(const BlockProgram& p, int mask) : p_(p), left_(p.nodes.size(), Left::anything) {
+  Body(const TileProgram& p, int mask) : p_(p), left_(p.nodes.size(), Left::anything) {
     for (std::size_t i = 0; i < p.nodes.size(); ++i)
       if (p.nodes[i].section == Section::inside)
         left_[i] = static_cast<int>(i) == mask ? Left::lowest : of(p.nodes[i]);
@@ -102,7 +102,7 @@ class Body {
     }
   }
 
-  const BlockProgram& p_;
+  const TileProgram& p_;
   std::vector<Left> left_;
 };
 
@@ -123,7 +123,7 @@ std::int64_t MaskedLoopBounds::whole(std::int64_t block, std::int64_t loop) cons
 }
 
 std::optional<MaskedLoopBounds> masked_loop_bounds(const Kernel& plan) {
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const Node& n = p.nodes[i];
     if (n.kind != NodeKind::map || n.op != OpKind::mask || n.section != Section::inside) continue;

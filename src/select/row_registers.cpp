@@ -110,7 +110,7 @@ class Rows {
     return result;
   }
 
-  const BlockProgram& p_;
+  const TileProgram& p_;
   const Program& program_;
   const target::Target& target_;
   std::vector<bool> live_;

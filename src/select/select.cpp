@@ -379,7 +379,7 @@ class Selection {
   std::map<int, int> from_, next_;  // linked matmuls: consumer -> producer, and producer -> consumer
   std::map<int, double> alone_;     // least cost of a matmul outside of chains
   Kernel& plan_;
-  const BlockProgram& program_;
+  const TileProgram& program_;
   const target::Target& target_;
 };
 

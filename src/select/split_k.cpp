@@ -13,7 +13,7 @@ constexpr std::int64_t min_iterations = 32;
 
 /// Returns whether all stores are elementwise functions of loads and of the result of the matmul `product`,
 /// so that each of the cluster's two blocks can evaluate them for its own columns.
-bool by_elements(const BlockProgram& p, int product) {
+bool by_elements(const TileProgram& p, int product) {
   const std::vector<bool> needed = p.needed();
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
     const Node& n = p.nodes[i];
@@ -47,7 +47,7 @@ int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target& 
 }
 
 bool split_k(Kernel& plan, Tasks& tasks, const target::Target& target) {
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   if (split_of(p.grid.count(), p.loop, target) != ranks) return false;
   int product = -1;
   for (std::size_t t = 0; t < tasks.size(); ++t)

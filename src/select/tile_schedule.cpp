@@ -10,7 +10,7 @@ namespace {
 /// This is so if the number of iterations rises along the masked grid axis, the axis has an even extent, and
 /// blocks that take tiles in pairs have the same maximum number of tiles per block as without pairs.
 bool longer_along_the_rows(const Kernel& plan) {
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis()], tiles = p.grid.count();
   const auto trip_count = [&](std::int64_t block) { return plan.loop_bounds->of(block, p.loop); };
   bool rises = extent % 2 == 0 && trip_count(0) < trip_count(extent - 1) && plan.blocks > 0 &&
@@ -22,7 +22,7 @@ bool longer_along_the_rows(const Kernel& plan) {
 
 /// If exactly one dimension of a view is divided among blocks alone, returns the digit of the block's index that
 /// numbers its tiles. Otherwise returns a digit without a grid axis.
-Digit divided_alone(const View& v, const BlockProgram& p) {
+Digit divided_alone(const View& v, const TileProgram& p) {
   Digit found;
   for (int d = 0; d < v.rank(); ++d)
     if (v.axis(d) >= 0 && !v.iterates(d)) {
@@ -35,7 +35,7 @@ Digit divided_alone(const View& v, const BlockProgram& p) {
 }  // namespace
 
 TileSchedule tile_schedule(const Kernel& plan) {
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   if (plan.loop_bounds)
     return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis()}
                                        : TileSchedule{};
@@ -62,7 +62,7 @@ TileSchedule tile_schedule(const Kernel& plan) {
 
 bool passes_once(const Kernel& plan, const Step& copy) {
   if (copy.global != Global::constants) return false;
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   return p.grid.count() / p.nodes[copy.work.node].view.tiles(p) <= (copy.work.part >= 0 ? plan.ranks : 1);
 }
 

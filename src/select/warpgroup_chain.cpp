@@ -119,7 +119,7 @@ class Chain {
   }
 
   const Kernel& plan_;
-  const BlockProgram& p_;
+  const TileProgram& p_;
   const Program& program_;
   const target::Target& target_;
 };
@@ -139,7 +139,7 @@ namespace {
 
 /// Returns whether `node` is an elementwise function of the first matmul's result (`scores`) that is
 /// expensive to recompute, because it loads data or computes a tanh.
-bool takes_long(const BlockProgram& p, int node, int scores) {
+bool takes_long(const TileProgram& p, int node, int scores) {
   bool made = false, slow = false;
   std::vector<int> open{node};
   while (!open.empty()) {
@@ -159,7 +159,7 @@ bool takes_long(const BlockProgram& p, int node, int scores) {
 }  // namespace
 
 int accumulators_to_keep_in(const Kernel& plan, int node) {
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   for (const auto& [sums, m] : plan.matmuls) {
     if (!m.by_warpgroup() || m.a_from < 0) continue;
     const std::vector<int> readers = p.consumers(node);

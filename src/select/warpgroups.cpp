@@ -12,7 +12,7 @@ namespace {
 
 /// Returns the operators that the loop evaluates in each iteration, and the operators, except loads, that are
 /// computed before the loop. Operators on which no store depends are omitted.
-std::vector<int> inside(const BlockProgram& p) {
+std::vector<int> inside(const TileProgram& p) {
   const std::vector<bool> needed = p.needed();
   std::vector<int> found;
   for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {
@@ -28,7 +28,7 @@ std::vector<int> inside(const BlockProgram& p) {
 /// If the matmul cannot use wgmma, returns the reason. `products` are all matmuls of the loop.
 std::string by_warpgroup(const Kernel& plan, const Program& program, const target::Target& target,
                          const std::vector<int>& products, int product, MatmulChoice& choice) {
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   const Node& n = p.nodes[product];
   const auto type = [&](int side) { return graph::name(p.nodes[n.in[side]].dtype); };
   // Batch matrices with the same A are one matmul with adjacent columns.
@@ -114,7 +114,7 @@ bool leaves_as(const Instruction& row, const Instruction& separate, const Shape&
 }
 
 std::string warpgroups(Kernel& plan, const Program& program, const target::Target& target) {
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   std::vector<int> products, used;  // matmuls of the loop, and the nodes that the loop evaluates for them
   for (const auto& [node, m] : plan.matmuls)
     if (m.row && p.nodes[node].carried) products.push_back(node);

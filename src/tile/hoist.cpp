@@ -20,7 +20,7 @@ bool may_move(const Node& n) {
 
 }  // namespace
 
-void hoist(BlockProgram& p) {
+void hoist(TileProgram& p) {
   if (p.loop == 1) return;
   for (Node& n : p.nodes)
     if (n.section == Section::inside && may_move(n) && !n.in.empty() &&

@@ -22,7 +22,7 @@ struct Made {
 
 class PrecomputeA {
  public:
-  PrecomputeA(BlockProgram& p, std::int64_t maximum) : p_(p), max_(maximum) {}
+  PrecomputeA(TileProgram& p, std::int64_t maximum) : p_(p), max_(maximum) {}
 
   void run() {
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
@@ -114,13 +114,13 @@ class PrecomputeA {
     for (int i : made.readers) node(i).window = true;
   }
 
-  BlockProgram& p_;
+  TileProgram& p_;
   std::int64_t max_;
 };
 
 }  // namespace
 
-void precompute_a(BlockProgram& p, const target::Target& target) {
+void precompute_a(TileProgram& p, const target::Target& target) {
   if (p.loop > 1 && p.grid.count() <= blocks_together * target.multiprocessors)
     PrecomputeA(p, std::min<std::int64_t>(max_bytes, target.shared_per_block / 4)).run();
 }

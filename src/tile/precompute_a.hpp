@@ -22,6 +22,6 @@ namespace zellige::plan {
 
 /// Moves the computation of the A operand before the loop for each matmul of the program that allows it. Does
 /// nothing if the grid has more than two blocks per multiprocessor.
-void precompute_a(BlockProgram&, const target::Target&);
+void precompute_a(TileProgram&, const target::Target&);
 
 }  // namespace zellige::plan

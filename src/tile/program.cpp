@@ -14,7 +14,7 @@ std::string_view name(Section section) {
   return section == Section::before ? "before" : section == Section::inside ? "inside" : "after";
 }
 
-std::vector<int> BlockProgram::consumers(int node) const {
+std::vector<int> TileProgram::consumers(int node) const {
   std::vector<int> result;
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i)
     for (int in : nodes[i].in)
@@ -25,7 +25,7 @@ std::vector<int> BlockProgram::consumers(int node) const {
   return result;
 }
 
-std::vector<bool> BlockProgram::needed() const {
+std::vector<bool> TileProgram::needed() const {
   std::vector<bool> result(nodes.size());
   for (std::size_t i = nodes.size(); i-- > 0;) {
     result[i] = result[i] || nodes[i].kind == NodeKind::store;
@@ -44,7 +44,7 @@ Node Program::access(NodeKind kind, int tensor, View view, Section section) cons
   return n;
 }
 
-std::string print(const BlockProgram& program, const Program& whole) {
+std::string print(const TileProgram& program, const Program& whole) {
   std::string out = fmt::format("{}: grid {}x{}x{}, {} threads, loop {}{}\n", program.name, program.grid.x,
                                 program.grid.y, program.grid.z, program.threads(), program.loop,
                                 program.same_launch ? ", in the launch of the program before it" : "");

@@ -1,4 +1,4 @@
-// A block program: what one kernel computes, as a list of nodes (operators on one block's tiles) of the few
+// A tile program: what one kernel computes, as a list of nodes (operators on one block's tiles) of the few
 // kinds that the planner's passes work on.
 //
 //   load ── map ── matmul ── map ── reduce ── ... ── store
@@ -55,7 +55,7 @@ inline bool inlined(NodeKind kind) {
 enum class Section : std::uint8_t { before, inside, after };
 std::string_view name(Section);
 
-/// One operator of a block program. Which fields a kind uses is stated with each field.
+/// One operator of a tile program. Which fields a kind uses is stated with each field.
 struct Node {
   NodeKind kind{};
   OpKind op{};          // map, reduce (reduction or reduction_max), accumulate
@@ -94,7 +94,7 @@ inline int number_of(const Node& n) {
 }
 
 /// What one kernel computes, with its grid and loop.
-struct BlockProgram {
+struct TileProgram {
   std::string name;
   graph::Dim3 grid, block;
   std::int64_t loop = 1;  // number of iterations
@@ -134,7 +134,7 @@ struct Program {
   // place() sets the strides of intermediate tensors and of outputs whose layout is open.
   std::vector<graph::KernelTensor> tensors;
   std::vector<int> inputs, outputs;
-  std::vector<BlockProgram> kernels;
+  std::vector<TileProgram> kernels;
   std::map<int, TensorView> views;  // by index into tensors (views.hpp)
   std::map<int, int> aligned;       // by tensor: its copy with padded, aligned rows (align.hpp)
   retile::Tiling products;          // the tiles of standalone matmuls
@@ -168,6 +168,6 @@ struct Program {
 };
 
 /// Returns the program as a string, one node per line, as --explain prints it.
-std::string print(const BlockProgram&, const Program&);
+std::string print(const TileProgram&, const Program&);
 
 }  // namespace zellige::plan

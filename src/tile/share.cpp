@@ -19,7 +19,7 @@ struct Coordinate {
 /// Decides which values of a program to store. Nodes are the operators of the program.
 class Sharing {
  public:
-  explicit Sharing(const BlockProgram& p) : p_(p), stored_(p.nodes.size(), false) {}
+  explicit Sharing(const TileProgram& p) : p_(p), stored_(p.nodes.size(), false) {}
 
   /// Returns, by node, whether its value must be stored in shared memory.
   std::vector<bool> run() {
@@ -152,13 +152,13 @@ class Sharing {
     return {top.begin(), top.end()};
   }
 
-  const BlockProgram& p_;
+  const TileProgram& p_;
   std::vector<bool> stored_;
 };
 
 }  // namespace
 
-void share(BlockProgram& p) {
+void share(TileProgram& p) {
   const std::vector<bool> stored = Sharing(p).run();
   if (std::none_of(stored.begin(), stored.end(), [](bool s) { return s; })) return;
   std::vector<Node> nodes;
@@ -181,7 +181,7 @@ void share(BlockProgram& p) {
   p.nodes = std::move(nodes);
 }
 
-bool unshare(BlockProgram& p) {
+bool unshare(TileProgram& p) {
   const auto stored = [&](const Node& reader, int i) {  // a matmul reads its operands where they are stored
     return reader.kind != NodeKind::matmul && p.nodes[i].kind == NodeKind::round &&
            p.nodes[i].dtype == kept_in(p.nodes[i].dtype);

@@ -23,11 +23,11 @@ constexpr int max_coordinates = 16, max_repeats = 24;
 
 /// Adds a `round` node, whose value is stored in shared memory, after each operator whose value must be
 /// stored. This renumbers the nodes (operators). Runs after `lower` and before `select`.
-void share(BlockProgram&);
+void share(TileProgram&);
 
 /// For kernels that do not fit shared memory: undoes share() for the largest values that it stored, so that their
 /// users recompute them. The nodes (operators) keep their numbers, and unused nodes remain. Returns false if share()
 /// has stored no value.
-bool unshare(BlockProgram&);
+bool unshare(TileProgram&);
 
 }  // namespace zellige::plan

@@ -6,10 +6,10 @@
 namespace zellige::plan {
 namespace {
 
-/// Rebuilds a block program, operator by operator, with the simplifications.
+/// Rebuilds a tile program, operator by operator, with the simplifications.
 class Simplification {
  public:
-  explicit Simplification(BlockProgram& p) : p_(p), old_(std::exchange(p.nodes, {})) {}
+  explicit Simplification(TileProgram& p) : p_(p), old_(std::exchange(p.nodes, {})) {}
 
   void run() {
     for (Node& n : old_) {
@@ -54,13 +54,13 @@ class Simplification {
            n.dtype == DType::f32 && node(n.in[0]).dtype == DType::f32;
   }
 
-  BlockProgram& p_;
+  TileProgram& p_;
   std::vector<Node> old_;
   std::vector<int> now_;  // by old node: its new index, or its replacement
 };
 
 }  // namespace
 
-void simplify(BlockProgram& p) { Simplification(p).run(); }
+void simplify(TileProgram& p) { Simplification(p).run(); }
 
 }  // namespace zellige::plan

@@ -1,4 +1,4 @@
-// Simplifies a block program by rules that hold exactly in float32: the results are the same bits, with
+// Simplifies a tile program by rules that hold exactly in float32: the results are the same bits, with
 // less work.
 //
 //   round(cast(x))        a cast to the dtype of the round is removed; so is a cast before a store
@@ -11,6 +11,6 @@
 
 namespace zellige::plan {
 
-void simplify(BlockProgram&);
+void simplify(TileProgram&);
 
 }  // namespace zellige::plan

@@ -7,7 +7,7 @@
 
 namespace zellige::plan {
 
-Interval::Interval(const Cut& cut, const BlockProgram& p)
+Interval::Interval(const Cut& cut, const TileProgram& p)
     : cut_(cut), blocks_(cut.axis < 0 ? 1 : p.grid[cut.axis]), iterations_(cut.loop ? p.loop : 1) {}
 
 Digit Interval::tiles() const {
@@ -66,13 +66,13 @@ bool View::iterates() const { return std::ranges::any_of(cuts, &Cut::loop); }
 
 std::int64_t View::alignment(int dim) const { return std::gcd(origin(dim), fixed(dim) ? 0 : tile(dim)); }
 
-std::int64_t View::tiles(const BlockProgram& p) const {
+std::int64_t View::tiles(const TileProgram& p) const {
   std::int64_t all = 1;
   for (int d = 0; d < rank(); ++d) all *= along(d, p).tiles().extent;
   return all;
 }
 
-std::uint64_t View::inside(const BlockProgram& p, std::int64_t iteration) const {
+std::uint64_t View::inside(const TileProgram& p, std::int64_t iteration) const {
   std::uint64_t all = 1;
   for (int a = -1; a < 3; ++a) {
     const std::int64_t blocks = a < 0 ? 1 : p.grid[a];

@@ -15,7 +15,7 @@
 
 namespace zellige::plan {
 
-struct BlockProgram;
+struct TileProgram;
 using graph::Shape;
 
 /// Returns a / b rounded up: the number of tiles of size b that cover a.
@@ -59,7 +59,7 @@ struct Digit {
 class Interval {
  public:
   Interval() = default;
-  Interval(const Cut&, const BlockProgram&);
+  Interval(const Cut&, const TileProgram&);
   auto operator<=>(const Interval&) const = default;
 
   /// Returns the layout (block along the axis, iteration, coordinate in the tile) -> coordinate less origin().
@@ -103,7 +103,7 @@ class View {
 
   bool empty() const { return cuts.empty(); }
   int rank() const { return static_cast<int>(cuts.size()); }
-  Interval along(int dim, const BlockProgram& p) const { return {at(dim), p}; }
+  Interval along(int dim, const TileProgram& p) const { return {at(dim), p}; }
   std::int64_t tile(int dim) const { return at(dim).tile; }      // extent of a tile
   std::int64_t origin(int dim) const { return at(dim).offset; }  // where the first tile begins
   std::int64_t end(int dim) const { return at(dim).offset + at(dim).extent; }
@@ -121,9 +121,9 @@ class View {
   /// Returns the largest number that divides every tile's first coordinate; 0 if all of these are 0.
   std::int64_t alignment(int dim) const;
   /// Returns the number of different tiles that the blocks have in an iteration.
-  std::int64_t tiles(const BlockProgram&) const;
+  std::int64_t tiles(const TileProgram&) const;
   /// Returns the number of elements of the tensor in the tiles of all blocks in an iteration.
-  std::uint64_t inside(const BlockProgram&, std::int64_t iteration) const;
+  std::uint64_t inside(const TileProgram&, std::int64_t iteration) const;
 
  private:
   const Cut& at(int dim) const { return cuts[static_cast<std::size_t>(dim)]; }

@@ -11,7 +11,7 @@ namespace {
 
 /// Throws Rejected if tiles of the load or store `n` reach outside its tensor without a bounds check.
 void check_view(const Kernel& plan, const Node& n, const graph::KernelTensor& tensor) {
-  const BlockProgram& p = plan.program;
+  const TileProgram& p = plan.program;
   values::Tape tape;
   for (int d = 0; d < n.view.rank(); ++d) {
     const std::int64_t origin = n.view.origin(d), end = n.view.end(d),

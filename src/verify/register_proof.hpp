@@ -13,7 +13,7 @@ namespace zellige::plan {
 /// Returns a work's name for messages: 'to operand %5'.
 std::string describe(const Work&);
 
-/// The proofs for one kernel. Nodes (operators) are indices into BlockProgram::nodes. A pair of thread-value layouts is evaluated once.
+/// The proofs for one kernel. Nodes (operators) are indices into TileProgram::nodes. A pair of thread-value layouts is evaluated once.
 class RegisterProof {
  public:
   explicit RegisterProof(const Kernel& plan) : plan_(plan), p_(plan.program) {}
@@ -60,7 +60,7 @@ class RegisterProof {
   void added_once(const Work& t) const;
 
   const Kernel& plan_;
-  const BlockProgram& p_;
+  const TileProgram& p_;
   std::set<std::pair<int, int>> agreed_;  // pairs of contexts that are proved equal
   std::set<int> covered_, summed_;        // contexts that are proved already
   std::set<Work> multiplied_;             // matmuls that are proved already

@@ -13,7 +13,7 @@ void verify_memory(const Program& program) {
   const auto name = [&](int t) -> const std::string& {
     return program.tensors[static_cast<std::size_t>(t)].name;
   };
-  for (const BlockProgram& kernel : program.kernels) {
+  for (const TileProgram& kernel : program.kernels) {
     for (const Node& n : kernel.nodes) {
       if (n.kind != NodeKind::load) continue;
       const int memory = program.memory_of(n.tensor), value = program.value_of(n.tensor);

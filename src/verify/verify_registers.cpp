@@ -375,7 +375,7 @@ class Registers {
   }
 
   const Kernel& plan_;
-  const BlockProgram& p_;
+  const TileProgram& p_;
   RegisterProof proof_;
   Section section_ = Section::inside;
   std::map<int, RegisterValue> accumulators_, fragments_, sums_;  // by node

@@ -101,7 +101,7 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
     const emit::Program program = emit::transpile(c.graph, target);
     const plan::Plan plan = plan::make_plan(c.graph, target);
     ASSERT_EQ(plan.kernels.size(), 1u) << c.name;
-    const plan::BlockProgram& p = plan.kernels[0].program;
+    const plan::TileProgram& p = plan.kernels[0].program;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const plan::Node& n = p.nodes[i];
       if (n.kind != plan::NodeKind::load && n.kind != plan::NodeKind::store) continue;

@@ -130,7 +130,7 @@ TEST(Shadow, SharedMemoryFindsTheFirstRaceAndNoOther) {
   }
 }
 
-// The global shadow keeps one reader by name, so in-block programs there are those of block barriers.
+// The global shadow keeps one reader by name, so in-tile programs there are those of block barriers.
 TEST(Shadow, GlobalMemoryFindsTheFirstConflictOfBlocks) {
   for (unsigned seed = 1; seed <= 2000; ++seed) {
     std::mt19937 random(seed);

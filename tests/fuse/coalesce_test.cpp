@@ -72,14 +72,14 @@ TEST(Coalesce, TilesOfContiguousTensorsDoNotDependOnTheirShape) {
 TEST(Coalesce, TilesLeaveNoThreadsIdle) {
   // 28144 = 16 * 1759, and no divisor of 1236 * 594 near 2048 is a multiple of 16.
   for (const Shape& shape : {Shape{4768, 28144}, {1236, 594}, {3261, 3945}}) {
-    const plan::BlockProgram program = planned(gelu_and_mul(shape, DType::bf16)).plan.kernels[0].program;
+    const plan::TileProgram program = planned(gelu_and_mul(shape, DType::bf16)).plan.kernels[0].program;
     EXPECT_EQ(program.grid.count(), (graph::size(shape) + 2047) / 2048) << graph::to_string(shape);
     EXPECT_EQ(program.threads(), 128) << graph::to_string(shape);
   }
   Builder b("bias");  // rows cannot be merged, and 32-byte runs of 16 columns would divide them
   const Tensor x = b.input("x", {256, 28144}, DType::bf16);
   b.output(gelu(x) + b.input("bias", {28144}, DType::bf16), "z");
-  const plan::BlockProgram program = planned(b.build()).plan.kernels[0].program;
+  const plan::TileProgram program = planned(b.build()).plan.kernels[0].program;
   for (const auto& n : program.nodes) EXPECT_EQ(n.shape.back(), 2048);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 /// The first element, in its tensor, of each chunk of a few blocks' tiles; at the edge `left` elements are there.
 template <class F>
-void for_each_chunk(const BlockProgram& p, const Node& n, const graph::KernelTensor& tensor, int inner,
+void for_each_chunk(const TileProgram& p, const Node& n, const graph::KernelTensor& tensor, int inner,
                     int vector, F visit) {
   Shape chunks = n.shape;
   chunks[inner] = (chunks[inner] + vector - 1) / vector;
@@ -66,7 +66,7 @@ TEST(Copies, StartWhereTheirWidthDemands) {
 }
 
 /// Elements gathered by index: one at a time, and rows that may be unaligned.
-bool by_number(const BlockProgram& p, int node) {
+bool by_number(const TileProgram& p, int node) {
   const auto numbers = [&](const Node& n) { return number_of(n) == node; };
   return number_of(p.nodes[node]) >= 0 || std::any_of(p.nodes.begin(), p.nodes.end(), numbers);
 }

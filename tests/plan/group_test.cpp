@@ -14,7 +14,7 @@
 namespace zellige::plan {
 namespace {
 
-std::vector<bool> live(const BlockProgram& p) {
+std::vector<bool> live(const TileProgram& p) {
   std::vector<bool> result(p.nodes.size(), false);
   for (std::size_t i = p.nodes.size(); i-- > 0;) {
     if (p.nodes[i].kind == NodeKind::store) result[i] = true;

@@ -11,7 +11,7 @@ namespace zellige::plan {
 namespace {
 
 struct Body {
-  BlockProgram p;
+  TileProgram p;
   Body() { p.loop = 4; }
   int add(NodeKind kind, std::vector<int> in, Section section = Section::inside) {
     Node n;

@@ -10,13 +10,13 @@ namespace zellige::plan {
 namespace {
 
 /// An operator's later kernel: scatter's and slice_scatter's replaces a part of what the one before it has copied.
-bool later(const BlockProgram& k) { return k.name.find('_', k.name.rfind("_k") + 2) != k.name.npos; }
+bool later(const TileProgram& k) { return k.name.find('_', k.name.rfind("_k") + 2) != k.name.npos; }
 
 TEST(Lower, WritesEveryOutputOnce) {
   for (const Planned& planned : plans()) {
     const Program& p = planned.plan.program;
     std::vector<std::vector<int>> written(p.tensors.size());
-    for (const BlockProgram& k : p.kernels)
+    for (const TileProgram& k : p.kernels)
       for (const Node& n : k.nodes) {
         if (n.kind != NodeKind::store) continue;
         const Shape& whole = p.tensors[n.tensor].shape;
@@ -58,7 +58,7 @@ TEST(Lower, WritesEveryOutputOnce) {
 
 TEST(Lower, ReadsInsideTheTensors) {
   for_each_kernel([](const std::string& name, const Kernel& k, const Plan& plan) {
-    const BlockProgram& p = k.program;
+    const TileProgram& p = k.program;
     for (const Node& n : p.nodes) {
       if (n.kind != NodeKind::load) continue;
       const Shape& whole = plan.program.tensors[n.tensor].shape;
@@ -81,7 +81,7 @@ TEST(Lower, ReadsInsideTheTensors) {
 
 TEST(Lower, OrdersItsNodesAndRoundsWhatMatmulsRead) {
   for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
-    const BlockProgram& p = k.program;
+    const TileProgram& p = k.program;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       for (int in : p.nodes[i].in) EXPECT_LT(in, static_cast<int>(i)) << name;
       if (p.nodes[i].kind != NodeKind::matmul) continue;

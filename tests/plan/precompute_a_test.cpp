@@ -13,7 +13,7 @@ namespace {
 
 /// Four iterations of S += f16(x g) W, and of the sum of x squared.
 struct Body {
-  BlockProgram p;
+  TileProgram p;
   int x, g, squares, sum, scaled, operand, w, product;
   explicit Body(std::int64_t rows = 1, DType dtype = DType::f16) {
     p.loop = 4, p.grid = {64, 1, 1};

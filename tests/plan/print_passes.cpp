@@ -8,7 +8,7 @@
 namespace zellige::plan {
 namespace {
 
-std::string value_name(const BlockProgram& p, int node) {
+std::string value_name(const TileProgram& p, int node) {
   return p.nodes[node].name.empty() ? fmt::format("%{}", node)
                                     : fmt::format("%{} {}", node, p.nodes[node].name);
 }

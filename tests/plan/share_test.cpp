@@ -8,7 +8,7 @@ namespace zellige::plan {
 namespace {
 
 TEST(Unshare, LeavesProductsTheirOperands) {
-  BlockProgram p;
+  TileProgram p;
   const auto add = [&](NodeKind kind, std::vector<int> in, Shape shape) {
     Node n;
     n.kind = kind, n.in = std::move(in), n.shape = std::move(shape);

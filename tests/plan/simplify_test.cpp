@@ -12,7 +12,7 @@ namespace {
 constexpr double nothing = -std::numeric_limits<double>::infinity();
 
 struct Body {
-  BlockProgram p;
+  TileProgram p;
   int scores;
   Body() { scores = p.add({.kind = NodeKind::matmul, .in = {}, .shape = {16, 32}}); }
   int map(OpKind op, int x, double scalar = 1) {
@@ -34,7 +34,7 @@ struct Body {
 };
 
 /// "max(mul_scalar(matmul))": the value of the last node, spelled out.
-std::string describe(const BlockProgram& p, int i) {
+std::string describe(const TileProgram& p, int i) {
   const Node& n = p.nodes[static_cast<std::size_t>(i)];
   std::string in;
   for (int x : n.in) in += (in.empty() ? "" : ", ") + describe(p, x);

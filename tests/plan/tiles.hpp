@@ -14,7 +14,7 @@ inline std::int64_t start(const Cut& s, const Shape& block, std::int64_t loop, s
 }
 
 template <class F>
-void for_each_block(const BlockProgram& p, F visit) {
+void for_each_block(const TileProgram& p, F visit) {
   for (std::int64_t z = 0; z < p.grid.z; ++z)
     for (std::int64_t y = 0; y < p.grid.y; ++y)
       for (std::int64_t x = 0; x < p.grid.x; ++x) visit(Shape{x, y, z});

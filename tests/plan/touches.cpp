@@ -168,7 +168,7 @@ class Evaluation {
   }
 
   const Kernel& plan_;
-  const BlockProgram& p_;
+  const TileProgram& p_;
   const Work& work_;
   const std::set<int>& rows_;  // contexts in which every thread has the rows of what it evaluates
   int thread_;

@@ -14,7 +14,7 @@ namespace zellige::plan {
 namespace {
 
 /// The coordinate of an element of a tile, by the definition of Cut.
-std::int64_t coordinate(const Cut& c, const BlockProgram& p, const Shape& block, std::int64_t iteration,
+std::int64_t coordinate(const Cut& c, const TileProgram& p, const Shape& block, std::int64_t iteration,
                         std::int64_t in_tile) {
   std::int64_t number = c.axis < 0 ? 0 : block[static_cast<std::size_t>(c.axis)] / c.div;
   if (c.mod > 0) number %= c.mod;
@@ -23,7 +23,7 @@ std::int64_t coordinate(const Cut& c, const BlockProgram& p, const Shape& block,
 
 /// Calls visit(block, iteration) for every block of the grid and every iteration.
 template <class Visit>
-void for_each_tile(const BlockProgram& p, Visit visit) {
+void for_each_tile(const TileProgram& p, Visit visit) {
   for (std::int64_t z = 0; z < p.grid.z; ++z)
     for (std::int64_t y = 0; y < p.grid.y; ++y)
       for (std::int64_t x = 0; x < p.grid.x; ++x)
@@ -32,7 +32,7 @@ void for_each_tile(const BlockProgram& p, Visit visit) {
 
 /// A program without nodes, and a view of three dimensions that its blocks and iterations divide at random.
 struct Drawn {
-  BlockProgram p;
+  TileProgram p;
   View v;
 
   explicit Drawn(std::mt19937& random) {
@@ -96,7 +96,7 @@ TEST(View, CountsWhatLiesInside) {
   int shared = 0, partial = 0;
   for (int draw = 0; draw < 1000; ++draw) {
     const Drawn drawn(random);
-    const BlockProgram& p = drawn.p;
+    const TileProgram& p = drawn.p;
     std::vector<std::uint64_t> inside(static_cast<std::size_t>(p.loop));
     std::set<std::vector<std::int64_t>> tiles;
     for_each_tile(p, [&](const Shape& at, std::int64_t i) {
@@ -129,7 +129,7 @@ TEST(View, StraddlesTheEndWhereNeighboursDo) {
   int straddling = 0;
   for (int draw = 0; draw < 500; ++draw) {
     Drawn drawn(random);
-    const BlockProgram& p = drawn.p;
+    const TileProgram& p = drawn.p;
     const std::int64_t count = std::int64_t{1} << draw % 3;
     Cut& c = drawn.v.cuts[0];
     c.tile *= count;  // whole neighbourhoods; the end may lie within one
@@ -154,7 +154,7 @@ TEST(View, OverAGridCoversATensorOnce) {
   std::mt19937 random(40);
   for (int draw = 0; draw < 200; ++draw) {
     Shape extent, tile, steps;
-    BlockProgram p;
+    TileProgram p;
     for (int d = 0; d < 3; ++d) {
       extent.push_back(1 + static_cast<std::int64_t>(random() % 9));
       tile.push_back(1 + static_cast<std::int64_t>(random() % 5));

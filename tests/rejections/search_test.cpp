@@ -70,7 +70,7 @@ KernelGraph unfused() {
 /// The grid of the only kernel, and how many there are.
 std::string kernels(const Program& p) {
   std::string text;
-  for (const plan::BlockProgram& k : p.kernels) text += fmt::format("{}x{} ", k.grid.count(), k.loop);
+  for (const plan::TileProgram& k : p.kernels) text += fmt::format("{}x{} ", k.grid.count(), k.loop);
   return text;
 }
 
