@@ -134,6 +134,18 @@ def test_rows_and_a_table(folder, tmp_path):
     assert "2 models; geometric means:" in done.stdout and "compiled in" in done.stdout
 
 
+def test_a_model_with_a_dtype_of_its_own_is_compared_with_eager(folder, tmp_path):
+    first = os.path.join(folder, "first")
+    with open(os.path.join(first, "model.py"), "w") as f:
+        f.write(MODEL.replace("linear(L_x_,", "linear(L_x_.to(torch.float16),"))
+    with open(os.path.join(first, "weight_meta.py"), "w") as f:
+        f.write(WEIGHTS.replace("torch.float32", "torch.float16", 1))
+    done = run("--captured", folder, "--device", "cpu", "--only", "first", "--json", str(tmp_path / "rows.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = json.loads((tmp_path / "rows.json").read_text())["rows"]
+    assert row["right"] and "dtype" in row["exact"] and row["error"]["eager"] == 0 and row["error"]["zellige"] < 1e-2
+
+
 def test_a_model_that_cannot_run_fails(folder):
     with open(os.path.join(folder, "first", "model.py"), "w") as f:
         f.write(MODEL.replace("        y =", "        raise ValueError('no model')\n        y ="))
