@@ -125,8 +125,8 @@ struct CopyChoice {
   int bytes = 2;                     // per access
   const Instruction* row = nullptr;  // cp.async or TMA; nullptr: a load into registers, then a store
   bool anywhere = false;             // the source may be unaligned, and is read by load_anywhere
-  int in_place =
-      0;  // how many works read the tile of a load in global memory, where they use it; 0: it is copied
+  // Number of works that read the tile of a load in global memory, where they use it; 0: it is copied.
+  int in_place = 0;
   /// Returns whether the copy is a cp.async, which is complete only after a wait for its cp.async group.
   bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
   /// Returns whether the copy is by TMA: one thread copies the whole tile with a tensor map.
