@@ -11,7 +11,9 @@ namespace {
 
 TEST(Select, WarpsCoverEveryElementOnce) {
   for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
-    for (const auto& [node, m] : k.matmuls) {
+    for (const auto& choice : k.matmuls) {
+      const int node = choice.first;
+      const MatmulChoice& m = choice.second;
       if (!m.row) continue;
       const Shape shape = k.program.nodes[node].shape;
       const Context c = accumulators(shape, m.warps, *m.row);
