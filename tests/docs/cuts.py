@@ -4,11 +4,11 @@ nor, in namespace plan, Cut. It asks the View, or an Interval of it.
 
   tests/docs/cuts.py [ROOT]
 """
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from modules import main
+
 MAY = ("tile", "lower")
 # reference, candidate and others have structs and functions of these names in namespaces of their own.
 DOOR = re.compile(r"(?:\.|->|::)\s*cuts\b|\bplan::Cut\b")
@@ -28,12 +28,5 @@ def errors(root):
                 yield f"{path}:{number}: reads how a tensor is cut; outside src/tile and src/lower ask View or Interval (src/tile/view.hpp)"
 
 
-def main():
-    found = list(errors(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT))
-    for error in found:
-        print(error)
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(errors))

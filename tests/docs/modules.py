@@ -63,7 +63,8 @@ def errors(root):
                         yield f"{path}:{number}: {of} includes {included}; by docs/explanation/architecture.md it may include {allowed}"
 
 
-def main():
+def main(errors=errors):
+    """Prints what errors(root) finds, and returns the exit status. The root is the first argument of the command, or this checkout."""
     found = list(errors(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT))
     for error in found:
         print(error)
