@@ -1,7 +1,7 @@
 """Keeps on disk what the backend decided on a graph, so that the next process need not decide again.
 
     decisions = Decisions(graph_module, inputs, options)
-    found = decisions.found()             a Found, or None: then the graph is compiled, and
+    found = decisions.found(report)       a Found, or None: then the graph is compiled, and
     decisions.keep(report, ...)           stores the decision
 
 What is kept is the function that was made of the graph: its Python source with the calls of torch's kernels and of

@@ -188,7 +188,7 @@ Cache::Entry Cache::clear() const {
   return all;
 }
 
-void Cache::trim(std::string_view suffix, std::uintmax_t most) const {
+void Cache::trim(std::string_view suffix, std::uintmax_t max_bytes) const {
   struct Aged {
     fs::file_time_type written;
     Entry entry;
@@ -202,7 +202,7 @@ void Cache::trim(std::string_view suffix, std::uintmax_t most) const {
   std::ranges::sort(own, std::ranges::greater{}, &Aged::written);
   std::uintmax_t all = 0;
   for (const Aged& a : own)
-    if ((all += a.entry.bytes) > most) fs::remove(a.entry.file, gone);
+    if ((all += a.entry.bytes) > max_bytes) fs::remove(a.entry.file, gone);
 }
 
 fs::path Cache::scratch(std::string_view suffix) const { return folder("scratch") / unique_name(suffix); }

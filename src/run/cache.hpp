@@ -69,8 +69,8 @@ class Cache {
   /// Deletes all cache entries and the leftovers of interrupted runs. Keeps the record of files that Zellige
   /// wrote elsewhere (run/written.hpp). Returns the cache's folder with the number of deleted bytes.
   Entry clear() const;
-  /// Deletes the oldest entries with a suffix until the others take at most `most` bytes.
-  void trim(std::string_view suffix, std::uintmax_t most) const;
+  /// Deletes the oldest entries with a suffix until the others take at most `max_bytes` bytes.
+  void trim(std::string_view suffix, std::uintmax_t max_bytes) const;
 
   /// Returns a path in the cache's scratch folder that no other process or thread uses.
   std::filesystem::path scratch(std::string_view suffix) const;

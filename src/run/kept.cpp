@@ -32,10 +32,10 @@ std::optional<std::string> kept(const Cache& cache, std::string_view kind, std::
 }
 
 void keep(const Cache& cache, std::string_view kind, std::string_view key, std::string_view text) {
-  if (text.size() > most_bytes) return;
+  if (text.size() > max_bytes) return;
   try {
     cache.store(own(key), kind, text);
-    cache.trim(kind, most_bytes);
+    cache.trim(kind, max_bytes);
   } catch (const Error&) {
     // The next process finds nothing.
   }

@@ -5,7 +5,7 @@
 //   std::optional<std::string> text = kept(cache, "program", key);
 //
 // An entry's key includes build(), so another build finds none. The entries of one kind take at most
-// `most_bytes` on disk.
+// `max_bytes` on disk.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace zellige::run {
 
-constexpr std::uintmax_t most_bytes = 64'000'000;  // of all entries of one kind
+constexpr std::uintmax_t max_bytes = 64'000'000;  // of all entries of one kind
 
 /// Returns a string that identifies this build, the executable or library that contains this code: its
 /// version, size and modification time.
@@ -26,7 +26,7 @@ std::string build();
 /// cannot be used. `kind`: the extension of the entries' files.
 std::optional<std::string> kept(const Cache&, std::string_view kind, std::string_view key);
 /// Stores a text under a key, and deletes the oldest entries of its kind if there are too many. Does nothing
-/// if the text is larger than `most_bytes`, or if the cache's folder cannot be written.
+/// if the text is larger than `max_bytes`, or if the cache's folder cannot be written.
 void keep(const Cache&, std::string_view kind, std::string_view key, std::string_view text);
 
 }  // namespace zellige::run
