@@ -119,9 +119,8 @@ using emulate::Counter;
 /// Computes the expected time of one launch: count() per program of the launch, join() them, then settle().
 class Pricing {
  public:
-  Pricing(const Kernel& plan, const Program& program, const target::Target& target, bool hot,
-          bool first_kernel)
-      : plan_(plan), program_(program), target_(target), hot_(hot), first_kernel_(first_kernel) {
+  Pricing(const Kernel& plan, const Program& program, const target::Target& target, bool first_kernel)
+      : plan_(plan), program_(program), target_(target), first_kernel_(first_kernel) {
     k.name = plan.program.name;
   }
 
@@ -159,12 +158,14 @@ class Pricing {
     k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
     launched_ = all;
   }
-  /// Computes the kernel's times from the quantities in its cost `k` (bytes, wavefronts, instructions ...),
-  /// and stores the times in `k`.
-  void settle() {
-    // Fraction of the bytes of the program's tensors that a warm L2 is expected to hold. If it is at least 1, no read
-    // misses the L2.
-    plan::settle(k, target_, launched_, first_kernel_, hot_ ? evicted(program_bytes()) : 1);
+  /// Adds the kernel's cost to `all`, after it has computed the times from the quantities in the cost `k` (bytes,
+  /// wavefronts, instructions ...).
+  void add_to(CostEstimate& all) {
+    KernelCost warm = k;
+    plan::settle(warm, target_, launched_, first_kernel_, evicted(program_bytes()));
+    plan::settle(k, target_, launched_, first_kernel_, 1);
+    all.us += k.us, all.warm_us += warm.us;
+    all.kernels.push_back(std::move(k));
   }
 
  private:
@@ -384,24 +385,24 @@ class Pricing {
   const Kernel& plan_;
   const Program& program_;
   const target::Target& target_;
-  bool hot_, first_kernel_;
+  bool first_kernel_;
   double launched_ = 1, threads_ = 128;
 };
 
 }  // namespace
 
-CostEstimate estimate_cost(const Plan& plan, const target::Target& target, bool hot) {
+CostEstimate estimate_cost(const Plan& plan, const target::Target& target) {
   CostEstimate all;
   std::set<int> made;  // tensors that an earlier kernel has read or written, and that are in the L2
   for (const Launch& l : launches(plan.kernels)) {
     std::optional<Pricing> pricing;
     for (std::size_t i = l.first; i < l.last; ++i) {
       const Kernel& kernel = plan.kernels[i];
-      Pricing one(kernel, plan.program, target, hot, all.kernels.empty());
+      Pricing one(kernel, plan.program, target, all.kernels.empty());
       one.count(made);
       pricing ? pricing->join(one) : void(pricing.emplace(std::move(one)));
     }
-    pricing->settle();
+    pricing->add_to(all);
     for (std::size_t i = l.first; i < l.last; ++i)
       for (const Node& n : plan.kernels[i].program.nodes) {
         const int memory = n.tensor < 0 ? -1 : plan.program.memory_of(n.tensor);
@@ -409,8 +410,6 @@ CostEstimate estimate_cost(const Plan& plan, const target::Target& target, bool 
         const bool part = std::ranges::count(plan.program.inputs, memory) > 0;
         if (n.kind == NodeKind::load || (n.kind == NodeKind::store && !part)) made.insert(memory);
       }
-    all.us += pricing->k.us;
-    all.kernels.push_back(std::move(pricing->k));
   }
   return all;
 }

@@ -48,11 +48,13 @@ struct KernelCost {
 struct CostEstimate {
   std::vector<KernelCost> kernels;
   double us = 0;
+  // The total if the L2 is warm, as in repeated runs: it holds the program's tensors as far as they fit, and reads of
+  // these do not go to DRAM.
+  double warm_us = 0;
 };
 
-/// Returns the expected time of a planned program. With `hot`, the L2 is warm, as in the measurements of `zellige run
-/// --time`: it holds the program's tensors as far as they fit, and reads of these do not go to DRAM.
-CostEstimate estimate_cost(const Plan&, const target::Target&, bool hot = false);
+/// Returns the expected time of a planned program.
+CostEstimate estimate_cost(const Plan&, const target::Target&);
 
 /// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
 double slots_of(OpKind);
