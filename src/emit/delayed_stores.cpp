@@ -50,7 +50,7 @@ bool reads_global(const std::vector<Item>& items) {
 }
 
 int delayed_iterations(const plan::Context& c) {
-  constexpr int elements = 16, iterations = 8;
+  constexpr int elements = 32, iterations = 8;
   return std::clamp(elements / c.vector(), 2, iterations);
 }
 
