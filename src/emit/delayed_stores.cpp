@@ -27,21 +27,27 @@ bool safe_out_of_bounds(const plan::Kernel& plan, const Item& item) {
 
 }  // namespace
 
+bool is_delayed(const Item& item) {
+  return item.kind == Item::Kind::leave && item.work->kind != WorkKind::to_registers;
+}
+
 bool reads_and_writes(const std::vector<Item>& items, bool guarded) {
   std::set<int> read, written;  // buffers read or written; -1: global memory
-  bool checked = false;
+  bool checked = false, stores = false;
   for (const Item& item : items) {
     if (item.kind == Item::Kind::choose) return false;
     checked = checked || item.kind == Item::Kind::guard;
     if (item.kind == Item::Kind::read_shared) read.insert(item.buffer);
     if (item.kind == Item::Kind::read_global) read.insert(-1);
-    if (item.kind != Item::Kind::leave) continue;
+    if (!is_delayed(item)) continue;
     const WorkKind kind = item.work->kind;
     if (kind != WorkKind::to_shared && kind != WorkKind::to_global) return false;
+    stores = true;
     if (kind == WorkKind::to_shared) written.insert(item.buffer);
   }
   if (checked && !(guarded && read.contains(-1))) return false;
-  return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
+  return stores && !read.empty() &&
+         std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
 }
 
 bool reads_global(const std::vector<Item>& items) {

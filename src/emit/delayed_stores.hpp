@@ -11,9 +11,14 @@
 namespace zellige::emit {
 
 /// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions. The
-/// stores of several iterations can then be delayed until after all loads of these iterations. If `guarded`, a
-/// nest that reads global memory may have bounds checks. `items` are the nest's loads, computations and stores.
+/// stores of several iterations can then be delayed until after all loads of these iterations. The nest may keep values
+/// in registers as well. If `guarded`, a nest that reads global memory may have bounds checks. `items` are the nest's
+/// loads, computations and stores.
 bool reads_and_writes(const std::vector<plan::Item>& items, bool guarded);
+
+/// Returns whether a nest with delayed stores delays what `item` does: it stores a value in memory. A value that the
+/// nest keeps in registers is there at once.
+bool is_delayed(const plan::Item& item);
 
 /// Returns whether a loop nest with these loads, computations and stores reads global memory in each iteration.
 bool reads_global(const std::vector<plan::Item>& items);

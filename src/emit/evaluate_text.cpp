@@ -294,7 +294,7 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
                                int many, const std::function<NestAt()>& each,
                                const std::function<void()>& close) {
   for (const Item& item : items)
-    if (item.kind == Item::Kind::leave)
+    if (is_delayed(item))
       out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(),
                 buffer_name(item), many);
   keeps_ = counter;
@@ -306,7 +306,7 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
     const Item& item = items[i];
     const bool bounds = item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded;
     if (bounds) evaluate_one(items, i, nest);
-    if (item.kind != Item::Kind::leave) continue;
+    if (!is_delayed(item)) continue;
     values_[item.in[0]] =
         value_named(fmt::format("{}[{}]", buffer_name(item), counter), c.vector(), values_[item.in[0]].type);
     leave(item, nest);
@@ -317,7 +317,7 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
 /// Emits what a work does with the value of its operator: a store, an accumulation, or the assignment to a matmul
 /// operand. `item` is the instruction of the loop nest that does this; `nest` has the coordinate.
 void KernelText::leave(const Item& item, const NestAt& nest) {
-  if (keeps_) {
+  if (keeps_ && is_delayed(item)) {
     const std::string r = store_value(values_[item.in[0]], nest.context->vector());
     return out_.line("{}[{}] = {};", buffer_name(item), keeps_, r);
   }

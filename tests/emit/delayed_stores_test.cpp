@@ -59,5 +59,19 @@ TEST(DelayedStores, OfLongRowsAreBatched) {
   }
 }
 
+TEST(DelayedStores, OfASumThatItsNormKeepsInRegisters) {
+  graph::Builder b("residual");
+  const auto x = b.input("X", {4104, 166}, graph::DType::f32),
+             y = b.input("Y", {4104, 166}, graph::DType::f32), w = b.input("W", {166}, graph::DType::f32),
+             sum = x + y;
+  b.output(sum, "S"), b.output(rms_norm(sum, w, 1e-5), "N");
+  const target::Target& target = target::find("sm_90a");
+  const std::string source = transpile(fuse::optimize(b.build(), target).graph, target).source;
+  // The first nest loads both operands in all iterations, keeps their sums and stores them afterwards.
+  const std::vector<std::string> nest = before_stores(source);
+  EXPECT_EQ(lines_with(nest, "read<"), 2u) << source;
+  EXPECT_EQ(lines_with(nest, "[i]"), 2u) << source;  // to the array of the norm, and to that of the store
+}
+
 }  // namespace
 }  // namespace zellige::emit
