@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernel/launches.hpp"
+#include "kernel/leaves.hpp"
 #include "plan/registers.hpp"
 #include "predict/predict.hpp"
 #include "select/copies.hpp"
@@ -341,9 +342,14 @@ class Pricing {
     if (rows) {
       int loads = 0, held = 0;
       for (const Node& n : plan_.program.nodes) loads += n.kind == NodeKind::load;
-      for (const Work& t : works(plan_))
-        held += t.kind == WorkKind::to_registers && plan_.program.nodes[t.node].kind == NodeKind::load;
-      k.rounds += held > 0 && held < loads;
+      std::set<int> early;  // loads that are held, or from which a held value is evaluated
+      for (const Work& t : works(plan_)) {
+        if (t.kind != WorkKind::to_registers) continue;
+        held += plan_.program.nodes[t.node].kind == NodeKind::load;
+        for (const Leaf& leaf : leaves(plan_.program, t.node, plan_.program.nodes[t.node].shape))
+          if (plan_.program.nodes[leaf.node].kind == NodeKind::load) early.insert(leaf.node);
+      }
+      k.rounds += held > 0 && static_cast<int>(early.size()) < loads;
     }
     // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
     for (const auto& [node, copy] : plan_.copies) {

@@ -36,8 +36,10 @@ class Grouping {
     live_ = program_.needed();
     if (const std::optional<RowRegisters> rows = rows_in_registers(plan_, whole_, target_))
       rows_ = context(rows->layout), held_ = rows->held;
+    for (int i : held_)
+      if (node(i).kind == NodeKind::load) hold(i);  // before all else, so that they are in flight together
     for (int i = 0; i < size(); ++i)
-      if (live_[i]) held_.contains(i) ? hold(i) : place(i);
+      if (live_[i] && !plan_.context_of.contains(i)) held_.contains(i) ? hold(i) : place(i);
     place_loads();
     connect();
     return std::move(tasks_);
@@ -267,7 +269,7 @@ class Grouping {
       s.domain.push_back(plan_.matmuls.at(i).k);
     }
     s.length = s.domain[s.dim] / s.to;
-    const int id = context(summands(spread(s, operand >= 0, program_.warps() * 32)));
+    const int id = rows_ >= 0 ? rows_ : context(summands(spread(s, operand >= 0, program_.warps() * 32)));
     const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.contexts[id].parts(), last(n.shape));
     finish_reduce(i, operand, id, b, finish_section);
   }

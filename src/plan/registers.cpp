@@ -27,7 +27,8 @@ std::int64_t held_registers(const Kernel& plan, const Tasks& all) {
 
 bool holds_rows(const Kernel& plan) {
   return find_work(plan, [&](const Work& t) {
-    return t.kind == WorkKind::finish && t.buffer < 0 && !plan.contexts[t.context].row;
+    const bool complete = t.kind == WorkKind::finish && t.buffer < 0;
+    return (complete || t.kind == WorkKind::to_registers) && !plan.contexts[t.context].row;
   });
 }
 

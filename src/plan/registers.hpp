@@ -6,8 +6,7 @@
 
 namespace zellige::plan {
 
-/// Returns whether the kernel's rows go through registers, reduced by lanes of one warp each
-/// (select/row_registers.hpp). Its loads are then all in flight together.
+/// Returns whether the kernel's rows go through registers (select/row_registers.hpp). Its loads are then all in flight together.
 bool holds_rows(const Kernel&);
 
 /// Returns the estimated registers per thread: accumulators, loop states, partial results, rows that are held, and the

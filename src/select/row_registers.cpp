@@ -8,6 +8,8 @@
 namespace zellige::plan {
 namespace {
 
+constexpr std::int64_t most_values = 32;  // elements of its rows that a thread holds at a time
+
 /// Finds the values of a kernel that several of its tasks read; see rows_in_registers().
 class Rows {
  public:
@@ -20,7 +22,16 @@ class Rows {
     if (reductions_ == 0 || tile_.back() < 2 || !suitable() || in_place()) return {};
     const std::optional<Summation> s = row_summation(tile_, vector_, bytes_, reductions_, p_.threads());
     if (!s) return {};
-    return RowRegisters{summands(*s), held()};
+    RowRegisters rows{summands(*s), held()};
+    const std::set<int> late = read_late(rows.held);
+    const bool tiles = std::ranges::all_of(late, [&](int i) { return node(i).shape == tile_; });
+    const std::int64_t values = rows.layout.values(),
+                       with_late = values * static_cast<std::int64_t>(1 + late.size());
+    const bool together = tiles && with_late <= most_values;
+    if (s->splits > 1 && (rows.held.empty() || !better_than_shared(together ? with_late : values, together)))
+      return {};
+    if (together) rows.held.insert(late.begin(), late.end());
+    return rows;
   }
 
  private:
@@ -110,6 +121,65 @@ class Rows {
     return result;
   }
 
+  /// Returns whether rows of several warps, with `values` elements in registers of each thread, had better go through
+  /// registers than through shared memory. `together`: all loads are in flight together.
+  ///
+  /// - All blocks are resident at a time, so that a block's latency counts: it has no copies to wait for, and one
+  ///   barrier less.
+  /// - Or rows are not aligned to the widest access, and would be copied in small pieces.
+  /// - Or the rows that are read several times exceed half of a block's shared memory, and would be loaded again.
+  bool better_than_shared(std::int64_t values, bool together) const {
+    constexpr std::int64_t others = 24;  // registers per thread, without those of the rows
+    const std::int64_t registers = (values + others) * p_.threads() * p_.grid.count();
+    const bool resident =
+        registers <= std::int64_t{target_.multiprocessors} * target_.registers_per_multiprocessor;
+    return (resident && together) || vector_ * bytes_ < target_.access_bytes ||
+           2 * bytes_again() > target_.shared_per_block;
+  }
+
+  /// Returns the size of the loaded tiles from which a reduction or several tasks are evaluated.
+  std::int64_t bytes_again() const {
+    std::int64_t bytes = 0;
+    for (int i = 0; i < size(); ++i)
+      if (live(i) && node(i).kind == NodeKind::load && node(i).shape == tile_ && !is_read_late(i, {}))
+        bytes += graph::bytes_of(graph::size(tile_), node(i).dtype);
+    return bytes;
+  }
+
+  /// Returns the loads of rows that are read only by stores of values that depend on a reduction, and from which no value
+  /// in `held` is evaluated, such as the weights of a norm. If they have the shape of the tile, they can be held as well,
+  /// and are in flight together with the loads that the reduction waits for.
+  std::set<int> read_late(const std::set<int>& held) const {
+    std::set<int> late;
+    for (int i = 0; i < size(); ++i)
+      if (live(i) && node(i).kind == NodeKind::load && node(i).shape.back() == tile_.back() &&
+          !held.contains(i) && is_read_late(i, held))
+        late.insert(i);
+    return late;
+  }
+
+  /// Returns whether the value of node `i` reaches no reduction and no value in `held`, and is combined with the result
+  /// of a reduction.
+  bool is_read_late(int i, const std::set<int>& held) const {
+    bool late = false;
+    std::vector<int> open = p_.consumers(i);
+    while (!open.empty()) {
+      const int reader = open.back();
+      open.pop_back();
+      if (!live(reader)) continue;
+      if (node(reader).kind == NodeKind::reduce || held.contains(reader)) return false;
+      late = late || reduced(reader);
+      for (int next : p_.consumers(reader)) open.push_back(next);
+    }
+    return late;
+  }
+
+  /// Returns whether node `i` depends on a reduction.
+  bool reduced(int i) const {
+    return node(i).kind == NodeKind::reduce ||
+           std::ranges::any_of(node(i).in, [&](int in) { return reduced(in); });
+  }
+
   const TileProgram& p_;
   const Program& program_;
   const target::Target& target_;
@@ -123,7 +193,7 @@ class Rows {
 std::optional<Summation> row_summation(const Shape& domain, int vector, int bytes, int reductions,
                                        int threads) {
   constexpr int sector = 32;
-  constexpr std::int64_t most = 32, few = 8;  // elements per thread
+  constexpr std::int64_t few = 8;  // elements per thread
   Summation s;
   s.domain = s.sums = domain;
   s.sums.back() = 1;
@@ -132,17 +202,22 @@ std::optional<Summation> row_summation(const Shape& domain, int vector, int byte
   std::int64_t least = 0;
   for (; vector > 0; vector /= 2) {
     if (s.length % vector != 0) continue;
-    for (int lanes = 2; lanes <= 32; lanes *= 2) {
-      const std::int64_t chunks = s.length / vector, each = ceil_div(chunks, lanes),
-                         lines = ceil_div(rows, threads / lanes), values = each * vector * lines;
+    for (int group = 2; group <= threads; group *= 2) {  // threads of a row
+      const int lanes = std::min(group, 32), warps = group / lanes;
+      const std::int64_t chunks = s.length / vector, each = ceil_div(chunks, group),
+                         lines = ceil_div(rows, threads / group), values = each * vector * lines;
       const bool scattered = lanes * vector * bytes < 2 * sector && lanes < chunks;
-      if (scattered || values > most || (values > few && 2 * values * threads > 3 * elements)) continue;
-      // Instructions of a thread: two per access, one per element, and two per shuffle.
-      const std::int64_t shuffles = lines * reductions * (std::bit_width(static_cast<unsigned>(lanes)) - 1),
-                         instructions = 2 * each * lines + values + 2 * shuffles;
+      if (scattered || values > most_values || (values > few && 2 * values * threads > 3 * elements))
+        continue;
+      // Instructions of a thread: two per access, one per element, and two per shuffle. Warps exchange their results
+      // through shared memory: a store, a barrier, and two per result.
+      const std::int64_t shuffles = std::bit_width(static_cast<unsigned>(lanes)) - 1,
+                         exchange = warps > 1 ? 8 + 2 * warps : 0,
+                         instructions =
+                             2 * each * lines + values + lines * reductions * (2 * shuffles + exchange);
       if (least > 0 && instructions >= least) continue;
       least = instructions;
-      s.vector = vector, s.lanes = lanes, s.groups = threads / lanes;
+      s.vector = vector, s.lanes = lanes, s.splits = warps, s.groups = threads / group;
     }
   }
   return least > 0 ? std::optional(std::move(s)) : std::nullopt;

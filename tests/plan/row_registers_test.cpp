@@ -17,10 +17,10 @@
 namespace zellige::plan {
 namespace {
 
-TEST(RowSummation, OfRandomTilesTakesEachElementOnceInOneWarpPerRow) {
+TEST(RowSummation, OfRandomTilesTakesEachElementOnceInTheWarpsOfItsRow) {
   std::mt19937 random(7);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  int taken = 0;
+  int taken = 0, several = 0;  // layouts; those with several warps per row
   for (int i = 0; i < 400; ++i) {
     const int vector = 1 << below(4), threads = 32 << below(4);
     const Shape domain{1 + below(3), 1 + below(12), 2 + below(1100)};
@@ -31,19 +31,21 @@ TEST(RowSummation, OfRandomTilesTakesEachElementOnceInOneWarpPerRow) {
     const std::string where =
         fmt::format("{} by {} in {} threads: {}", graph::to_string(domain), vector, threads, layouts(c));
     EXPECT_LE(c.values(), 32) << where;
-    EXPECT_EQ(c.parts(), 1) << where;
-    EXPECT_TRUE(whole_lines(c)) << where;
-    EXPECT_TRUE(lines_of(lines(c), c)) << where;
+    EXPECT_EQ(c.parts(), s->splits) << where;
+    EXPECT_EQ(whole_lines(c), s->splits == 1) << where;
+    EXPECT_EQ(lines_of(lines(c), c), s->splits == 1) << where;
     std::vector<int> times(static_cast<std::size_t>(graph::size(domain)), 0);
     std::vector<int> warp(static_cast<std::size_t>(domain[0] * domain[1]), -1);
     for_each(EvaluatedLayout(c), [&](int thread, int, const Shape& at) {
       if (at.empty() || !inside(at, domain)) return;
       ++times.at(static_cast<std::size_t>(linear(at, domain)));
       int& of = warp.at(static_cast<std::size_t>(at[0] * domain[1] + at[1]));
-      EXPECT_TRUE(of < 0 || of == thread / 32) << where;
-      of = thread / 32;
+      EXPECT_TRUE(of < 0 || of == thread / 32 / s->splits) << where;
+      of = thread / 32 / s->splits;
     });
     EXPECT_TRUE(std::ranges::all_of(times, [](int n) { return n == 1; })) << where;
+    several += s->splits > 1;
+    if (s->splits > 1) continue;
     // Every lane of a row has its result.
     const Context results = lines(c);
     EXPECT_EQ(results.holders(), c.lanes()) << where;
@@ -56,19 +58,24 @@ TEST(RowSummation, OfRandomTilesTakesEachElementOnceInOneWarpPerRow) {
     });
   }
   EXPECT_GE(taken, 60);
+  EXPECT_GE(several, 20);
 }
 
 TEST(RowSummation, TakesWideAccessesAndFewShuffles) {
   const auto of = [](const Shape& domain, int vector, int bytes, int threads) {
     const std::optional<Summation> s = row_summation(domain, vector, bytes, 2, threads);
-    return s ? fmt::format("{} lanes by {}", s->lanes, s->vector) : "none";
+    return s ? fmt::format("{}{} lanes by {}", s->splits > 1 ? fmt::format("{} x ", s->splits) : "", s->lanes,
+                           s->vector)
+             : "none";
   };
   EXPECT_EQ(of({4, 1024}, 8, 2, 128), "32 lanes by 8");
   EXPECT_EQ(of({4, 141}, 1, 2, 128), "32 lanes by 1");
-  EXPECT_EQ(of({4, 390}, 4, 4, 128), "32 lanes by 2");  // 4 do not divide the row
-  EXPECT_EQ(of({128, 3}, 1, 4, 128), "4 lanes by 1");   // adjacent rows are adjacent in memory
-  EXPECT_EQ(of({4, 1025}, 1, 4, 128), "none");          // more than 32 elements per thread
-  EXPECT_EQ(of({1, 1024}, 8, 2, 128), "none");          // three of four warps would be idle
+  EXPECT_EQ(of({4, 390}, 4, 4, 128), "32 lanes by 2");       // 4 do not divide the row
+  EXPECT_EQ(of({128, 3}, 1, 4, 128), "4 lanes by 1");        // adjacent rows are adjacent in memory
+  EXPECT_EQ(of({4, 1025}, 1, 4, 128), "none");               // more than 32 elements per thread
+  EXPECT_EQ(of({1, 1024}, 8, 2, 128), "4 x 32 lanes by 8");  // in one warp the others would be idle
+  EXPECT_EQ(of({2, 4096}, 4, 4, 256), "4 x 32 lanes by 4");
+  EXPECT_EQ(of({1, 29119}, 1, 4, 1024), "32 x 32 lanes by 1");
 }
 
 /// A softmax, a norm or a sum of `rows` rows of `length` elements.
@@ -104,9 +111,38 @@ TEST(RowRegisters, NeedNoSharedMemoryAndNoBarrier) {
       }
 }
 
-TEST(RowRegisters, AreNotUsedForLongRows) {
-  const Plan plan = make_plan(rows_of("softmax", 64, 4000), target::find("sm_90a"));
-  EXPECT_FALSE(plan.kernels.at(0).tensors.empty());
+/// Returns whether a kernel keeps rows in registers, and nothing but results of reductions in shared memory.
+bool in_registers(const Kernel& k) {
+  const auto sums = [&](const SmemTensor& t) {
+    return k.program.nodes[static_cast<std::size_t>(t.node)].kind == NodeKind::reduce;
+  };
+  return std::ranges::count(works(k), WorkKind::to_registers, &Work::kind) > 0 &&
+         std::ranges::all_of(k.tensors, sums);
+}
+
+TEST(RowRegisters, OfSeveralWarpsExchangeTheResultsOfReductions) {
+  for (const char* what : {"softmax", "rms_norm"}) {
+    const Plan plan = make_plan(rows_of(what, 1, 2000), target::find("sm_90a"));
+    const Kernel& k = plan.kernels.at(0);
+    EXPECT_TRUE(in_registers(k)) << print(plan);
+    const bool softmax = std::string(what) == "softmax";
+    EXPECT_EQ(k.tensors.size(), softmax ? 2u : 1u) << print(plan);
+    // One barrier per reduction: before its result is read.
+    EXPECT_EQ(std::ranges::count_if(k.agents.at(0).steps, [](const Step& s) { return as<Barrier>(s); }),
+              softmax ? 2 : 1)
+        << print(plan);
+    // A norm holds its weights, too, if a block has one row.
+    EXPECT_EQ(std::ranges::count(works(k), WorkKind::to_registers, &Work::kind), 2) << print(plan);
+  }
+}
+
+TEST(RowRegisters, OfSeveralWarpsAreNotUsedForManyAlignedRows) {
+  const auto used = [](std::int64_t rows, std::int64_t length) {
+    return in_registers(make_plan(rows_of("softmax", rows, length), target::find("sm_90a")).kernels.at(0));
+  };
+  EXPECT_TRUE(used(64, 2048));
+  EXPECT_FALSE(used(8192, 2048));  // copied by 16 bytes; other blocks hide the latency of the copies
+  EXPECT_TRUE(used(8192, 2046));   // aligned to 4 bytes
 }
 
 std::string verdict(const Kernel& k) {
