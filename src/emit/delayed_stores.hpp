@@ -28,7 +28,8 @@ bool reads_global(const std::vector<plan::Item>& items);
 int delayed_iterations(const plan::Context&);
 
 /// Returns the loads and computations of a nest whose stores are delayed, such that each load checks its own bounds and
-/// yields 0 out of bounds. A bounds check around them would be a branch, which loads of later iterations wait for.
+/// yields 0, or an element of the last row, out of bounds. A bounds check around them would be a branch, which loads of
+/// later iterations wait for.
 /// Returns `items` unchanged if a value out of bounds must not be loaded or computed:
 ///
 /// - a load from shared memory, where such elements may not have been written;

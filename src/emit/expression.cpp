@@ -289,6 +289,26 @@ Value KernelText::read_shared(const Item& item, const NestAt& nest) {
   return joined(parts, item.vector, register_type(b.dtype));
 }
 
+/// Replaces coordinates of `at` beyond the tensor that the load `n` reads by the last ones, and returns true, if nobody
+/// uses the values that are read instead: the nest's stores have their own bounds checks, or they are rows beyond the
+/// last one. Unlike loads under a condition, the loads of a row then differ by constants alone, which instructions add to
+/// an address. Returns false if the tensor may end within a row, or may begin after the tile.
+bool KernelText::clamp(std::vector<Index>& at, const Node& n, const NestAt& nest) const {
+  const Context& c = *nest.context;
+  const bool rows = !c.row && c.axes() > 1;
+  if ((!rows && !keeps_) || n.view.predicated(c.inner())) return false;
+  std::vector<Index> inside = at;
+  for (int d = 0; d < n.view.rank(); ++d) {
+    if (!n.view.predicated(d)) continue;
+    const plan::Interval along = n.view.along(d, block_);
+    const Index end = global_end(along);
+    if (along.origin() < 0 || !end.is_constant()) return false;
+    inside[static_cast<std::size_t>(d)] = at_most(at[static_cast<std::size_t>(d)], end.constant() - 1);
+  }
+  at = std::move(inside);
+  return true;
+}
+
 /// Emits `item`, a read of elements of a tensor in global memory, for the coordinate in `nest`, and returns the
 /// value.
 Value KernelText::read_global(const Item& item, const NestAt& nest) {
@@ -297,9 +317,10 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
   const int width = program_.tensors[n.tensor].strides[inner] == 1 ? item.width : 1;
   std::vector<std::string> parts;
   for (std::size_t v = 0; v < item.pieces.size(); v += width) {
-    const std::vector<Index> at = position(n, iteration_, nest.index(item.pieces[v]));
+    std::vector<Index> at = position(n, iteration_, nest.index(item.pieces[v]));
+    const bool clamped = item.zeros_out_of_bounds && clamp(at, n, nest);
     parts.push_back(fmt::format("read<{}>({}({}))", width, global(n.tensor), fmt::join(at, ", ")));
-    if (!item.zeros_out_of_bounds) continue;
+    if (!item.zeros_out_of_bounds || clamped) continue;
     parts.back() = fmt::format("({} ? {} : Vec<{}, {}>{{}})", text(inside(n, at)), parts.back(),
                                register_type(n.dtype), width);
   }

@@ -200,6 +200,7 @@ class KernelText {
   std::string rotated(const plan::Item&, const std::vector<std::string>& in, const NestAt&);
   std::string masked(const plan::Item&, const std::vector<std::string>& in, const NestAt&) const;
   Value read_shared(const plan::Item&, const NestAt&);
+  bool clamp(std::vector<Index>& at, const Node&, const NestAt&) const;
   Value read_global(const plan::Item&, const NestAt&);
   Value joined(const std::vector<std::string>& parts, int vector, const std::string& type);
   Condition condition(const plan::Item& guard, const NestAt&) const;
