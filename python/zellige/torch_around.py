@@ -8,6 +8,8 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from . import torch_in_place, torch_own, torch_sdpa, torch_speculation
 
 
+# where torch's bindings of ATen's operators are
+_OWNERS = torch._C._VariableFunctions, torch._C.TensorBase, torch._C._nn
 PART = "zellige: the part that this node calls"  # key in the meta of a node
 
 
@@ -89,7 +91,8 @@ def _binding(node):
     if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten" or target._schema.is_mutable:
         return target
     name = target._schema.name.removeprefix("aten::")
-    function = getattr(torch._C._VariableFunctions, name, None) or getattr(torch._C.TensorBase, name, None)  # a function or a method
+    # a function, a method, or a function of networks
+    function = next((f for f in (getattr(owner, name, None) for owner in _OWNERS) if f is not None), None)
     declared, mode = node.meta.get("val"), torch._guards.detect_fake_mode([n.meta.get("val") for n in (node, *node.all_input_nodes)])
     # data-dependent sizes never compare as equal
     if function is None or declared is None or mode is None or free_unbacked_symbols(declared):

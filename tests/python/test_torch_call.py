@@ -63,6 +63,22 @@ def test_operators_that_are_called_in_the_same_way_are_looked_up_once(monkeypatc
     assert torch.equal(found, function(x)) and tried == [0, 1]
 
 
+def test_functions_of_networks_are_called_by_torchs_bindings(monkeypatch):
+    from zellige import torch_around
+
+    found, binding = [], torch_around._binding
+    monkeypatch.setattr(torch_around, "_binding", lambda node: (found.append(binding(node)), found[-1])[1])
+
+    def function(x):
+        y = torch.nn.functional.max_pool2d(x + 1, 3, 2)
+        return torch.nn.functional.interpolate(torch.nn.functional.avg_pool2d(y, (3, 2)), scale_factor=1.5, mode="bilinear") * 2
+
+    x = torch.randn(2, 4, 20, 20)
+    with torch.no_grad():
+        torch.testing.assert_close(called(function, x)[0], function(x))
+    assert [torch._C._nn.max_pool2d_with_indices, torch._C._nn.avg_pool2d, torch._C._nn.upsample_bilinear2d] == [f for f in found if getattr(f, "__module__", "") == "torch._C._nn"]
+
+
 def test_parameters_and_several_results():
     model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.GELU())
     x = torch.randn(4, 8)
