@@ -82,5 +82,15 @@ def _attention_declared(q, k, v, mask, causal, scale, grouped):
     return _as_q(q, v)
 
 
+def max_pool_by_rows(
+    x: torch.Tensor, kernel: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil: bool
+) -> torch.Tensor:
+    """Returns the result of max_pool2d of a tensor in channels-last, in channels-last, too. Computes it as a pool of three
+    dimensions, of which the last one has the channels, and whose windows have one channel."""
+    windows = [*kernel, 1], [*stride, 1], [*padding, 0], [*dilation, 1]
+    return torch._C._nn.max_pool3d_with_indices(x.permute(0, 2, 3, 1), *windows, ceil)[0].permute(0, 3, 1, 2)
+
+
 CHOOSE, FILL, COMPARE, COMPARE_NUMBER, MASK = map(_operator, (choose, fill, compare, compare_number, mask))
+MAX_POOL = _operator(max_pool_by_rows)
 ATTENTION = _operator(attention, _attention_declared)
