@@ -5,7 +5,7 @@ not through submodules or ATen's operator lookup."""
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
-from . import torch_in_place, torch_own, torch_sdpa, torch_speculation
+from . import torch_in_place, torch_layout, torch_own, torch_sdpa, torch_speculation
 
 
 # where torch's bindings of ATen's operators are
@@ -30,6 +30,7 @@ def straighten(module) -> None:
     for node in module.graph.find_nodes(op="call_module"):
         inline(module, node)
     torch_speculation.revert(module.graph)
+    torch_layout.declare(module.graph)
     torch_in_place.update(module.graph)
     bindings = {}
     for node in module.graph.nodes:

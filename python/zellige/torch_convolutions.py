@@ -11,6 +11,7 @@ tensors in other layouts, because cuDNN's tensor-core kernels read and write cha
 import time
 
 import torch
+from torch._prims_common import suggest_memory_format
 from torch.utils._python_dispatch import _disable_current_modes
 
 from . import torch_costs, torch_measure
@@ -108,7 +109,7 @@ def _estimated(values, result) -> float:
     bytes_of = lambda t: t.numel() * t.element_size()  # noqa: E731
     us = torch_costs.SIMPLE.kernel + sum(map(bytes_of, (x, weight, result))) / torch_costs.BYTES
     wide = x.dtype == torch.float32 and not torch.backends.cudnn.allow_tf32
-    if wide or x.ndim != 4 or groups == x.shape[1] > 1 or x.is_contiguous(memory_format=torch.channels_last):
+    if wide or x.ndim != 4 or groups == x.shape[1] > 1 or suggest_memory_format(x) == torch.channels_last:
         return us
     copied = [t for t in (x, weight, result) if t is result or not t.is_contiguous(memory_format=torch.channels_last)]
     return us + sum(COPY.kernel + 2 * bytes_of(t) / COPY.bytes for t in copied)

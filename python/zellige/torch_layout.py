@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass, field
 
 import torch
+from torch._prims_common import suggest_memory_format
 
 from . import aten as known
 from . import aten_declared, torch_convolutions, torch_costs
@@ -25,6 +26,8 @@ SECONDS = 3.0  # limit of the time for measuring a graph's convolutions
 SHARE = 0.03
 # operators whose channels-last kernels take several times as long
 IN_NCHW = (aten._adaptive_avg_pool2d.default,)
+# a weight's copy by a kernel of the program that runs before the convolution
+WEIGHT = torch_costs.Kind(2.0, 2.5e6, torch_costs.LAUNCH)
 COPY = aten.clone.default
 
 
@@ -117,13 +120,12 @@ def _read(n) -> list:
 
 
 def _may(n) -> bool:
-    """Returns true if n is a two-dimensional convolution that may be converted: floating-point, not transposed, with at
-    least 4 output channels."""
+    """Returns true if n is a two-dimensional convolution that may be converted: floating-point, with at least 4 output
+    channels."""
     if n.target is not aten.convolution.default:
         return False
-    x, weight, _, _, _, _, transposed, _, _ = n.args
-    x, weight = x.meta["val"], weight.meta["val"]
-    return x.ndim == 4 and x.device.type == torch_convolutions.DEVICE and not transposed and x.dtype.is_floating_point and weight.shape[0] >= 4
+    x = n.args[0].meta["val"]
+    return x.ndim == 4 and x.device.type == torch_convolutions.DEVICE and x.dtype.is_floating_point and n.meta["val"].shape[1] >= 4
 
 
 def _in_nchw(n) -> bool:
@@ -151,26 +153,25 @@ def _saved(region, deadline):
         else:
             saved -= _copy(n.args[0].meta["val"]) + _copy(n.meta["val"])
     for weight in dict.fromkeys(n.args[1] for n in taken):
-        if not _needs_no_copy(weight):
-            saved -= _copy(weight.meta["val"], _is_computed(weight))
+        if not _needs_no_copy(weight) and not _is_computed(weight):
+            saved -= _copy(weight.meta["val"], WEIGHT)
     return taken, saved - _at_border(region)
 
 
 def _is_computed(n) -> bool:
     """Returns true if n, or the tensor of which it is a view, is computed by an operator that may be part of a
-    program."""
+    program, which can store it in either layout."""
     while n.target in known.VIEWS and isinstance(n.args[0], torch.fx.Node):
         n = n.args[0]
     return n.target in known.OPERATORS
 
 
-def _copy(value, in_a_part=False) -> torch_costs.Cost:
+def _copy(value, kind=None) -> torch_costs.Cost:
     """Returns the cost of converting a tensor between NCHW and channels-last. The cost is 0 if the tensor's strides are
-    valid in both layouts. `in_a_part`: a program computes the tensor, and can store it in either layout; the cost is 0,
-    too."""
-    if in_a_part or value.is_contiguous() and value.is_contiguous(memory_format=torch.channels_last):
+    valid in both layouts. `kind`: the kind of kernel that copies; None: torch's."""
+    if value.is_contiguous() and value.is_contiguous(memory_format=torch.channels_last):
         return torch_costs.Cost()
-    kind = torch_costs.SIMPLE if value.stride(1) == 1 else torch_costs.TRANSPOSED
+    kind = kind or (torch_costs.SIMPLE if value.stride(1) == 1 else torch_costs.TRANSPOSED)
     return torch_costs.Cost(kind.kernel + 2 * value.numel() * value.element_size() / kind.bytes, kind.host)
 
 
@@ -229,13 +230,33 @@ def _lay(graph, selected) -> None:
             copied(n, 0, torch.contiguous_format)
     aten_declared.follow(graph, changed, real)
     for (x, _), copy in copies.items():
-        if _lies_as(x.meta["val"], copy.meta["val"]):
+        if _lies_as(x.meta["val"], copy.meta["val"]) and not _only_declares(x, copy):
             copy.replace_all_uses_with(x)
             graph.erase_node(copy)
     for n, strides in before.items():
         if _strides(n) != strides:
             with graph.inserting_before(output):
                 output.replace_input_with(n, _restored(graph, n, strides))
+
+
+def _only_declares(x, copy) -> bool:
+    """Returns true for a copy of x, the input of a convolution, that moves nothing, but makes torch use channels-last. Torch
+    considers the strides along dimensions of one element, too: it takes a contiguous (N, C, 1, 1) for NCHW."""
+    return suggest_memory_format(x.meta["val"]) != suggest_memory_format(copy.meta["val"]) == torch.channels_last
+
+
+def declare(graph) -> None:
+    """Replaces copies of a graph by views where they only change the strides of a convolution's input along dimensions of
+    one element (_only_declares). Copies of what a program makes are part of the program, and cost nothing."""
+    for n in graph.find_nodes(op="call_function", target=COPY):
+        x, made = n.args[0].meta.get("val"), n.meta.get("val")
+        if n.users and all(_is_input(u, n) for u in n.users) and x.stride() != made.stride() and _lies_as(x, made):
+            n.target, n.args, n.kwargs = aten.as_strided.default, (n.args[0], list(made.shape), list(made.stride())), {}
+
+
+def _is_input(user, n) -> bool:
+    """Returns true if n is the input of the convolution `user`, and not its weight."""
+    return user.target is aten.convolution.default and user.args[0] is n and n not in user.args[1:]
 
 
 def _restored(graph, n, strides):
