@@ -287,7 +287,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         aten_schema.bind(module.graph)
         aten_declared.correct(module.graph)
         before -= torch_costs.of_torch(module.graph.nodes)
-        saved = before + torch_layout.last(module.graph) + torch_pools.by_rows(module.graph)
+        saved = before + torch_layout.last(module.graph, options.cudagraphs) + torch_pools.by_rows(module.graph)
         torch_speculation.rewrite(module.graph)
         before = torch_costs.of_torch(module.graph.nodes)
         torch_spelled.respelled(module.graph)

@@ -31,13 +31,13 @@ WEIGHT = torch_costs.Kind(2.0, 2.5e6, torch_costs.LAUNCH)
 COPY = aten.clone.default
 
 
-def last(graph) -> torch_costs.Cost:
+def last(graph, captured=False) -> torch_costs.Cost:
     """Converts convolutions, with the operators between them, to channels-last where that saves time, in place.
-    Returns the cost that is saved."""
+    Returns the cost that is saved. `captured`: calls will be replayed from a CUDA graph, so that only the GPU's time counts."""
     all_of = graph.find_nodes(op="call_function", target=aten.convolution.default)
     on_gpu = [n for n in all_of if n.meta["val"].device.type == torch_convolutions.DEVICE]
     aten_declared.follow(graph, set(), real, on_gpu)
-    selected, saved = _selected(graph)
+    selected, saved = _selected(graph, captured)
     if selected or any(_in_nchw(n) and not n.args[0].meta["val"].is_contiguous() for n in graph.nodes):
         _lay(graph, selected)
     return saved
@@ -59,18 +59,19 @@ class _Region:
     nodes: list = field(default_factory=list)
 
 
-def _selected(graph):
-    """Returns (the list of the graph's convolutions to convert to channels-last, the cost that this saves)."""
+def _selected(graph, captured=False):
+    """Returns (the list of the graph's convolutions to convert to channels-last, the cost that this saves). `captured`: the
+    host's cost does not count."""
     found = [r for r in _regions(graph) if r.convolutions]
     deadline = time.monotonic() + SECONDS
     selected, saved = [], torch_costs.Cost()
     for region in found:
         taken, gain = _saved(region, deadline)
-        if gain.gpu + torch_costs.WAITS * min(gain.host, 0.0) > 0:
+        if gain.gpu + (0.0 if captured else torch_costs.WAITS * min(gain.host, 0.0)) > 0:
             selected += taken
             saved += gain
-    if not selected:
-        return [], saved
+    if not selected or captured:
+        return selected, saved
     convolutions = sum(torch_convolutions.us(n, deadline)[0] for r in found for n in r.convolutions)
     graphs = torch_costs.of_torch(graph.nodes) + torch_costs.Cost(convolutions)
     if saved.gpu >= SHARE * graphs.gpu or (graphs - saved).total() < graphs.total():

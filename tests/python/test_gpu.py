@@ -226,7 +226,7 @@ def test_a_network_in_the_layout_that_is_selected(monkeypatch, last):
     from zellige import torch_backend, torch_convolutions, torch_layout
 
     selected, choose = [], torch_layout._selected
-    monkeypatch.setattr(torch_layout, "_selected", lambda graph: selected.append(choose(graph)) or selected[-1])
+    monkeypatch.setattr(torch_layout, "_selected", lambda *given: selected.append(choose(*given)) or selected[-1])
     monkeypatch.setattr(torch_convolutions, "us", lambda node, deadline: (1e3, 0.0) if last else (0.0, 1e3))
     torch._dynamo.reset()
     torch.manual_seed(3)
