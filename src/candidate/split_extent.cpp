@@ -20,6 +20,18 @@ std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) 
   return largest / any * 8 <= cap && largest <= 2 * cap ? 1 : any;
 }
 
+std::int64_t parts_of_row(std::int64_t extent, std::int64_t cap, std::int64_t vector) {
+  const std::int64_t any = parts(extent, extent, cap);
+  const auto suits = [&](std::int64_t n) {
+    const std::int64_t part = extent / n;
+    return extent % n == 0 && part % vector == 0 && 2 * part >= cap;
+  };
+  if (extent <= cap || suits(any)) return any;
+  for (std::int64_t n = plan::ceil_div(extent, cap); n * cap <= 2 * extent; ++n)
+    if (suits(n)) return n;
+  return any;
+}
+
 std::int64_t partial_tile(std::int64_t extent, std::int64_t limit) {
   constexpr std::int64_t many = 8;
   const std::int64_t tile = bit_floor(limit), blocks = plan::ceil_div(extent, tile);

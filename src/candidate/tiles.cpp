@@ -248,13 +248,20 @@ class Tilings {
     return (extent + tile - 1) / tile * ((tile * size + at_once - 1) / at_once);
   }
 
+  /// Returns into how many equal tiles of at most `limit` elements to split the axes of candidate `c` (axes that one grid
+  /// dimension may split) in a group without matmuls. Along the last dimension tiles are aligned to accesses if possible.
+  std::int64_t equal_parts(const Candidate& c, std::int64_t limit) const {
+    return c.back == 0 && c.shared == c.largest && !elementwise() ? parts_of_row(c.largest, limit, width())
+                                                                  : parts(c.largest, c.shared, limit);
+  }
+
   /// Returns the tile along the axes of candidate `c` (axes that one grid dimension may split) for a group without
   /// matmuls, if the last tile may be partial. A tile has at most `limit` elements, times `size` along faster axes.
   /// Equal tiles are preferred, unless they have few elements, as those of a prime extent, or, in an elementwise group,
   /// leave many threads idle.
   std::int64_t tile_along(const Candidate& c, std::int64_t limit, std::int64_t size,
                           std::int64_t elements) const {
-    const std::int64_t equal = c.largest / parts(c.largest, c.shared, limit);
+    const std::int64_t equal = c.largest / equal_parts(c, limit);
     if (c.axes.size() > 1) return equal;
     const bool is_small = 2 * equal < std::min(limit, c.largest);
     if (!elementwise()) return is_small ? bit_floor(limit) : equal;
@@ -285,7 +292,7 @@ class Tilings {
             size = std::max(size, sizes[v]);
           }
         const std::int64_t tile =
-            may_pass ? tile_along(c, left, size, elements) : c.largest / parts(c.largest, c.shared, left);
+            may_pass ? tile_along(c, left, size, elements) : c.largest / equal_parts(c, left);
         const std::int64_t blocks = (c.largest + tile - 1) / tile;
         if (blocks * tile != c.largest) padded[c.axes[0]] = blocks * tile;
         for (std::size_t v = 0; v < sizes.size(); ++v)
@@ -350,7 +357,8 @@ class Tilings {
     if (t.extents.count(loop_axis_) > 0)
       t.loop = (whole(loop_axis_) + k - 1) / k;
     else if (loop_axis_ >= 0)
-      t.loop = parts(whole(loop_axis_), whole(loop_axis_), k);
+      t.loop = products_ ? parts(whole(loop_axis_), whole(loop_axis_), k)
+                         : parts_of_row(whole(loop_axis_), k, width());
     if (split_axis_ >= 0) {
       for (int g = 0; g < 3; ++g)
         if (t.grid[g].axes == std::vector{split_axis_}) t.split = g;

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <random>
 
+#include "candidate/split_extent.hpp"
 #include "fuse/assemble.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
@@ -241,6 +242,14 @@ TEST(OneRow, OfAReductionIsScaledInItsKernel) {
   b.output(mean(square(x - mean(x, 1, true)), 1) * 1.25, "Y");
   const target::Target& target = target::find("sm_90a");
   EXPECT_EQ(plan::make_plan(optimize(b.build(), target).graph, target).kernels.size(), 1u);
+}
+
+TEST(LongRows, AreSplitIntoPartsThatAreAlignedIfPossible) {
+  EXPECT_EQ(parts(87560, 87560, 2048), 44);     // of 1990 elements, which begin at multiples of 4 bytes
+  EXPECT_EQ(parts_of_row(87560, 2048, 8), 55);  // of 1592
+  EXPECT_EQ(parts_of_row(88064, 2048, 8), 43);  // of 2048
+  EXPECT_EQ(parts_of_row(2000, 2048, 8), 1);
+  EXPECT_EQ(parts_of_row(87561, 2048, 8), parts(87561, 87561, 2048));  // odd
 }
 
 }  // namespace
