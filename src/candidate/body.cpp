@@ -432,21 +432,43 @@ class Emission : graph::BlockWriter {
   Deferred waited(const Step& s, Deferred x, const Deferred& y) {
     if (s.kind == OpKind::mul && x.waits()) {
       Deferred h = y;
-      if (h.kind == Kind::offset) refuse(s);
+      if (h.kind == Kind::offset || h.centre >= 0) refuse(s);
       h.factors.push_back({s.inputs[0], false});
       return h;
     }
-    if (x.waits()) refuse(s);
+    if (x.waits() || x.centre >= 0) refuse(s);
     if (s.kind == OpKind::mul || s.kind == OpKind::div) {
       if (x.kind == Kind::offset) refuse(s);
       x.factors.push_back({s.inputs[1], s.kind == OpKind::div});
       return x;
     }
-    if (s.kind != OpKind::sub || y.kind != Kind::maximum || !x.itself()) refuse(s);
+    if (s.kind != OpKind::sub || !x.itself()) refuse(s);
+    if (y.kind != Kind::maximum) return centred(s, x);
     x.running = running_of(y);
     x.kind = Kind::offset, x.coefficient = -1;
     x.tile = emit(OpKind::sub, {x.tile, runnings_[x.running].maximum});
     return x;
+  }
+
+  /// Emits step `s`, which subtracts from `x`, the operand of a sum over the loop, a value that is known only after the
+  /// loop. Subtracts the mean of the block's part instead. Throws Error if there is no such sum yet, if a block has
+  /// several tiles, if the last one is partial, or if `x` is broadcast.
+  Deferred centred(const Step& s, Deferred x) {
+    const auto sum = std::ranges::find_if(
+        part_sums_, [&](const auto& of) { return same_numbers(steps_, of.second.first, s.inputs[0]); });
+    if (!exact_maxima() || tiles_.extents.contains(tiles_.loop_axis) || sum == part_sums_.end() ||
+        shape(s.output) != shape(s.inputs[0]))
+      refuse(s);
+    const int total = cast(sum->second.second, DType::f32);
+    const int mean =
+        emit_once(OpKind::mul_scalar, {total}, {.scalar = 1 / static_cast<double>(elements_of_part())});
+    x.kind = Kind::centred, x.centre = s.inputs[1], x.about = sum->first;
+    x.tile = emit(OpKind::sub, {x.tile, mean});
+    return x;
+  }
+  /// Returns how many elements along the loop axis each block has.
+  std::int64_t elements_of_part() const {
+    return axes_.axes[tiles_.loop_axis].extent / (tiles_.split < 0 ? 1 : tiles_.grid[tiles_.split].blocks);
   }
 
   /// Returns whether the deferred factors of `h` (those applied after the loop) and its running maximum are constant
@@ -474,7 +496,10 @@ class Emission : graph::BlockWriter {
       x.tile = emit(s.kind, {x.tile}, s.attributes);
       return x;
     }
-    if (x.kind == Kind::offset || !passes(x, shape(v).size() - 1 - static_cast<std::size_t>(dim))) refuse(s);
+    const bool differences = x.kind == Kind::centred || (x.kind == Kind::squared && !along);
+    if (differences || x.kind == Kind::offset ||
+        !passes(x, shape(v).size() - 1 - static_cast<std::size_t>(dim)))
+      refuse(s);
     if (!along) {
       x.tile = emit(s.kind, {x.tile}, s.attributes);
       return x;
@@ -516,9 +541,13 @@ class Emission : graph::BlockWriter {
     else
       t = emit(sum, {x.tile});
     factors_[s.output] = x.factors;
+    if (x.kind == Kind::squared) factors_[s.output].insert(factors_[s.output].end(), {{x.centre}, {x.about}});
+    if (x.itself() && s.kind == OpKind::reduction) part_sums_[s.output] = {s.inputs[0], t};
     if (tiles_.split >= 0) {
       Partial p{s.output, -1, -1, x.coefficient, x.factors, shape(s.output)};
       if (x.kind == Kind::scaled) p.below = partial_of(x.running);
+      if (x.kind == Kind::squared)
+        p.about = body_.sums.at(x.about), p.count = elements_of_part(), p.centre = x.centre;
       body_.sums[s.output] = add_partial(std::move(p), cast(t, DType::f32));
       return {.after = true};
     }
@@ -536,9 +565,11 @@ class Emission : graph::BlockWriter {
   Body body_;
   std::vector<Deferred> deferred_;  // by value
   std::vector<Running> runnings_;
-  std::map<int, std::vector<Factor>> factors_;  // by sum over the loop: the factors deferred to its end
-  std::vector<int> partial_tiles_;              // by partial result: the tile that is stored
-  std::map<int, int> partial_runnings_;         // by partial result that is a maximum: index in runnings_
+  // By sum over the loop: the factors deferred to its end, and the other values with which its parts are combined.
+  std::map<int, std::vector<Factor>> factors_;
+  std::map<int, std::pair<int, int>> part_sums_;  // by sum over the loop: its operand, and its tile
+  std::vector<int> partial_tiles_;                // by partial result: the tile that is stored
+  std::map<int, int> partial_runnings_;           // by partial result that is a maximum: index in runnings_
 };
 
 }  // namespace

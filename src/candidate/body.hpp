@@ -12,13 +12,15 @@
 //   rescaling  F(x_i, m) = exp(c (x_i - m)) with a maximum m over the loop, as in online softmax: the loop uses the
 //              running maximum m' in place of m. When m' increases to m'', earlier sums are multiplied by
 //              exp(-c (m'' - m')).
+//   centring   sum_i (x_i - m)^2 = sum_p (sum_i (x_i - m_p)^2 + n (m_p - m)^2) with the means m_p of n elements each, if
+//              the loop is split over blocks of one tile: a variance needs no kernel of its own after that of the mean.
 //   monotone   f(max_i x_i) = max_i f(x_i): a step f on the maximum, such as a clamp, is applied to the operand of
 //              the maximum.
 //
 // The loop may be split over blocks (split-K, split-KV). Each block then stores partial results, and a second
 // kernel combines them. That kernel also runs the steps along the loop's axis that no reduction needs, such
 // as a softmax's quotient, and loads the operands of these steps again. If each block runs a single
-// iteration, a reduction that needs another reduction's result, such as a variance, is computed by a later
+// iteration, a reduction that needs another reduction's result, such as a mean of x - amax(x), is computed by a later
 // kernel, too.
 #pragma once
 #include <array>
@@ -74,6 +76,11 @@ struct Partial {
   // For a maximum: it is that of one tile, without a finite initial value, and so may be minus infinity. Sums
   // are relative to max(it, the lowest finite float32).
   bool exact = false;
+  // For a sum of squares of differences from the mean of the block's part: index of the partial result that is the
+  // part's sum, the part's number of elements, and the value that is subtracted in place of that mean. -1: not one.
+  int about = -1;
+  std::int64_t count = 0;
+  int centre = -1;
 };
 
 /// A tensor that a block graph loads or stores, with the shape that the block graph sees: reduced dimensions are kept,

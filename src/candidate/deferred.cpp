@@ -34,6 +34,15 @@ bool offset(const Step& s, Deferred& h) {
   }
 }
 
+/// Applies a step to the deferred value `h`, whose tile is centred at the mean of a part. Returns false unless the step
+/// is a square of the centred value, or a cast that changes nothing.
+bool centred(const Step& s, Deferred& h) {
+  if (s.kind == OpKind::cast) return s.attributes.dtype == graph::DType::f32;
+  if (s.kind != OpKind::square || h.kind != Kind::centred) return false;
+  h.kind = Kind::squared;
+  return true;
+}
+
 /// Combines the terms of `x` and `y` that are applied after the loop. Each term is a coefficient times
 /// (maximum over the loop - running maximum). Adds sign * y.coefficient to x.coefficient. Returns false and
 /// changes nothing if the terms refer to different running maxima.
@@ -85,6 +94,7 @@ bool is_monotone(const Step& s) {
 
 bool through(const Step& s, Deferred& h) {
   if (h.itself()) return true;
+  if (h.centre >= 0) return centred(s, h);
   if (h.kind == Kind::offset) return h.factors.empty() && offset(s, h);
   return is_linear(s);
 }
@@ -92,6 +102,7 @@ bool through(const Step& s, Deferred& h) {
 bool through(const Step& s, Deferred& x, const Deferred& y) {
   const bool sum = s.kind == OpKind::add || s.kind == OpKind::sub;
   if (x.itself() && y.itself()) return true;
+  if (x.centre >= 0 || y.centre >= 0) return false;
   if (sum) {
     if (x.kind != Kind::offset && y.kind != Kind::offset) return x.like(y);
     if (!x.factors.empty() || !y.factors.empty()) return false;

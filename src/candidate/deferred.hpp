@@ -26,7 +26,11 @@ struct Deferred {
     exact,    // the tile is the value, except for `factors`
     maximum,  // the value is the maximum over the loop of value `of` after the steps `monotone`
     offset,   // the tile is the value - coefficient * (last maximum - running maximum)
-    scaled    // the tile is the value / exp(coefficient * (last maximum - running maximum))
+    scaled,   // the tile is the value / exp(coefficient * (last maximum - running maximum))
+    // Of a split loop whose blocks have one tile each, where a value that is known after the loop is subtracted, such as
+    // a mean: the tile is the operand minus the mean of its elements in the block's part of the loop ..
+    centred,
+    squared  // .. or the square of that
   } kind = Kind::exact;
   int tile = -1;        // of the block graph; -1: a maximum whose accumulator is not emitted yet
   bool varies = false;  // changes with the iteration
@@ -36,8 +40,10 @@ struct Deferred {
   std::vector<Factor> factors{};  // applied after the loop
   int running = -1;               // offset, scaled: index of the running maximum
   double coefficient = 0;         // offset, scaled
-  int of = -1, dim = -1;          // maximum: the value and dimension that it is taken of
-  std::vector<Step> monotone{};   // maximum: steps applied to `of` first
+  // centred, squared: the value that is subtracted, and the value that is the sum of the operand over the loop.
+  int centre = -1, about = -1;
+  int of = -1, dim = -1;         // maximum: the value and dimension that it is taken of
+  std::vector<Step> monotone{};  // maximum: steps applied to `of` first
 
   /// Returns whether this maximum is bounded below by a finite number, because it is clamped.
   bool bounded_below() const {
@@ -52,7 +58,8 @@ struct Deferred {
   /// Returns whether this value's tile may be added to that of `o`: the same factors and offset are applied
   /// to both tiles after the loop.
   bool like(const Deferred& o) const {
-    return kind == o.kind && running == o.running && coefficient == o.coefficient && factors == o.factors;
+    return kind == o.kind && running == o.running && coefficient == o.coefficient && factors == o.factors &&
+           centre < 0 && o.centre < 0;
   }
 };
 

@@ -292,7 +292,8 @@ class Making {
     LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
     for (const Partial& p : first.partials) {
       auto& [axes, numbers, coefficients, maxima, sums] = key;
-      numbers.insert(numbers.end(), {p.value, p.dim, p.below, std::ssize(p.factors), std::ssize(p.shape)});
+      numbers.insert(numbers.end(), {p.value, p.dim, p.below, p.about, p.count, p.centre,
+                                     std::ssize(p.factors), std::ssize(p.shape)});
       for (const Factor& f : p.factors) numbers.insert(numbers.end(), {f.value, std::int64_t{f.divide}});
       numbers.insert(numbers.end(), p.shape.begin(), p.shape.end());
       coefficients.push_back(p.coefficient);

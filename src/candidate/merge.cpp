@@ -70,6 +70,15 @@ class Merge {
     return map(OpKind::sub, {finite, over_parts(OpKind::amax, finite)});
   }
 
+  /// Returns a value with one element per block of the split loop, which is to be added to the block's sum of squares of
+  /// differences from the mean of its part: (that mean - centre)^2 times the number of elements of a part.
+  int between_parts(const Partial& p) {
+    const auto count = static_cast<double>(p.count);
+    const int mean = map(OpKind::mul_scalar, {loaded_[p.about]}, {.scalar = 1 / count});
+    const int away = map(OpKind::square, {map(OpKind::sub, {mean, want(p.centre)})});
+    return map(OpKind::mul_scalar, {away}, {.scalar = count});
+  }
+
   /// Returns the sum over all blocks of the partial result with index `partial`, multiplied by the factors
   /// that were left for the end of the loop.
   int sum(int partial) {
@@ -80,6 +89,7 @@ class Merge {
       if (p.coefficient != -1) below = map(OpKind::mul_scalar, {below}, {.scalar = -p.coefficient});
       s = map(OpKind::mul, {s, map(OpKind::exp, {below})});
     }
+    if (p.about >= 0) s = map(OpKind::add, {s, between_parts(p)});
     s = over_parts(OpKind::reduction, s);
     for (const Factor& f : p.factors) s = map(f.divide ? OpKind::div : OpKind::mul, {s, want(f.value)});
     return s;

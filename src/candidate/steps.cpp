@@ -212,6 +212,17 @@ std::int64_t from_last(const Shape& s, std::size_t back) {
   return back < s.size() ? s[s.size() - 1 - back] : 1;
 }
 
+bool same_numbers(const Steps& s, int a, int b) {
+  const auto origin = [&](int v) {
+    for (std::size_t i = s.steps.size(); i-- > 0;)
+      if (const Step& step = s.steps[i];
+          step.output == v && step.kind == OpKind::cast && step.attributes.dtype == graph::DType::f32)
+        v = step.inputs[0];
+    return v;
+  };
+  return origin(a) == origin(b);
+}
+
 bool is_reduction(OpKind kind) { return kind == OpKind::reduction || kind == OpKind::amax; }
 
 std::vector<std::size_t> readers_of(const Steps& s) {

@@ -54,6 +54,9 @@ struct Steps {
 /// Returns the extent of the dimension `back` positions before the last, or 1 if there is no such dimension.
 std::int64_t from_last(const Shape&, std::size_t back);
 
+/// Returns whether two values are the same numbers: the same value, except for casts to f32.
+bool same_numbers(const Steps&, int a, int b);
+
 /// Returns whether a step of this kind is a sum or maximum along one dimension (the attribute `dim`). The
 /// result of such a step keeps this dimension with extent 1.
 bool is_reduction(OpKind);
