@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 
-from . import aten, aten_schema, aten_declared, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_counts, torch_cudagraphs, torch_decisions, torch_key, torch_layout, torch_masks, torch_own, torch_parts, torch_permuted, torch_pools, torch_sdpa, torch_short_sums, torch_sizes, torch_speculation, torch_spelled, torch_take
+from . import aten, aten_schema, aten_declared, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_counts, torch_cudagraphs, torch_decisions, torch_key, torch_layout, torch_masks, torch_own, torch_parts, torch_permuted, torch_pools, torch_ranges, torch_sdpa, torch_short_sums, torch_sizes, torch_speculation, torch_spelled, torch_take
 from ._native import Error, Fault
 from .aten_schema import Left
 from .torch_decompositions import decompositions
@@ -291,7 +291,9 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         torch_speculation.rewrite(module.graph)
         before = torch_costs.of_torch(module.graph.nodes)
         torch_spelled.respelled(module.graph)
+        torch_ranges.decided(module.graph)
         torch_counts.positions(module.graph)
+        torch_ranges.narrow(module.graph)
         torch_permuted.undone(module.graph)
         torch_short_sums.added(module.graph)
         torch_masks.positional(module.graph)

@@ -3,17 +3,17 @@ where each expert's tokens end.
 
     positions(graph)    cumsum(histc(s, n, 0, n - 1), 0)  ->  searchsorted(s, arange(n), right=True)
 
-s is sorted, and has indices that topk returned, so that they are exact in the dtypes to which they may be converted. In place
-of four kernels torch runs one.
+s is sorted, and has indices of topk (torch_ranges.py), which are not negative and exact in the dtypes to which they are converted.
+In place of four kernels torch runs one.
 """
 
 import operator
 
 import torch
 
-aten = torch.ops.aten
+from . import torch_ranges
 
-EXACT = {torch.int64: 1 << 63, torch.int32: 1 << 31, torch.float32: 1 << 24}  # smaller indices are exact
+aten = torch.ops.aten
 
 
 def positions(graph) -> None:
@@ -26,7 +26,7 @@ def positions(graph) -> None:
         with graph.inserting_before(n):
             numbers = graph.call_function(aten.arange.default, (n.meta["val"].shape[0],), made_in)
             made = graph.call_function(aten.searchsorted.Tensor, (s, numbers), {"right": True, "out_int32": n.meta["val"].dtype == torch.int32})
-        numbers.meta["val"] = aten.arange.default(*numbers.args, **made_in)
+        numbers.meta["val"] = s.meta["val"].new_empty(n.meta["val"].shape)
         made.meta["val"] = n.meta["val"]
         n.replace_all_uses_with(made)
     graph.eliminate_dead_code()
@@ -40,22 +40,12 @@ def _sorted(n):
     s, bins, low, high = counts.args
     if bins < 2 or (low, high) != (0, bins - 1):  # a bin for each number
         return None
-    limit = EXACT.get(s.meta["val"].dtype, 0)
-    while s.target is aten._to_copy.default and s.meta["val"].dtype in EXACT:
+    if torch_ranges.most(s) is None:
+        return None
+    while s.target is aten._to_copy.default:
         s = s.args[0]
-        limit = min(limit, EXACT.get(s.meta["val"].dtype, 0))
-    if s.target is not operator.getitem or s.args[1] != 0 or s.args[0].target not in (aten.sort.default, aten.sort.stable):
+    if s.target is not operator.getitem or s.args[1] != 0 or s.args[0].target not in torch_ranges.SORTS:
         return None
     sort = s.args[0]
     descends = sort.kwargs.get("descending", False) or len(sort.args) > 2 and sort.args[2]
-    return s if s.meta["val"].ndim == 1 and not descends and _most(sort.args[0]) < limit else None
-
-
-def _most(x) -> float:
-    """Returns the number below which the elements of x are, if they are indices from topk; else infinity."""
-    while x.target in (aten.view.default, aten._unsafe_view.default, aten.reshape.default):
-        x = x.args[0]
-    if x.target is operator.getitem and x.args[1] == 1 and x.args[0].target is aten.topk.default:
-        of = x.args[0].args
-        return of[0].meta["val"].shape[of[2]]
-    return float("inf")
+    return s if s.meta["val"].ndim == 1 and s.meta["val"].dtype == torch.int64 and not descends else None
