@@ -34,27 +34,31 @@ int exponent(const Factors& f, std::int64_t prime) {
 class OnePrime {
  public:
   OnePrime(const Products& system, std::vector<int> minimum, const std::vector<int>& given,
-           const std::vector<Products::Order>& orders, std::uint64_t seed)
-      : system_(system), x_(std::move(minimum)), given_(given), orders_(orders), preference_(x_.size()) {
+           const std::vector<Products::Inequality>& inequalities, std::uint64_t seed)
+      : system_(system),
+        x_(std::move(minimum)),
+        given_(given),
+        inequalities_(inequalities),
+        preference_(x_.size()) {
     for (const Products::Product& p : system.products)
       for (int f : p.factors) preference_[f] += 16;  // prefer values in few products
-    for (const Products::Order& o : orders)
+    for (const Products::Inequality& o : inequalities)
       if (!system.apart.empty()) preference_[o.less] += 256;  // and those that raise no others
     for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
   }
 
-  /// Returns small exponents of the prime, one per value, with which all products and orders hold.
+  /// Returns small exponents of the prime, one per value, with which all products and inequalities hold.
   std::vector<int> run() {
     while (step()) continue;
     return x_;
   }
 
  private:
-  /// Raises every exponent that an order requires to be greater than another one and that is not. If there is
+  /// Raises every exponent that an inequality requires to be greater than another one and that is not. If there is
   /// none, raises one exponent of a product whose equation does not hold. Returns false if nothing was raised.
   bool step() {
     bool risen = false;
-    for (const Products::Order& o : orders_)
+    for (const Products::Inequality& o : inequalities_)
       if (x_[o.more] <= x_[o.less]) x_[o.more] = x_[o.less] + 1, risen = true;
     if (risen) return true;
     for (const Products::Product& p : system_.products) {
@@ -78,7 +82,7 @@ class OnePrime {
   const Products& system_;
   std::vector<int> x_;
   const std::vector<int>& given_;
-  const std::vector<Products::Order>& orders_;
+  const std::vector<Products::Inequality>& inequalities_;
   std::vector<std::uint64_t> preference_;
 };
 
@@ -188,18 +192,18 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
       given[i] = exponent(all[i], prime);
       minimum[i] = system.fixed[i] ? given[i] : !all[i].empty() && all[i].begin()->first == prime ? 1 : 0;
     }
-    std::vector<Products::Order> orders;
-    for (const Products::Order& o : system.orders) {
+    std::vector<Products::Inequality> inequalities;
+    for (const Products::Inequality& o : system.inequalities) {
       if (!system.apart.empty() && part[o.less] != part[o.more]) continue;
       const auto differs = std::ranges::find_if(
           primes, [&](std::int64_t p) { return exponent(all[o.less], p) != exponent(all[o.more], p); });
       if (differs == primes.end() || *differs != prime) continue;
-      orders.push_back(given[o.less] < given[o.more] ? o : Products::Order{o.more, o.less});
+      inequalities.push_back(given[o.less] < given[o.more] ? o : Products::Inequality{o.more, o.less});
     }
     std::vector<int> best;
     int min_sum = 0;
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
-      std::vector<int> x = OnePrime(system, minimum, given, orders, seed).run();
+      std::vector<int> x = OnePrime(system, minimum, given, inequalities, seed).run();
       const int sum = std::accumulate(x.begin(), x.end(), 0);
       if (best.empty() || sum < min_sum) best = std::move(x), min_sum = sum;
     }

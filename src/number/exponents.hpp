@@ -19,20 +19,20 @@ struct Products {
     std::vector<int> factors;
   };
   /// Two values that differ and must stay different.
-  struct Order {
+  struct Inequality {
     int less, more;
   };
   std::vector<std::int64_t> values;  // by index: a solution of the products
   std::vector<bool> fixed;           // by index: the value must not change
   std::vector<Product> products;
-  std::vector<Order> orders;  // pairs of values that must stay different
+  std::vector<Inequality> inequalities;  // pairs of values that must stay different
   // Indices of values that are to stay different. Those that no products connect get different primes as
   // factors, so that neither they nor products of them are equal; but not if values then become too large.
   std::vector<int> apart;
 };
 
 /// Returns small values, by index, for which all products of the system hold. Fixed values are unchanged. The
-/// two values of each entry of `orders` stay different. A value of 1 stays 1, and no other value becomes 1.
+/// two values of each entry of `inequalities` stay different. A value of 1 stays 1, and no other value becomes 1.
 /// Values become larger than given only where that keeps the values in Products::apart different.
 std::vector<std::int64_t> shrink_values(const Products&);
 

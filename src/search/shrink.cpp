@@ -190,14 +190,14 @@ class Shrinking {
   /// Returns the small value of each size variable. `keep` says which differences between sizes are
   /// preserved.
   std::vector<std::int64_t> values(Keep keep) {
-    system_.orders.clear();
+    system_.inequalities.clear();
     std::set<int> reductions;
     for (int u : sizes_.reductions()) reductions.insert(sizes_.find(u));
     for (const auto& [u, v] : related(sizes_)) {
       const bool kept =
           keep == Keep::all || (keep == Keep::reductions && reductions.count(u) && reductions.count(v));
       if (kept && sizes_.value(u) != sizes_.value(v) && sizes_.value(u) > 1 && sizes_.value(v) > 1)
-        system_.orders.push_back({at(u), at(v)});
+        system_.inequalities.push_back({at(u), at(v)});
     }
     return solve();
   }
@@ -206,11 +206,11 @@ class Shrinking {
   /// of all pairs if there is no `limit`; else of pairs that no product connects, and of pairs whose given sizes are
   /// on different sides of `limit`.
   std::vector<std::int64_t> distinct_values(std::optional<std::int64_t> limit) {
-    system_.orders.clear(), system_.apart.clear();
+    system_.inequalities.clear(), system_.apart.clear();
     for (const auto& [u, v] : counted_apart(sizes_)) {
       system_.apart.insert(system_.apart.end(), {at(u), at(v)});
       if (!limit || (sizes_.value(u) < *limit && *limit <= sizes_.value(v)))
-        system_.orders.push_back({at(u), at(v)});
+        system_.inequalities.push_back({at(u), at(v)});
     }
     for (const auto& [u, v] : triangles(sizes_))
       if (sizes_.value(u) > 1 && sizes_.value(v) > 1)
