@@ -332,7 +332,7 @@ class Pricing {
   void latencies() {
     k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;
-    for (const SmemTensor& b : plan_.tensors) k.in_flight = std::max<double>(k.in_flight, b.stages);
+    k.in_flight = std::max<double>(k.in_flight, plan_.stages());
     for (const Agent& agent : plan_.agents)
       walk(agent.steps, [&](const Step& s, const Position&) {
         if (const Copy* copy = as<Copy>(s)) k.in_flight = std::max<double>(k.in_flight, copy->guard_lag + 1);

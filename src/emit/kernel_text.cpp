@@ -64,8 +64,8 @@ void KernelText::body() {
 void KernelText::grid_comment() {
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
             plan_.shared_bytes,
-            looped() ? fmt::format(", {} iterations, {} stage{}", plan_.iterations_per_rank(), stages(),
-                                   stages() > 1 ? "s" : "")
+            looped() ? fmt::format(", {} iterations, {} stage{}", plan_.iterations_per_rank(), plan_.stages(),
+                                   plan_.stages() > 1 ? "s" : "")
                      : "");
 }
 
@@ -121,7 +121,7 @@ void KernelText::declarations() {
   if (plan_.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // persistent blocks declare the coordinates per tile
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
-  if (plan_.blocks == 0) declare_loop_begin();
+  if (plan_.blocks == 0) declare_first_iteration();
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
     out_.line("const auto {} = global_tile<{}{}>({});", global(t),
@@ -201,13 +201,6 @@ void KernelText::sum_declaration(const Work& t) {
   out_.line("{}sum{}[{}] = {};", i.head, t.node, i.at, start);
 }
 
-/// Returns the largest number of stages that any shared-memory buffer of the kernel has.
-int KernelText::stages() const {
-  int maximum = 1;
-  for (const SmemTensor& b : plan_.tensors) maximum = std::max(maximum, b.stages);
-  return maximum;
-}
-
 /// Emits the code of steps, in order. Adjacent steps that can share a loop nest are emitted as one.
 void KernelText::run(const std::vector<plan::Step>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -239,9 +232,9 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
 /// Emits the loop `begin` of the schedule: the loop over a kernel's iterations or, if it is the prologue, the
 /// loop that starts the copies of the first iterations.
 void KernelText::loop(const plan::Loop& begin) {
-  const bool ring = begin.kind == plan::Loop::iterations && stages() > 1 && !plan_.warp_specialized();
-  const bool round = ring && stages() < block_.loop;  // otherwise all stages are filled before the loop
-  if (round) out_.line("int stage = 0, next = {};", stages() - 1);
+  const bool ring = begin.kind == plan::Loop::iterations && plan_.stages() > 1 && !plan_.warp_specialized();
+  const bool round = ring && plan_.stages() < block_.loop;  // otherwise all stages are filled before the loop
+  if (round) out_.line("int stage = 0, next = {};", plan_.stages() - 1);
   const Counted it = counted("it", begin.trip_count, "int", begin.from);
   if (begin.trip_count > begin.from + 1 && !begin.bounded)
     out_.line("#pragma unroll{}", begin.kind == plan::Loop::prologue ? "" : " 1");
@@ -257,15 +250,15 @@ void KernelText::loop(const plan::Loop& begin) {
   iteration_ = 0;
   section_ = Section::after, whole_ = false;
   if (round) {
-    out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", stages());
-    out_.line("next = next + 1 == {} ? 0 : next + 1;", stages());
+    out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", plan_.stages());
+    out_.line("next = next + 1 == {} ? 0 : next + 1;", plan_.stages());
   }
   out_.close();
 }
 
 /// Emits the variable `begin`: the first iteration in which the mask keeps an element for this block. Emits
 /// nothing if all blocks begin with iteration 0. Requires that the block's coordinates have been emitted.
-void KernelText::declare_loop_begin() {
+void KernelText::declare_first_iteration() {
   if (!plan_.loop_bounds || !plan_.loop_bounds->from) return;
   const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0) + *t.from;

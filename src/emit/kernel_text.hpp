@@ -95,7 +95,6 @@ class KernelText {
   void slices(const plan::Loop&);
   void copy(plan::Steps, int distance);
   void work(plan::Steps);  // in order; steps that share a layout become one loop nest
-  int stages() const;      // of the loop's rings
   Index global_start(const plan::Interval&, bool far, const Index& iteration) const;
   Index global_start(const Node&, int dim, const Index& iteration) const;
   Index tile_number(const plan::Digit&, bool far = false) const;
@@ -103,7 +102,7 @@ class KernelText {
   Index global_end(const plan::Interval& i) const { return origin(i) + (i.end() - i.origin()); }
   void check(Condition& inside, const plan::Interval&, const Index& at) const;
   Condition inside(const Node&, const std::vector<Index>& at) const;
-  void declare_loop_begin();
+  void declare_first_iteration();
   std::string thread_index() const;
   std::string block_index(int axis) const;
 

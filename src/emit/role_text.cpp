@@ -189,7 +189,7 @@ void KernelText::tiles(const plan::Loop& begin) {
       below *= grid[a];
     }
   }
-  declare_loop_begin();
+  declare_first_iteration();
   run(begin.body);
   if (several) out_.close();
 }

@@ -70,6 +70,12 @@ std::string_view name(Synchronisation by) {
   fail("kernel: {} is no synchronisation; the last is mbarrier_cluster", static_cast<int>(by));
 }
 
+int Kernel::stages() const {
+  int most = 1;
+  for (const SmemTensor& t : tensors) most = std::max(most, t.stages);
+  return most;
+}
+
 std::int64_t barrier_bytes(const Channel& c) {
   constexpr std::int64_t mbarrier_bytes_each = 8;
   if (is_exchange(c)) return mbarrier_bytes_each;

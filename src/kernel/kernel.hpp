@@ -186,6 +186,8 @@ struct Kernel {
   std::vector<std::string> notes;
 
   const std::string& name() const { return program.name; }
+  /// Returns the number of stages of the loop's software pipeline: the most that a tensor has.
+  int stages() const;
   /// Returns whether there are several warp roles, such as a producer and a consumer.
   bool warp_specialized() const { return agents.size() > 1; }
   /// Returns into how many parts the ranks divide the loop: 1 without split-K.

@@ -12,7 +12,10 @@ namespace {
 /// Builds the warp roles of one kernel; see build_agents(). `agent_` is the agent whose steps are being added.
 class Builder {
  public:
-  Builder(Kernel& plan, const Tasks& tasks, const Order& order) : plan_(plan), tasks_(tasks), order_(order) {}
+  Builder(Kernel& plan, const Tasks& tasks, const Sections& sections, bool barrier_after_loop)
+      : plan_(plan), tasks_(tasks), sections_(sections), barriers_(loop_barriers(plan, tasks, sections)) {
+    barriers_.after = barriers_.after || barrier_after_loop;
+  }
 
   void run() {
     plan_.threads = plan_.program.threads();
@@ -21,13 +24,13 @@ class Builder {
     for (const auto& [node, m] : plan_.matmuls)
       if (m.by_warpgroup()) return consumer_and_producer(m);
     agent_.name = "block";
-    for (int t : order_.loop_copies)
-      channel(plan_.tensors[tasks_[t].buffer].name, tasks_[t].buffer, order_.stages, 0,
+    for (int t : loop_copies_)
+      channel(plan_.tensors[tasks_[t].buffer].name, tasks_[t].buffer, plan_.stages(), 0,
               Synchronisation::cp_async_group);
     if (plan_.program.loop > 1) {
       start_states();
       loop();
-      if (order_.after_barrier) barrier();
+      if (barriers_.after) barrier();
     }
     straight();
     plan_.agents.push_back(std::move(agent_));
@@ -127,28 +130,28 @@ class Builder {
   /// kernels if they are in the first set, or in the first half of the `lag` iterations. All other copies start after
   /// the wait.
   void fill(int lag) {
-    const bool streams = !order_.loop_copies.empty();
+    const bool streams = !loop_copies_.empty();
     std::vector<int> early, delayed;
-    for (int t : order_.loop_copies) (tasks_[t].constant ? early : delayed).push_back(t);
+    for (int t : loop_copies_) (tasks_[t].constant ? early : delayed).push_back(t);
     const bool constants_first = plan_.programmatic && !early.empty();
     const int first = constants_first ? ceil_div(lag, 2) : 0;  // iterations whose constants are loaded early
-    for (int t : order_.before)
+    for (int t : before_)
       if (tasks_[t].constant) run(t);
     prologue(0, first, [&] {
       for (int t : early) run(t);
     });
     depend();
-    for (int t : order_.before)
+    for (int t : before_)
       if (!tasks_[t].constant) run(t);
     if (!streams) return;
     // A group of its own, so that it is waited for before the first iteration's copies.
-    if (!order_.prologue.empty() || (lag == 0 && !order_.before.empty())) commit();
+    if (!sections_.at(Section::before).empty() || (lag == 0 && !before_.empty())) commit();
     prologue(0, first, [&] {
       for (int t : delayed) run(t);
       commit();
     });
     prologue(first, lag, [&] {
-      for (int t : order_.loop_copies) run(t);
+      for (int t : loop_copies_) run(t);
       commit();
     });
   }
@@ -156,32 +159,32 @@ class Builder {
   /// Adds the tasks that run once before the loop. The cp.async groups of the loop's first `stages` iterations stay
   /// in flight meanwhile.
   void prologue_phases(int stages) {
-    if (order_.prologue.empty()) return;
-    if (!order_.loop_copies.empty()) arrive(stages);
-    for (const std::vector<int>& phase : order_.prologue) barrier(), work(phase);
+    if (sections_.at(Section::before).empty()) return;
+    if (!loop_copies_.empty()) arrive(stages);
+    for (const std::vector<int>& phase : sections_.at(Section::before)) barrier(), work(phase);
   }
 
   void loop() {
-    const bool whole = order_.stages == plan_.program.loop;  // all copies start before the loop
-    const int lag = whole ? order_.stages : order_.stages - 1;
-    const bool once = !order_.before.empty(), streams = !order_.loop_copies.empty();
+    const bool whole = plan_.stages() == plan_.program.loop;  // all copies start before the loop
+    const int lag = whole ? plan_.stages() : plan_.stages() - 1;
+    const bool once = !before_.empty(), streams = !loop_copies_.empty();
     fill(lag);
     if (once && !streams) commit(), arrive();
     prologue_phases(lag);
-    if (order_.before_barrier) barrier();
+    if (barriers_.before) barrier();
     open({.trip_count = plan_.program.loop});
     if (streams && lag > 0) arrive(lag - 1);
-    if (order_.top_barrier) barrier();
+    if (barriers_.top) barrier();
     if (!whole)
-      for (int t : order_.loop_copies) run(t, lag);
+      for (int t : loop_copies_) run(t, lag);
     if (streams) commit();
     if (streams && lag == 0) {
       arrive();
-      if (order_.top_barrier) barrier();
+      if (barriers_.top) barrier();
     }
-    for (std::size_t i = 0; i < order_.inside.size(); ++i) {
+    for (std::size_t i = 0; i < sections_.at(Section::inside).size(); ++i) {
       if (i > 0) barrier();
-      work(order_.inside[i]);
+      work(sections_.at(Section::inside)[i]);
     }
     close();
   }
@@ -217,12 +220,12 @@ class Builder {
       agent_.registers = max_registers;
     }
     plan_.threads += 32 * loads.warps;
-    channel("ring", tasks_[order_.loop_copies.front()].buffer, order_.stages, producer,
+    channel("ring", tasks_[loop_copies_.front()].buffer, plan_.stages(), producer,
             Synchronisation::mbarrier_bytes);
     channel("accumulators", -1, 1, consumer, Synchronisation::commit_group);
     if (has_warpgroup_chain(plan_)) {
       scores_ = channel("scores", -1, 1, consumer, Synchronisation::commit_group);
-      second_ = channel("second ring", tasks_[order_.loop_copies.back()].buffer, order_.stages, producer,
+      second_ = channel("second ring", tasks_[loop_copies_.back()].buffer, plan_.stages(), producer,
                         Synchronisation::mbarrier_bytes);
     }
     for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
@@ -234,9 +237,9 @@ class Builder {
     for (const Task& t : tasks_)
       if (t.kind == WorkKind::to_cluster)
         exchange_ = channel("exchange", t.buffer, 1, consumer, Synchronisation::mbarrier_cluster);
-    std::vector<int> resident, all = order_.loop_copies;
+    std::vector<int> resident, all = loop_copies_;
     bool alone = false;  // the consumer accesses global memory before it has acquired a full stage
-    for (int t : order_.before)
+    for (int t : before_)
       if (uses_tma(t))
         resident.push_back(t), all.push_back(t);
       else
@@ -249,7 +252,7 @@ class Builder {
     // producer.
     const bool loads_wait = !std::all_of(all.begin(), all.end(), [&](int t) { return tasks_[t].constant; });
     waited_ = loads_wait && !alone;
-    consume(order_.inside.front());
+    consume(sections_.at(Section::inside).front());
     plan_.agents.push_back(std::move(agent_));
     agent_ = std::move(loads);
     waited_ = !loads_wait;
@@ -259,7 +262,7 @@ class Builder {
     for (int t : resident) run(t).is = Copy{.channel = resident_};
     open({.trip_count = plan_.iterations_per_rank(), .bounded = plan_.loop_bounds.has_value()});
     int filled = -1;
-    for (int t : order_.loop_copies) {
+    for (int t : loop_copies_) {
       const int into = ring_of(t);
       if (into != filled) acquire(filled = into);
       run(t).is = Copy{.channel = into, .multicast = tasks_[t].part >= 0};
@@ -291,12 +294,11 @@ class Builder {
     barrier_ = consumer_barrier;
     depend();
     tiles();
-    if (several_tiles() &&
-        std::any_of(order_.before.begin(), order_.before.end(), [&](int t) { return !uses_tma(t); }))
+    if (several_tiles() && std::any_of(before_.begin(), before_.end(), [&](int t) { return !uses_tma(t); }))
       barrier();  // all threads have read the previous tile's copies, which are overwritten now
     start_states();
     bool once = false;  // copies of values that are read after the loop are in flight during the loop
-    for (int t : order_.before)
+    for (int t : before_)
       if (!uses_tma(t)) run(t), once = once || travels(t);
     if (once) commit(cp_async_);
     if (resident_ >= 0) acquire(resident_);
@@ -307,7 +309,7 @@ class Builder {
     exchange();
     if (once) arrive(0, cp_async_);
     if (stores_ >= 0 && several_tiles()) arrive(0, stores_);  // the previous TMA store has read its buffer
-    if (order_.after_barrier) barrier();
+    if (barriers_.after) barrier();
     straight();
     if (plan_.blocks > 0) close();
     if (stores_ >= 0) arrive(0, stores_);
@@ -324,7 +326,7 @@ class Builder {
   bool emptied() const { return several_tiles() || plan_.ranks > plan_.parts_of_loop(); }
   /// Returns whether the consumer must release ring stages, because the producer waits until they are empty: the ring
   /// has fewer stages than the loop has iterations, or emptied() is true.
-  bool goes_round() const { return emptied() || plan_.iterations_per_rank() > order_.stages; }
+  bool goes_round() const { return emptied() || plan_.iterations_per_rank() > plan_.stages(); }
 
   /// Adds the loop of wgmma matmuls. Iteration i issues the matmuls of iteration i + 1, waits until those of
   /// iteration i have ended, and releases the ring stage that iteration i has read.
@@ -461,8 +463,8 @@ class Builder {
       if (pending) commit(cp_async_), arrive(0, cp_async_);
       pending = false;
     };
-    for (std::size_t i = 0; i < order_.after.size(); ++i) {
-      const std::vector<int>& phase = order_.after[i];
+    for (std::size_t i = 0; i < sections_.at(Section::after).size(); ++i) {
+      const std::vector<int>& phase = sections_.at(Section::after)[i];
       if (i > 0) {
         settle();
         // Makes the threads' writes visible to TMA stores.
@@ -491,7 +493,10 @@ class Builder {
 
   Kernel& plan_;
   const Tasks& tasks_;
-  const Order& order_;
+  const Sections& sections_;
+  LoopBarriers barriers_;
+  std::vector<int> before_ = copies_in_advance(tasks_, Section::before),
+                   loop_copies_ = copies_in_advance(tasks_, Section::inside);
   Agent agent_;
   bool waited_ = false;  // the current agent has the wait for earlier kernels, or needs none
   int barrier_ = 0;      // id of the barrier among the current agent's threads; 0: __syncthreads
@@ -502,8 +507,8 @@ class Builder {
 
 }  // namespace
 
-void build_agents(Kernel& plan, const Tasks& tasks, const Order& order) {
-  Builder(plan, tasks, order).run();
+void build_agents(Kernel& plan, const Tasks& tasks, const Sections& sections, bool barrier_after_loop) {
+  Builder(plan, tasks, sections, barrier_after_loop).run();
   set_up(plan);
 }
 

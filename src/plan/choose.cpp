@@ -56,17 +56,17 @@ class Choice {
         Tasks all = tasks;
         if (blocks == Blocks::pairs && !share_by_pairs(ordered, all, target_)) continue;
         if (blocks == Blocks::split_k && !split_k(ordered, all, target_)) continue;
-        const Order order = pipeline(ordered, all, target_, Copies::first, blocks);
-        if (order.inside.size() > 1) {
+        const Sections sections = pipeline(ordered, all, target_, Copies::first, blocks);
+        if (sections.at(Section::inside).size() > 1) {
           reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
           break;
         }
-        if (tiles_for_all && blocks == Blocks::persistent && store_starves_ring(ordered, order)) {
+        if (tiles_for_all && blocks == Blocks::persistent && store_starves_ring(ordered)) {
           reasons.push_back(
               "products on warpgroups, blocks that stay: what they store leaves no room for a ring");
           continue;
         }
-        if (fits(ordered, all, order,
+        if (fits(ordered, all, sections,
                  fmt::format("products on warpgroups, tiles by TMA{}{}",
                              blocks == Blocks::a_tile ? "" : ", persistent blocks",
                              blocks == Blocks::pairs     ? " in pairs"
@@ -97,8 +97,8 @@ class Choice {
   /// for the ring. A persistent block needs memory for the ring and for the tile that it stores; a block of a single
   /// tile reuses the ring's memory to store it. Persistent blocks are slower if the ring has fewer than three stages
   /// and there are at most two tiles per multiprocessor.
-  bool store_starves_ring(const Kernel& ordered, const Order& order) const {
-    return ways_.size() > 1 && order.stages < 3 &&
+  bool store_starves_ring(const Kernel& ordered) const {
+    return ways_.size() > 1 && ordered.stages() < 3 &&
            ordered.program.grid.count() <= 2 * target_.multiprocessors;
   }
 
@@ -108,10 +108,11 @@ class Choice {
     const std::int64_t tiles = grouped.program.grid.count(), all = target_.multiprocessors;
     if (ways_.size() == 1 || tiles <= all || tiles > 2 * all) return false;
     Kernel ordered = grouped;
-    const Order order = pipeline(ordered, tasks, target_, Copies::first, Blocks::a_tile);
-    if (order.inside.size() > 1) return false;
+    const Sections sections = pipeline(ordered, tasks, target_, Copies::first, Blocks::a_tile);
+    if (sections.at(Section::inside).size() > 1) return false;
     const std::vector<std::string> before = reasons;
-    if (fits(ordered, tasks, order, "products on warpgroups, tiles by TMA, two blocks on a multiprocessor") &&
+    if (fits(ordered, tasks, sections,
+             "products on warpgroups, tiles by TMA, two blocks on a multiprocessor") &&
         2 * (plan.shared_bytes + target_.shared_reserved_per_block) <= target_.shared_per_multiprocessor)
       return true;
     reasons = before;
@@ -152,25 +153,26 @@ class Choice {
       arrange_buffers(grouped, tasks, target_);
       for (Copies copies : {Copies::first, Copies::last}) {
         Kernel ordered = grouped;
-        const Order order = pipeline(ordered, tasks, target_, copies);
-        if (fits(ordered, tasks, order, describe(loads, copies, false))) return true;
+        const Sections sections = pipeline(ordered, tasks, target_, copies);
+        if (fits(ordered, tasks, sections, describe(loads, copies, false))) return true;
         // With one more barrier the phases after the loop may reuse the loop's buffers.
-        if (order.after_barrier || ordered.program.loop == 1 || order.after.empty()) continue;
-        Order with_barrier = order;
-        with_barrier.after_barrier = true;
-        if (fits(ordered, tasks, with_barrier, describe(loads, copies, true))) return true;
+        if (loop_barriers(ordered, tasks, sections).after || ordered.program.loop == 1 ||
+            sections.at(Section::after).empty())
+          continue;
+        if (fits(ordered, tasks, sections, describe(loads, copies, true), true)) return true;
       }
     }
     return false;
   }
 
   /// Completes one form of the kernel (way of using shared memory and warps) in the member `plan`, starting from the
-  /// plan `ordered` whose `tasks` have the order `order`. Returns whether it fits the shared memory. If it does not,
+  /// plan `ordered` whose `tasks` are in these phases. Returns whether it fits the shared memory. If it does not,
   /// or if earlier forms did not, adds a note about it to `reasons`. `what` describes the form in this note.
-  bool fits(const Kernel& ordered, const Tasks& tasks, Order order, const std::string& what) {
+  bool fits(const Kernel& ordered, const Tasks& tasks, Sections sections, const std::string& what,
+            bool barrier_after_loop = false) {
     plan = ordered;
-    slice_fragments(plan, tasks, order);
-    build_agents(plan, tasks, order);
+    slice_fragments(plan, tasks, sections);
+    build_agents(plan, tasks, sections, barrier_after_loop);
     plan.registers = registers_of_thread(plan, tasks, target_);
     if (place_buffers(plan, target_)) {
       if (!reasons.empty()) reasons.push_back(what + ": selected");

@@ -35,7 +35,7 @@ std::vector<int> side_by_side(const Kernel& plan, const Tasks& all, std::vector<
 /// Splits the tasks of one section (before, inside or after the loop) into phases that are separated by
 /// barriers, and returns the tasks of each phase in order. Uses the least possible number of phases; among
 /// these orders, prefers one that needs the least shared memory at a time.
-std::vector<std::vector<int>> phases(const Kernel& plan, const Tasks& all, const std::vector<int>& tasks) {
+std::vector<Phase> phases(const Kernel& plan, const Tasks& all, const std::vector<int>& tasks) {
   std::vector<int> local(all.size(), -1);
   for (std::size_t i = 0; i < tasks.size(); ++i) local[tasks[i]] = static_cast<int>(i);
   std::vector<TaskToOrder> problem;
@@ -49,7 +49,7 @@ std::vector<std::vector<int>> phases(const Kernel& plan, const Tasks& all, const
     work.produces = b >= 0 ? plan.tensors[b].bytes() : 0;
     problem.push_back(std::move(work));
   }
-  std::vector<std::vector<int>> result;
+  std::vector<Phase> result;
   if (tasks.empty()) return result;
   for (const auto& phase : order_tasks(problem).phases) {
     std::vector<int> global;
@@ -61,17 +61,22 @@ std::vector<std::vector<int>> phases(const Kernel& plan, const Tasks& all, const
   return result;
 }
 
-/// Moves the loads of all phases after the loop to the start of the first of these phases.
-void start_copies(const Tasks& all, Order& order) {
-  std::vector<int> first;
-  for (auto& phase : order.after) {
+/// Moves the loads of all phases to the start of the first of them.
+void start_copies(const Tasks& all, std::vector<Phase>& phases) {
+  Phase first;
+  for (Phase& phase : phases) {
     const auto rest =
         std::stable_partition(phase.begin(), phase.end(), [&](int t) { return is_global_load(all[t].kind); });
     first.insert(first.end(), phase.begin(), rest);
     phase.erase(phase.begin(), rest);
   }
-  order.after.front().insert(order.after.front().begin(), first.begin(), first.end());
+  phases.front().insert(phases.front().begin(), first.begin(), first.end());
 }
+
+/// Returns whether the task copies a tile before or inside the loop, so that it starts in advance.
+bool in_advance(const Task& t) { return t.kind == WorkKind::copy_in && t.section != Section::after; }
+/// Returns whether the task is a part of split-K's exchange, which follows the loop at once and is in no phase.
+bool is_exchange(const Task& t) { return t.kind == WorkKind::to_cluster || t.kind == WorkKind::from_cluster; }
 
 constexpr std::int64_t bytes_in_flight = 48 * 1024;  // per multiprocessor: hides a latency of about 700 ns
 constexpr int max_stages = 8, max_ring_stages = 10;
@@ -121,62 +126,65 @@ int copy_stages(const CopiedLoop& l, const target::Target& target) {
   return best;
 }
 
-Order pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target, Copies starts, Blocks blocks) {
-  Order order;
+Sections pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target, Copies starts,
+                  Blocks blocks) {
   plan.blocks = blocks == Blocks::a_tile
                     ? 0
                     : std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
   if (blocks == Blocks::pairs) plan.ranks = 2, plan.blocks -= plan.blocks % 2;
   if (plan.split_k) plan.blocks = plan.program.grid.count() * plan.ranks;
-  std::vector<int> prologue, inside, after;
-  for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
-    const Task& task = tasks[t];
-    if (task.kind == WorkKind::to_cluster || task.kind == WorkKind::from_cluster)
-      continue;  // emitted right after the loop
-    if (task.section == Section::before)
-      (task.kind == WorkKind::copy_in ? order.before : prologue).push_back(t);
-    else if (task.section == Section::after)
-      after.push_back(t);
-    else
-      (task.kind == WorkKind::copy_in ? order.loop_copies : inside).push_back(t);
+  Sections sections;
+  for (const Section section : {Section::before, Section::inside, Section::after}) {
+    std::vector<int> all;
+    for (int t = 0; t < static_cast<int>(tasks.size()); ++t)
+      if (tasks[t].section == section && !in_advance(tasks[t]) && !is_exchange(tasks[t])) all.push_back(t);
+    sections[section] = phases(plan, tasks, all);
   }
-  order.prologue = phases(plan, tasks, prologue);
-  order.inside = phases(plan, tasks, inside);
-  order.after = phases(plan, tasks, after);
-  if (starts == Copies::first && !order.after.empty()) start_copies(tasks, order);
+  std::vector<Phase>& after = sections[Section::after];
+  if (starts == Copies::first && !after.empty()) start_copies(tasks, after);
 
-  const std::vector<int>& copies = order.loop_copies;
+  const std::vector<int> copies = copies_in_advance(tasks, Section::inside);
   std::int64_t stage_bytes = 0, other_bytes = 0;
   for (int t : copies) stage_bytes += plan.tensors[tasks[t].buffer].stage_step;
   for (const SmemTensor& b : plan.tensors) other_bytes += b.bytes();
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
   const bool uses_tma = !copies.empty() && plan.uses_tma(tasks[copies.front()].node);
-  order.stages = copies.empty() ? 1
-                 : uses_tma     ? ring_depth(plan, tasks, target, stage_bytes, other_bytes)
-                                : copy_stages({plan.program.grid.count(), plan.program.loop,
-                                               plan.program.threads(), stage_bytes, other_bytes},
-                                              target);
-  for (int t : copies) plan.tensors[tasks[t].buffer].stages = order.stages;
+  const int stages = copies.empty() ? 1
+                     : uses_tma     ? ring_depth(plan, tasks, target, stage_bytes, other_bytes)
+                                    : copy_stages({plan.program.grid.count(), plan.program.loop,
+                                                   plan.program.threads(), stage_bytes, other_bytes},
+                                                  target);
+  for (int t : copies) plan.tensors[tasks[t].buffer].stages = stages;
+  return sections;
+}
 
-  const auto depends_on = [&](const std::vector<int>& of, auto from) {
-    for (int t : of)
-      for (int a : tasks[t].after)
-        if (from(tasks[a])) return true;
-    return false;
+std::vector<int> copies_in_advance(const Tasks& tasks, Section section) {
+  std::vector<int> copies;
+  for (int t = 0; t < static_cast<int>(tasks.size()); ++t)
+    if (tasks[t].section == section && in_advance(tasks[t])) copies.push_back(t);
+  return copies;
+}
+
+LoopBarriers loop_barriers(const Kernel& plan, const Tasks& tasks, const Sections& sections) {
+  const auto reads = [&](const Phase& phase, auto from) {  // what another thread may have written
+    return std::ranges::any_of(phase, [&](int t) {
+      return std::ranges::any_of(tasks[t].after, [&](int a) { return from(tasks[a]); });
+    });
   };
-  const bool copies_cross = depends_on(inside, [](const Task& w) { return w.kind == WorkKind::copy_in; });
-  order.top_barrier = copies.empty() ? order.inside.size() > 1 : copies_cross || order.inside.size() > 1;
-  order.before_barrier =
-      !order.top_barrier && ((!order.before.empty() && copies_cross) || !order.prologue.empty());
-  const std::vector<int> first = order.after.empty() ? std::vector<int>{} : order.after.front();
-  // The loads before the loop are visible to all threads.
-  const bool loaded_once_known = order.top_barrier || order.before_barrier;
-  order.after_barrier =
-      uses_tma ||  // the ring's memory is reused after the loop
-      (plan.program.loop > 1 && depends_on(first, [&](const Task& w) {
-         return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
-       }));
-  return order;
+  const std::vector<Phase>&inside = sections.at(Section::inside), &after = sections.at(Section::after);
+  const std::vector<int> copies = copies_in_advance(tasks, Section::inside);
+  const bool copies_cross =
+      std::ranges::any_of(inside, [&](const Phase& phase) { return reads(phase, in_advance); });
+  LoopBarriers barriers;
+  barriers.top = inside.size() > 1 || (copies_cross && !copies.empty());
+  barriers.before = !barriers.top && (copies_cross || !sections.at(Section::before).empty());
+  const auto crosses = [&](const Task& from) {  // a barrier before or in the loop shows what lies before it
+    return from.section == Section::inside ||
+           (from.section == Section::before && !barriers.top && !barriers.before);
+  };
+  barriers.after = (!copies.empty() && plan.uses_tma(tasks[copies.front()].node)) ||  // its memory is reused
+                   (plan.program.loop > 1 && !after.empty() && reads(after.front(), crosses));
+  return barriers;
 }
 
 }  // namespace zellige::plan

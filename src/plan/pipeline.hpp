@@ -6,27 +6,13 @@
 // overwritten has been read by all of them.
 //
 // Runs after group and arrange_buffers, which decide the tasks and the layouts of buffers. Sets
-// SmemTensor::stages, Kernel::blocks and ranks, and returns an Order, from which build_agents()
+// SmemTensor::stages, Kernel::blocks and ranks, and returns the phases, from which build_agents()
 // (agents.hpp) makes the warp roles.
 #pragma once
 #include "kernel/kernel.hpp"
 #include "select/task.hpp"
 
 namespace zellige::plan {
-
-/// The order of a kernel's tasks (copies, matmuls, loop nests, ...), as indices of a list of tasks. The
-/// tasks of one phase need no barrier between them; a barrier separates consecutive phases.
-struct Order {
-  // Tasks that copy a tile once, before the loop, for all iterations.
-  std::vector<int> before;
-  std::vector<std::vector<int>> prologue;       // phases of other work before the loop
-  std::vector<int> loop_copies;                 // tasks that load a tile in each iteration, in advance
-  std::vector<std::vector<int>> inside, after;  // phases of each iteration; phases after the loop
-  int stages = 1;                               // buffers per loaded tile
-  bool before_barrier = false;                  // a barrier between the loads before the loop and the loop
-  bool top_barrier = false;                     // a barrier at the start of each iteration
-  bool after_barrier = false;                   // a barrier between the loop and the phases after it
-};
 
 /// When a kernel starts the loads that it needs after the loop. `first`: all at the beginning, so that they
 /// are in flight together. `last`: each in the phase in which it needs the least shared memory.
@@ -42,10 +28,22 @@ enum class Copies : std::uint8_t { first, last };
 /// - split_k: clusters of two blocks with the same tile; each accumulates half of the loop.
 enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 
-/// Returns the order of the plan's tasks. Sets SmemTensor::stages of the buffers that the loop fills,
+/// Returns the phases of the plan's tasks. Sets SmemTensor::stages of the buffers that the loop fills,
 /// Kernel::blocks and ranks. `Copies` says when the copies for the work after the loop start, and
 /// `Blocks` how output tiles are assigned to blocks.
-Order pipeline(Kernel&, const Tasks&, const target::Target&, Copies, Blocks = Blocks::a_tile);
+Sections pipeline(Kernel&, const Tasks&, const target::Target&, Copies, Blocks = Blocks::a_tile);
+
+/// Returns the tasks that copy a tile to shared memory: once before the loop, or in each iteration. They start in
+/// advance and are in no phase.
+std::vector<int> copies_in_advance(const Tasks&, Section);
+
+/// Where a kernel needs barriers besides those between the phases of a section.
+struct LoopBarriers {
+  bool before = false;  // between the loads before the loop and the loop
+  bool top = false;     // at the start of each iteration
+  bool after = false;   // between the loop and the phases after it
+};
+LoopBarriers loop_barriers(const Kernel&, const Tasks&, const Sections&);
 
 /// A loop that loads a tile per iteration to shared memory by cp.async; the input of copy_stages().
 struct CopiedLoop {

@@ -33,7 +33,7 @@ bool leaves_at_once(const Task& t) {
 
 /// Slices the matmul task `mma` of a phase (the tasks between two barriers), and makes the tasks that read
 /// its accumulators adjacent to it. Changes nothing if one of these tasks cannot run slice by slice.
-void slice_phase(Kernel& plan, const Tasks& tasks, std::vector<int>& phase, int mma) {
+void slice_phase(Kernel& plan, const Tasks& tasks, Phase& phase, int mma) {
   const Task& product = tasks[mma];
   const int context = product.context;
   std::vector<int> together{mma};
@@ -71,10 +71,10 @@ void slice_phase(Kernel& plan, const Tasks& tasks, std::vector<int>& phase, int 
 
 }  // namespace
 
-void slice_fragments(Kernel& plan, const Tasks& tasks, Order& order) {
-  for (auto* section : {&order.inside, &order.after})
-    for (auto& phase : *section)
-      for (int t : std::vector<int>(phase)) {
+void slice_fragments(Kernel& plan, const Tasks& tasks, Sections& sections) {
+  for (const Section section : {Section::inside, Section::after})
+    for (Phase& phase : sections[section])
+      for (int t : Phase(phase)) {
         const Task& task = tasks[t];
         if (task.kind == WorkKind::mma && !plan.program.nodes[task.node].carried &&
             plan.matmuls.at(task.node).a_from < 0 && plan.contexts[task.context].repeats() == 1)

@@ -1,6 +1,8 @@
 // Task: a piece of a kernel's work before it has a place among the steps. Grouping (plan/group.hpp) makes the tasks, and
 // those passes read them that order them; build_agents() makes steps of them.
 #pragma once
+#include <map>
+
 #include "kernel/step.hpp"
 
 namespace zellige::plan {
@@ -13,5 +15,10 @@ struct Task : Work {
   bool constant = false;        // loads what no earlier work on the stream writes, such as weights
 };
 using Tasks = std::vector<Task>;
+
+/// Tasks that need no barrier between them, as indices of a list of tasks, in the order in which they are emitted.
+using Phase = std::vector<int>;
+/// The phases of each section. A barrier separates consecutive phases of a section.
+using Sections = std::map<Section, std::vector<Phase>>;
 
 }  // namespace zellige::plan

@@ -65,9 +65,9 @@ Kernel planned_with(const graph::KernelGraph& g, const std::function<void(Kernel
   Kernel& k = kernels[0];
   const Tasks tasks = group(k, program, target);
   arrange_buffers(k, tasks, target);
-  Order order = pipeline(k, tasks, target, Copies::first);
-  slice_fragments(k, tasks, order);
-  build_agents(k, tasks, order);
+  Sections sections = pipeline(k, tasks, target, Copies::first);
+  slice_fragments(k, tasks, sections);
+  build_agents(k, tasks, sections);
   return k;
 }
 
