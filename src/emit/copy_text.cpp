@@ -11,7 +11,7 @@ Index KernelText::global_start(const Node& n, int dim, const Index& iteration) c
 
 Index KernelText::global_start(const plan::Interval& along, bool far, const Index& given) const {
   Index iteration = plan_.loop_bounds && plan_.loop_bounds->from ? given + Index::named("begin") : given;
-  const Index tile = tile_number(along.tiles(), far);
+  const Index tile = tile_number(along, far);
   if (far && tile.is_constant() && !iteration.is_constant())
     iteration = Index::named(iteration.is_name() ? fmt::format("(long long){}", iteration)
                                                  : fmt::format("(long long)({})", iteration));
@@ -19,9 +19,9 @@ Index KernelText::global_start(const plan::Interval& along, bool far, const Inde
 }
 
 /// Returns the expression for the number of the block's tile. With `far` it has 64 bits.
-Index KernelText::tile_number(const plan::Digit& tiles, bool far) const {
-  if (tiles.axis < 0) return 0;
-  return tiles.of(Index::named(fmt::format("{}b{}", far ? "(long long)" : "", "xyz"[tiles.axis])));
+Index KernelText::tile_number(const plan::Interval& along, bool far) const {
+  if (along.axis() < 0) return 0;
+  return along.tile(Index::named(fmt::format("{}b{}", far ? "(long long)" : "", "xyz"[along.axis()])));
 }
 
 /// Returns the expression for the index at which the tiles of a dimension begin in the tensor. It is a constant,

@@ -167,9 +167,9 @@ void KernelText::nest(plan::Steps steps) {
 Condition KernelText::in_slices(const Work& work) const {
   Condition all;
   for (const plan::Slice& slice : plan::slices(plan_, work)) {
-    const Index tile = tile_number(slice.tile);
+    const Index tile = tile_number(slice.along);
     if (slice.from > 0) all.push_back({slice.from - 1, tile});
-    if (slice.to < slice.tile.extent) all.push_back({tile, slice.to});
+    if (slice.to < slice.along.tiles()) all.push_back({tile, slice.to});
   }
   return all;
 }

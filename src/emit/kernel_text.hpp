@@ -97,7 +97,7 @@ class KernelText {
   void work(plan::Steps);  // in order; steps that share a layout become one loop nest
   Index global_start(const plan::Interval&, bool far, const Index& iteration) const;
   Index global_start(const Node&, int dim, const Index& iteration) const;
-  Index tile_number(const plan::Digit&, bool far = false) const;
+  Index tile_number(const plan::Interval&, bool far = false) const;
   Index origin(const plan::Interval&) const;
   Index global_end(const plan::Interval& i) const { return origin(i) + (i.end() - i.origin()); }
   void check(Condition& inside, const plan::Interval&, const Index& at) const;

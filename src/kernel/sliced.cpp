@@ -8,10 +8,8 @@ namespace {
 /// Returns true if no block executes both stores, because their slices along a dimension do not overlap.
 bool never_both(const TileProgram& p, const Node& a, const Node& b) {
   for (const Slice& x : slices(p, a))
-    for (const Slice& y : slices(p, b)) {
-      const bool equivalent = x.dim == y.dim && x.tile == y.tile;
-      if (equivalent && (x.to <= y.from || y.to <= x.from)) return true;
-    }
+    for (const Slice& y : slices(p, b))
+      if (x.of_same_tiles(y) && (x.to <= y.from || y.to <= x.from)) return true;
   return false;
 }
 
@@ -23,10 +21,10 @@ std::vector<Slice> slices(const TileProgram& p, const Node& store) {
   for (int d = 0; d < v.rank(); ++d) {
     if (!v.predicated(d) || v.axis(d) < 0 || v.iterates(d) || v.origin(d) > 0 || v.origin(d) % v.tile(d) != 0)
       continue;
-    const Digit tile = v.along(d, p).tiles();
+    const Interval along = v.along(d, p);
     const std::int64_t end = ceil_div(v.end(d) - v.origin(d), v.tile(d));
-    const Slice slice{d, tile, -v.origin(d) / v.tile(d), std::min(tile.extent, end)};
-    if (slice.from > 0 || slice.to < tile.extent) found.push_back(slice);
+    const Slice slice{d, along, -v.origin(d) / v.tile(d), std::min(along.tiles(), end)};
+    if (slice.from > 0 || slice.to < along.tiles()) found.push_back(slice);
   }
   return found;
 }
@@ -42,7 +40,7 @@ std::vector<Slice> slices(const Kernel& plan, const Work& work) {
       continue;
     const std::vector<Slice> of = slices(p, p.nodes[t.node]);
     if (of.size() != 1) return {};
-    if (!parts.empty() && (of[0].dim != parts[0].dim || of[0].tile != parts[0].tile)) return {};
+    if (!parts.empty() && !of[0].of_same_tiles(parts[0])) return {};
     parts.push_back(of[0]);
   }
   std::ranges::sort(parts, {}, &Slice::from);
@@ -51,7 +49,7 @@ std::vector<Slice> slices(const Kernel& plan, const Work& work) {
     parts[0].to = std::max(parts[0].to, parts[i].to);
   }
   parts.resize(std::min<std::size_t>(parts.size(), 1));
-  if (!parts.empty() && parts[0].from == 0 && parts[0].to == parts[0].tile.extent) parts.clear();
+  if (!parts.empty() && parts[0].from == 0 && parts[0].to == parts[0].along.tiles()) parts.clear();
   return parts;
 }
 
@@ -75,7 +73,7 @@ std::pair<int, int> shared_way_out(const Kernel& plan, const std::vector<std::pa
 
 std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>& slices) {
   std::int64_t in = 1, all = 1;
-  for (const Slice& s : slices) in *= s.to - s.from, all *= s.tile.extent;
+  for (const Slice& s : slices) in *= s.to - s.from, all *= s.along.tiles();
   return {in, all};
 }
 

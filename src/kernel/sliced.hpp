@@ -10,12 +10,14 @@
 
 namespace zellige::plan {
 
-/// The tiles [from, to) along dimension `dim` of a value. `tile` numbers the tiles of all blocks.
+/// The tiles [from, to) along dimension `dim` of a value; the tiles of all blocks are numbered as those of `along`.
 struct Slice {
   int dim = 0;
-  Digit tile;
+  Interval along;
   std::int64_t from = 0, to = 0;
-  bool operator==(const Slice&) const = default;
+  /// Returns whether the two are ranges of the same tiles.
+  bool of_same_tiles(const Slice& s) const { return dim == s.dim && along.numbered_as(s.along); }
+  bool operator==(const Slice& s) const { return of_same_tiles(s) && from == s.from && to == s.to; }
 };
 
 /// Returns the slices (ranges of tiles) that a store writes: one for each dimension along which the store writes only

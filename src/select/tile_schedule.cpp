@@ -20,14 +20,14 @@ bool longer_along_the_rows(const Kernel& plan) {
   return rises;
 }
 
-/// If exactly one dimension of a view is divided among blocks alone, returns the digit of the block's index that
-/// numbers its tiles. Otherwise returns a digit without a grid axis.
-Digit divided_alone(const View& v, const TileProgram& p) {
-  Digit found;
+/// If exactly one dimension of a view is divided among blocks alone, returns its tiles. Otherwise returns an interval
+/// without a grid axis.
+Interval divided_alone(const View& v, const TileProgram& p) {
+  Interval found;
   for (int d = 0; d < v.rank(); ++d)
     if (v.axis(d) >= 0 && !v.iterates(d)) {
-      if (found.axis >= 0) return {};
-      found = v.along(d, p).tiles();
+      if (found.axis() >= 0) return {};
+      found = v.along(d, p);
     }
   return found;
 }
@@ -41,12 +41,12 @@ TileSchedule tile_schedule(const Kernel& plan) {
                                        : TileSchedule{};
   for (const auto& [node, m] : plan.matmuls) {
     if (!m.by_warpgroup()) continue;
-    const Digit row = divided_alone(p.nodes[p.nodes[node].in[0]].view, p),
-                column = divided_alone(p.nodes[p.nodes[node].in[1]].view, p);
-    if (row.axis < 0 || column.axis < 0) return {};
-    TileSchedule walk{row.extent, column.extent, 1, row.axis, column.axis};
-    const bool one_axis = row.axis == column.axis && column.below == 1 && row.below == column.extent;
-    const bool two_axes = row.axis != column.axis && row.below == 1 && column.below == 1;
+    const Interval row = divided_alone(p.nodes[p.nodes[node].in[0]].view, p),
+                   column = divided_alone(p.nodes[p.nodes[node].in[1]].view, p);
+    if (row.axis() < 0 || column.axis() < 0) return {};
+    TileSchedule walk{row.tiles(), column.tiles(), 1, row.axis(), column.axis()};
+    const bool one_axis = row.axis() == column.axis() && column.run() == 1 && row.run() == column.tiles();
+    const bool two_axes = row.axis() != column.axis() && row.run() == 1 && column.run() == 1;
     if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
     // Number of rows of tiles in a group. Blocks in flight cover about a square of the output; the number is
     // a multiple of eight if there are enough rows (block/tile_scheduler.hpp). With split-K the two blocks of

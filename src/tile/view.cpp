@@ -10,26 +10,25 @@ namespace zellige::plan {
 Interval::Interval(const Cut& cut, const TileProgram& p)
     : cut_(cut), blocks_(cut.axis < 0 ? 1 : p.grid[cut.axis]), iterations_(cut.loop ? p.loop : 1) {}
 
-Digit Interval::tiles() const {
-  if (cut_.axis < 0) return {};
-  const std::int64_t last = ceil_div(blocks_, cut_.div);
-  return {cut_.axis, cut_.div, cut_.mod > 0 ? std::min(cut_.mod, last) : last,
-          cut_.mod <= 0 || cut_.div * cut_.mod >= blocks_};
+std::int64_t Interval::tiles() const {
+  const std::int64_t all = ceil_div(blocks_, cut_.div);
+  return cut_.mod > 0 ? std::min(cut_.mod, all) : all;
 }
 
+bool Interval::top() const { return cut_.mod <= 0 || cut_.div * cut_.mod >= blocks_; }
+
 Value Interval::map() const {
-  const auto [axis, below, extent, top] = tiles();
   const auto mode = [](std::int64_t extent, std::int64_t stride) {
     return mode_node(fixed(extent), {fixed(extent > 1 ? stride : 0)});
   };
   Value all = empty(ValueKind::layout);
-  const auto step = mode(extent, iterations_ * cut_.tile);
-  if (below == 1 && top) {
+  const auto step = mode(tiles(), iterations_ * cut_.tile);
+  if (run() == 1 && top()) {
     all.add(step);
   } else {
     Value block = empty(ValueKind::layout);
-    block.add(mode(below, 0)), block.add(step);
-    if (!top) block.add(mode(ceil_div(blocks_, below * extent), 0));
+    block.add(mode(run(), 0)), block.add(step);
+    if (!top()) block.add(mode(ceil_div(blocks_, run() * tiles()), 0));
     all.add(block);
   }
   all.add(mode(iterations_, cut_.tile)), all.add(mode(cut_.tile, 1));
@@ -37,8 +36,7 @@ Value Interval::map() const {
 }
 
 std::int64_t Interval::inside(std::int64_t iteration) const {
-  const std::int64_t tiles = this->tiles().extent,
-                     whole = cut_.extent / cut_.tile - (cut_.loop ? iteration : 0);
+  const std::int64_t tiles = this->tiles(), whole = cut_.extent / cut_.tile - (cut_.loop ? iteration : 0);
   const bool partial = whole >= 0 && whole % iterations_ == 0 && whole / iterations_ < tiles;
   return std::clamp<std::int64_t>(ceil_div(whole, iterations_), 0, tiles) * cut_.tile +
          (partial ? cut_.extent % cut_.tile : 0);
@@ -68,7 +66,7 @@ std::int64_t View::alignment(int dim) const { return std::gcd(origin(dim), fixed
 
 std::int64_t View::tiles(const TileProgram& p) const {
   std::int64_t all = 1;
-  for (int d = 0; d < rank(); ++d) all *= along(d, p).tiles().extent;
+  for (int d = 0; d < rank(); ++d) all *= along(d, p).tiles();
   return all;
 }
 
@@ -80,13 +78,13 @@ std::uint64_t View::inside(const TileProgram& p, std::int64_t iteration) const {
     bool separate = true;  // distinct digits of one index take all combinations equally often
     for (int d = 0; d < rank(); ++d) {
       if (axis(d) != a) continue;
-      const Digit digit = along(d, p).tiles();
-      product *= along(d, p).inside(iteration), combinations *= digit.extent;
-      separate = separate && blocks % (digit.below * digit.extent) == 0;
+      const Interval here = along(d, p);
+      product *= here.inside(iteration), combinations *= here.tiles();
+      separate = separate && blocks % (here.run() * here.tiles()) == 0;
       for (int e = 0; e < d; ++e) {
-        const Digit other = along(e, p).tiles();
-        separate = separate && (axis(e) != a || digit.below % (other.below * other.extent) == 0 ||
-                                other.below % (digit.below * digit.extent) == 0);
+        const Interval other = along(e, p);
+        separate = separate && (axis(e) != a || here.run() % (other.run() * other.tiles()) == 0 ||
+                                other.run() % (here.run() * here.tiles()) == 0);
       }
     }
     for (std::int64_t block = 0, here = 1; !separate && block < blocks; ++block, sum += here, here = 1)

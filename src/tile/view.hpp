@@ -42,20 +42,8 @@ constexpr std::int64_t digit(std::int64_t number, std::int64_t below, std::int64
   return top ? number / below : number / below % extent;
 }
 
-/// The digit of a block's index along a grid axis that numbers the tiles of a dimension.
-struct Digit {
-  int axis = -1;                       // -1: all blocks have the same tile
-  std::int64_t below = 1, extent = 1;  // number of consecutive blocks with the same tile; number of tiles
-  bool top = true;                     // it is the highest digit: no modulo is needed
-  bool operator==(const Digit&) const = default;
-  /// Returns the number of the tile of the block whose index along the axis is `block`.
-  template <class Number>
-  Number of(const Number& block) const {
-    return axis < 0 ? Number(0) : digit(block, below, extent, top);
-  }
-};
-
-/// The coordinates along one dimension of a tensor that the tiles of a kernel's blocks have.
+/// The coordinates along one dimension of a tensor that the tiles of a kernel's blocks have. A digit of a block's index
+/// along the grid axis `axis()` numbers the tiles: run() consecutive blocks have the same one of the tiles().
 class Interval {
  public:
   Interval() = default;
@@ -64,7 +52,17 @@ class Interval {
 
   /// Returns the layout (block along the axis, iteration, coordinate in the tile) -> coordinate less origin().
   Value map() const;
-  Digit tiles() const;
+  std::int64_t tiles() const;                    // in an iteration
+  std::int64_t run() const { return cut_.div; }  // consecutive blocks with the same tile
+  /// Returns the number of the tile of the block whose index along the axis is `block`.
+  template <class Number>
+  Number tile(const Number& block) const {
+    return axis() < 0 ? Number(0) : digit(block, run(), tiles(), top());
+  }
+  /// Returns whether each block's tile has the same number here and in `other`.
+  bool numbered_as(const Interval& other) const {
+    return axis() == other.axis() && run() == other.run() && tiles() == other.tiles() && top() == other.top();
+  }
   /// Returns the first coordinate less origin() of tile number `tile` in an iteration: map() of its first element.
   template <class Number>
   Number first(const Number& tile, const Number& iteration) const {
@@ -72,10 +70,10 @@ class Interval {
   }
   /// Returns the first coordinate of the tile that the block with this index along the axis has in an iteration.
   std::int64_t start(std::int64_t block, std::int64_t iteration) const {
-    return origin() + first(tiles().of(block), iteration);
+    return origin() + first(tile(block), iteration);
   }
   /// Returns one more than the largest coordinate of a tile.
-  std::int64_t reach() const { return origin() + first(tiles().extent - 1, iterations_ - 1) + cut_.tile; }
+  std::int64_t reach() const { return origin() + first(tiles() - 1, iterations_ - 1) + cut_.tile; }
   /// Returns the number of coordinates of the tensor that the different tiles of an iteration have.
   std::int64_t inside(std::int64_t iteration) const;
   int axis() const { return cut_.axis; }               // the grid axis that divides the dimension; -1: none
@@ -84,6 +82,7 @@ class Interval {
   bool of_part() const { return cut_.of_part; }  // origin() and end() contain the program's part_begin
 
  private:
+  bool top() const;  // the digit is the highest one: no modulo is needed
   Cut cut_;
   std::int64_t blocks_ = 1, iterations_ = 1;  // extents of the grid axis and of the loop
 };

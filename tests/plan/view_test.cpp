@@ -69,7 +69,7 @@ TEST(View, EveryTileIsWhereTheDefinitionSays) {
         const std::int64_t block = along.axis() < 0 ? 0 : at[static_cast<std::size_t>(along.axis())];
         const std::int64_t start = coordinate(c, drawn.p, at, i, 0);
         ASSERT_EQ(along.start(block, i), start) << to_text(map);
-        ASSERT_EQ(along.origin() + along.first(along.tiles().of(block), i), start) << to_text(map);
+        ASSERT_EQ(along.origin() + along.first(along.tile(block), i), start) << to_text(map);
         for (std::int64_t x = 0; x < c.tile; ++x) {
           // In an iteration of which the map knows nothing, the tile is that of the first one.
           const std::int64_t iteration = c.loop ? i : 0;
@@ -84,7 +84,8 @@ TEST(View, EveryTileIsWhereTheDefinitionSays) {
       if (drawn.v.fixed(d)) EXPECT_EQ(starts.size(), 1u);
       EXPECT_EQ(common % std::max<std::int64_t>(drawn.v.alignment(d), 1), 0);
       if (starts.size() > 1) EXPECT_EQ(drawn.v.alignment(d), common) << to_text(map);
-      replicated += along.axis() >= 0 && along.tiles().below > 1, composed += !along.tiles().top;
+      const std::int64_t blocks = along.axis() < 0 ? 1 : drawn.p.grid[along.axis()];
+      replicated += along.run() > 1, composed += along.run() * along.tiles() < blocks;
     }
   }
   EXPECT_GT(replicated, 100);
