@@ -10,16 +10,16 @@ using plan::Item;
 using plan::OpKind;
 using Kind = plan::Item::Kind;
 
-Index NestAt::index(const plan::Place& p) const {
-  const Index here = (p.from < 0 ? Index(0) : at[p.from]) + p.offset;
-  const Index bound = p.last >= 0 ? at_most(here, p.last) : here;
-  if (p.what == plan::Place::Of::pair) return digit(bound, 2, std::int64_t{1} << 40, true) + p.added;
-  if (p.what == plan::Place::Of::other) return Index::named(fmt::format("({} ^ 1)", bound)) + p.added;
-  return bound + p.added;
+Index NestAt::index(const plan::TileCoordinate& c) const {
+  const Index here = (c.from < 0 ? Index(0) : at[c.from]) + c.offset;
+  const Index x = c.last >= 0 ? at_most(here, c.last) : here;
+  if (c.layout.element == 1) return x + c.layout.added;
+  if (c.layout.element == 0) return digit(x, 2, std::int64_t{1} << 40, true) + c.layout.added;
+  return Index::named(fmt::format("({} ^ 1)", x)) + (c.layout.added - 1);
 }
-std::vector<Index> NestAt::index(const std::vector<plan::Place>& places) const {
+std::vector<Index> NestAt::index(const std::vector<plan::TileCoordinate>& coordinates) const {
   std::vector<Index> all;
-  for (const plan::Place& p : places) all.push_back(index(p));
+  for (const plan::TileCoordinate& c : coordinates) all.push_back(index(c));
   return all;
 }
 
@@ -280,7 +280,7 @@ Value KernelText::read_shared(const Item& item, const NestAt& nest) {
   const bool max = b.node >= 0 && block_.nodes[b.node].kind == plan::NodeKind::reduce &&
                    block_.nodes[b.node].op == OpKind::reduction_max;
   std::vector<std::string> parts;
-  for (const std::vector<plan::Place>& piece : item.pieces) {
+  for (const std::vector<plan::TileCoordinate>& piece : item.pieces) {
     const std::vector<Index> at = nest.index(piece);
     parts.push_back(b.partials > 1 ? fmt::format("read_{}<{}, {}>({}, {})", max ? "max" : "sum", item.width,
                                                  b.partials, tile, fmt::join(at, ", "))

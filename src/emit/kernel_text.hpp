@@ -29,10 +29,9 @@ struct NestAt {
   Index chunk;           // index, in the layout's registers, of the vector that holds the neighbours
   Index line = 0;        // in a layout of rows: index of the row among the thread's
   std::string sum = {};  // for a reduction: the expression of the thread's partial result
-  /// Returns the index expression of a coordinate at this position of the loop nest. The Place gives the coordinate
-  /// as a function of the nest's own coordinate, for example x + 1.
-  Index index(const plan::Place&) const;
-  std::vector<Index> index(const std::vector<plan::Place>&) const;
+  /// Returns the index expression of a coordinate at this position of the loop nest, for example x + 1.
+  Index index(const plan::TileCoordinate&) const;
+  std::vector<Index> index(const std::vector<plan::TileCoordinate>&) const;
 };
 
 /// Returns the index of an element in a vector of `vector` elements: the loop variable v, or 0 if there is

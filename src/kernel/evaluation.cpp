@@ -21,7 +21,7 @@ const Shape& written(const Kernel& plan, const Work& t) {
 
 /// The coordinate at which a value is needed, for `vector` adjacent elements along `inner`.
 struct Point {
-  std::vector<Place> at;            // of the first element
+  std::vector<TileCoordinate> at;   // of the first element
   std::vector<std::int64_t> limit;  // > 0: reads in this dimension are clamped below it; the nest exceeds it
   int inner = 0, vector = 1;
   std::int64_t shift = 0;  // at[inner] modulo `vector`, due to slices and concatenations
@@ -54,7 +54,7 @@ class Nest {
  private:
   Point own() const {
     Point p;
-    for (int d = 0; d < c_.rank(); ++d) p.at.push_back(whole(d) ? Place{} : Place{d});
+    for (int d = 0; d < c_.rank(); ++d) p.at.push_back(whole(d) ? TileCoordinate{} : TileCoordinate{d});
     p.limit.assign(p.at.size(), 0);
     p.inner = c_.inner(), p.vector = c_.vector();
     return p;
@@ -79,7 +79,7 @@ class Nest {
     Point p = own();
     if (n.kind == NodeKind::matmul) {
       const int rank = static_cast<int>(n.shape.size());
-      const Place along = p.at.back();
+      const TileCoordinate along = p.at.back();
       p.at.pop_back(), p.limit.pop_back();
       p.inner = rank - 1, p.vector = 1;
       std::vector<int> in;
@@ -232,7 +232,8 @@ class Nest {
       if ((n.kind == NodeKind::load && direct(i)) || n.kind == NodeKind::store)
         for (int d = 0; d < n.view.rank(); ++d)
           if (n.view.predicated(d))
-            all.insert({n.view.along(d, p_), plan_.far.count(i) > 0, n.shape[d] == 1 ? Place{} : p.at[d]});
+            all.insert(
+                {n.view.along(d, p_), plan_.far.count(i) > 0, n.shape[d] == 1 ? TileCoordinate{} : p.at[d]});
       if (n.kind == NodeKind::map || n.kind == NodeKind::store)
         open.insert(open.end(), n.in.begin(), n.in.end());
     }
@@ -340,29 +341,27 @@ class Nest {
   }
 
   /// Returns the index of the item (instruction of the loop nest) that yields `vector` adjacent elements of operand
-  /// number `which` of the rotary embedding `node`, which is evaluated at coordinate `p`. `what` selects the operand's
+  /// number `which` of the rotary embedding `node`, which is evaluated at coordinate `p`. `along` gives the operand's
   /// coordinate along the rotated dimension: that of the element itself, the number of its pair, or that of the other
   /// element of its pair.
-  int rotated(int node, int which, const Point& p, Place::Of what, int vector) {
+  int rotated(int node, int which, const Point& p, const PairLayout& along, int vector) {
     const Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);
-    q.own = which == 0 ? plan::rotated(p.own, n, what == Place::Of::itself) : At::elsewhere,
-    q.limit[n.dim] = 0;
+    q.own = which == 0 ? plan::rotated(p.own, n, along == itself) : At::elsewhere, q.limit[n.dim] = 0;
     q.at[n.dim] = p.limit[n.dim] > 0 ? p.at[n.dim].clamped(p.limit[n.dim] - 1) : p.at[n.dim];
-    q.at[n.dim].what = what;
-    if (n.dim == p.inner) q.vector = vector, q.shift = what == Place::Of::pair ? p.shift / 2 : p.shift;
+    q.at[n.dim].layout = along;
+    if (n.dim == p.inner) q.vector = vector, q.shift = along == number_of_pair ? p.shift / 2 : p.shift;
     return value(n.in[which], q);
   }
 
   int rotate(int node, const Point& p) {
-    using Of = Place::Of;
     const Node& n = p_.nodes[node];
     const std::int64_t extent = n.shape[n.dim];
     const bool by_element = p_.nodes[n.in[1]].shape[n.dim] == extent;  // a cosine per element, not per pair
-    const Of table = by_element ? Of::itself : Of::pair;
+    const PairLayout& table = by_element ? itself : number_of_pair;
     const auto one = [&](const Point& q) {
       Item item{.kind = Kind::apply, .node = node, .vector = q.vector};
-      item.in = {rotated(node, 0, q, Of::itself, 1), rotated(node, 0, q, Of::other, 1),
+      item.in = {rotated(node, 0, q, itself, 1), rotated(node, 0, q, neighbour_in_pair, 1),
                  rotated(node, 1, q, table, 1), rotated(node, 2, q, table, 1)};
       item.pieces.push_back(q.at);
       return add(std::move(item));
@@ -371,7 +370,7 @@ class Nest {
     if (p.vector % 2 == 0 && p.shift % p.vector == 0 && p.limit[n.dim] == 0 && extent % p.vector == 0) {
       Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
       const int tables = by_element ? p.vector : p.vector / 2;
-      item.in = {rotated(node, 0, p, Of::itself, p.vector), rotated(node, 1, p, table, tables),
+      item.in = {rotated(node, 0, p, itself, p.vector), rotated(node, 1, p, table, tables),
                  rotated(node, 2, p, table, tables)};
       return add(std::move(item));
     }
@@ -436,10 +435,10 @@ class Nest {
     item.vector = p.vector > 1 && shape[p.inner] > 1 ? p.vector : 1;
     item.width = width;
     for (int v = 0; v < item.vector; v += step) {
-      std::vector<Place> at = p.at;
+      std::vector<TileCoordinate> at = p.at;
       at[p.inner] = at[p.inner].moved(v);
       for (std::size_t d = 0; d < shape.size(); ++d)
-        at[d] = shape[d] == 1 ? Place{} : p.limit[d] > 0 ? at[d].clamped(p.limit[d] - 1) : at[d];
+        at[d] = shape[d] == 1 ? TileCoordinate{} : p.limit[d] > 0 ? at[d].clamped(p.limit[d] - 1) : at[d];
       item.pieces.push_back(std::move(at));
     }
     return add(std::move(item));
@@ -448,7 +447,7 @@ class Nest {
   /// Identifies a computed value: its node, and the coordinates and vector for which it was requested.
   struct Key {
     int node;
-    std::vector<Place> at;
+    std::vector<TileCoordinate> at;
     std::vector<std::int64_t> limit;
     int vector;
     auto operator<=>(const Key&) const = default;

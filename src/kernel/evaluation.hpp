@@ -18,34 +18,40 @@
 
 namespace zellige::plan {
 
-/// A coordinate along one dimension as a function of the loop nest's coordinate `at`. With
-/// x = min(at[from] + offset, last) it is f(x) + added, where f(x) is x, x / 2 or x ^ 1.
-struct Place {
-  int from = -1;                                  // a dimension of the nest; -1: none, and at[from] is 0
-  std::int64_t offset = 0, last = -1, added = 0;  // last -1: no limit
-  // f: x, the number of x's pair (x / 2), or the other element of x's pair (x ^ 1).
-  enum class Of : std::uint8_t { itself, pair, other } what = Of::itself;
-  auto operator<=>(const Place&) const = default;
-  /// Returns this coordinate's value when the loop nest is at coordinate `at`. (A Place is a coordinate along one
-  /// dimension, as a function of the loop nest's coordinate.)
+/// A layout of the numbers x of neighbours that lie in pairs, (2,n):(element,pair), plus `added`.
+struct PairLayout {
+  std::int64_t element = 1, pair = 2, added = 0;
+  auto operator<=>(const PairLayout&) const = default;
+  std::int64_t operator()(std::int64_t x) const { return x % 2 * element + x / 2 * pair + added; }
+};
+constexpr PairLayout itself;                       // x
+constexpr PairLayout number_of_pair{0, 1};         // x / 2
+constexpr PairLayout neighbour_in_pair{-1, 2, 1};  // x ^ 1
+
+/// A coordinate along one dimension of a tile, as a function of the loop nest's coordinate `at`: the layout of
+/// min(at[from] + offset, last).
+struct TileCoordinate {
+  int from = -1;                       // a dimension of the nest; -1: none, and at[from] is 0
+  std::int64_t offset = 0, last = -1;  // last -1: no limit
+  PairLayout layout = {};
+  auto operator<=>(const TileCoordinate&) const = default;
+  /// Returns this coordinate's value when the loop nest is at coordinate `at`.
   std::int64_t of(const Shape& at) const {
     const std::int64_t here = (from < 0 ? 0 : at[static_cast<std::size_t>(from)]) + offset;
-    const std::int64_t bound = last >= 0 && here > last ? last : here;
-    return (what == Of::pair ? bound / 2 : what == Of::other ? bound ^ 1 : bound) + added;
+    return layout(last >= 0 && here > last ? last : here);
   }
-  /// Returns the Place (a coordinate as a function of the loop nest's coordinate) that is this one plus `by`.
-  Place moved(std::int64_t by) const {
-    Place p = *this;
-    (last < 0 && what == Of::itself ? p.offset : p.added) += by;
-    return p;
+  /// Returns the coordinate that is this one plus `by`.
+  TileCoordinate moved(std::int64_t by) const {
+    TileCoordinate c = *this;
+    (last < 0 && layout == itself ? c.offset : c.layout.added) += by;
+    return c;
   }
-  /// Returns a copy of this Place (a coordinate as a function of the loop nest's coordinate) in which the nest's
-  /// coordinate plus `offset` is limited to at most `bound`.
-  Place clamped(std::int64_t bound) const {
-    Place p = *this;
+  /// Returns the coordinate whose layout is applied to numbers up to `bound`.
+  TileCoordinate clamped(std::int64_t bound) const {
     if (from < 0) return {-1, std::min(offset, bound)};
-    p.last = bound;
-    return p;
+    TileCoordinate c = *this;
+    c.last = bound;
+    return c;
   }
 };
 
@@ -63,9 +69,9 @@ std::vector<Guard> guards(const Kernel&, const Work&);
 
 /// A bounds check of a partial tile: only elements within the kernel-level tensor are evaluated.
 struct Within {
-  Interval along;    // the dimension
-  bool far = false;  // its coordinates need 64 bits
-  Place at;          // in the tile
+  Interval along;     // the dimension
+  bool far = false;   // its coordinates need 64 bits
+  TileCoordinate at;  // in the tile
   auto operator<=>(const Within&) const = default;
 };
 
@@ -73,7 +79,7 @@ struct Within {
 /// branch was. The last branch has no condition.
 struct Part {
   int alone = -1;  // the vector element that the branch is for; -1: all of the vector
-  Place at;
+  TileCoordinate at;
   std::int64_t end = 0;
   bool first = false, last = false;
 };
@@ -106,7 +112,7 @@ struct Item {
   int width = 1;               // maximum number of elements per memory access
   // Coordinates. read_shared: one per access; read_global: one per element; apply of a mask or rotate: that of
   // the first element.
-  std::vector<std::vector<Place>> pieces;
+  std::vector<std::vector<TileCoordinate>> pieces;
   Part part;                         // part, take
   std::vector<Guard> guards;         // guard, of accumulators
   std::vector<Within> within;        // guard, of partial tiles

@@ -12,14 +12,14 @@ Invariance::Invariance(const Kernel& plan, Steps steps) : program_(plan.program)
   for (const Step& step : steps) written_.insert(step.work.buffer);
 }
 
-bool Invariance::fixed(const std::vector<Place>& at) const {
+bool Invariance::fixed(const std::vector<TileCoordinate>& at) const {
   return std::ranges::all_of(
-      at, [&](const Place& p) { return p.from < 0 || !moves_[static_cast<std::size_t>(p.from)]; });
+      at, [&](const TileCoordinate& p) { return p.from < 0 || !moves_[static_cast<std::size_t>(p.from)]; });
 }
 
 bool Invariance::operator()(const Item& item, const std::vector<Item>& before) const {
   if (!loop_ || item.vector > 1) return false;
-  if (!std::ranges::all_of(item.pieces, [&](const std::vector<Place>& at) { return fixed(at); }))
+  if (!std::ranges::all_of(item.pieces, [&](const std::vector<TileCoordinate>& at) { return fixed(at); }))
     return false;
   const auto known = [&](int i) { return before[static_cast<std::size_t>(i)].invariant; };
   switch (item.kind) {

@@ -26,7 +26,7 @@ class Invariance {
 
  private:
   /// Returns whether all coordinates of the list are constant along the loop of the loop nest.
-  bool fixed(const std::vector<Place>&) const;
+  bool fixed(const std::vector<TileCoordinate>&) const;
 
   const TileProgram& program_;
   bool loop_;                // whether the nest has a loop of more than one iteration

@@ -166,12 +166,12 @@ class Count {
     key.insert(key.end(),
                {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.part_step, b.offset % row});
     for (const ValueNode& n : b.layout.nodes) key.insert(key.end(), {n.kids, n.s.v, n.d.v, n.e});
-    const auto place = [&](const Place& p) {
-      key.insert(key.end(), {p.from, p.offset, p.last, p.added, static_cast<std::int64_t>(p.what)});
+    const auto coordinate = [&](const TileCoordinate& c) {
+      key.insert(key.end(), {c.from, c.offset, c.last, c.layout.element, c.layout.pair, c.layout.added});
     };
     key.push_back(std::ssize(a.at));
-    for (const Place& p : a.at) place(p);
-    for (const Branch& w : a.where) place(w.at), key.insert(key.end(), {w.below, w.holds});
+    for (const TileCoordinate& c : a.at) coordinate(c);
+    for (const Branch& w : a.where) coordinate(w.at), key.insert(key.end(), {w.below, w.holds});
     return key;
   }
 
@@ -225,7 +225,7 @@ class Count {
   /// `part` is the index of the partial result that is accessed, if the buffer has several.
   std::int64_t address(const SharedAccess& a, const Shape& at, std::int64_t part) {
     element_.clear();
-    for (const Place& p : a.at) element_.push_back(p.of(at));
+    for (const TileCoordinate& c : a.at) element_.push_back(c.of(at));
     return plan_.tensors[a.buffer].address(element_, part);
   }
 

@@ -20,7 +20,7 @@ class Collection {
     switch (item.kind) {
       case Kind::read_shared:
         crosses_edge = crosses_edge || (edges_ > 0 && !item.invariant);
-        for (const std::vector<Place>& at : item.pieces)
+        for (const std::vector<TileCoordinate>& at : item.pieces)
           for (int part = 0; part < plan_.tensors[item.buffer].partials; ++part) add(item, true, part, at);
         return;
       case Kind::leave:
@@ -60,10 +60,10 @@ class Collection {
     if (!writes) return;
     crosses_edge = crosses_edge || edges_ > 0;
     for (int v = 0; v < c_.vector(); v += item.width) {
-      std::vector<Place> at;
+      std::vector<TileCoordinate> at;
       for (int d = 0; d < c_.rank(); ++d) at.push_back({d});
       at[c_.inner()].offset = v;
-      const Place last = at[c_.inner()];
+      const TileCoordinate last = at[c_.inner()];
       add(item, false, plan_.tensors[t.buffer].partials > 1 ? own_part : 0, std::move(at));
       if (item.edge > 0) accesses.back().where.push_back({last, item.edge});
     }
@@ -72,7 +72,7 @@ class Collection {
   /// Adds a load or store by `item` at coordinates `at` of its buffer. It is executed under the conditions (bounds
   /// checks and branches) that are open at this item.
   /// `part` is the index of the partial result that is accessed, if the buffer has several.
-  void add(const Item& item, bool load, int part, std::vector<Place> at) {
+  void add(const Item& item, bool load, int part, std::vector<TileCoordinate> at) {
     const SmemTensor& b = plan_.tensors[item.buffer];
     accesses.push_back({item.buffer, load, item.width * graph::whole_bytes(b.dtype), part, std::move(at),
                         item.invariant ? std::vector<Branch>{} : where_, item.invariant});

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <zellige/layout/runtime.hpp>
 
 #include "kernel/nests.hpp"
 #include "random_plans.hpp"
@@ -23,13 +24,34 @@ bool same_at_all_steps(const EvaluatedLayout& layout, const Context& c, const It
     if (at.empty() || value % c.vector() != 0) return;
     layout.find_line(thread, value, line);
     std::vector<Shape> here;
-    for (const std::vector<Place>& piece : item.pieces) {
+    for (const std::vector<TileCoordinate>& piece : item.pieces) {
       here.emplace_back();
-      for (const Place& p : piece) here.back().push_back(p.of(at));
+      for (const TileCoordinate& p : piece) here.back().push_back(p.of(at));
     }
     same = same && found.try_emplace({thread, line}, here).first->second == here;
   });
   return same;
+}
+
+/// A layout of pairs as the layout library writes it: "1+(2,50):(-1,2)" without the number in front.
+std::int64_t in_library(const PairLayout& l, std::int64_t x) {
+  return l.added + index(strided({2, 50}, {l.element, l.pair}), {x % 2, x / 2});
+}
+
+TEST(PairLayouts, AreThoseOfTheLibrary) {
+  for (std::int64_t x = 0; x < 100; ++x) {
+    EXPECT_EQ(in_library(itself, x), x);
+    EXPECT_EQ(in_library(number_of_pair, x), x / 2);
+    EXPECT_EQ(in_library(neighbour_in_pair, x), x ^ 1);
+    for (const PairLayout& l : {itself, number_of_pair, neighbour_in_pair}) {
+      EXPECT_EQ(l(x), in_library(l, x));
+      // Along dimension 1 of a nest, limited to 60, and moved behind the limit and the layout.
+      const TileCoordinate c{.from = 1, .offset = 2, .layout = l};
+      EXPECT_EQ(c.of({7, x}), l(x + 2));
+      EXPECT_EQ(c.moved(3).of({7, x}), l == itself ? x + 5 : l(x + 2) + 3);
+      EXPECT_EQ(c.clamped(60).moved(3).of({7, x}), l(std::min<std::int64_t>(x + 2, 60)) + 3);
+    }
+  }
 }
 
 TEST(Invariance, OfANestIsWhatEnumerationFinds) {

@@ -41,7 +41,7 @@ void for_each_access(const Kernel& k, const Context& c, const std::vector<Shared
     for (const SharedAccess& a : all) {
       if (!taken(a, at) || (!a.load && c.replicated() && thread / c.lane_step() % c.holders() > 0)) continue;
       Shape element;
-      for (const Place& p : a.at) element.push_back(p.of(at));
+      for (const TileCoordinate& p : a.at) element.push_back(p.of(at));
       visit(thread, a, element);
     }
   });
