@@ -32,6 +32,12 @@ class Cuts(unittest.TestCase):
         for folder in ("tile", "lower"):
             self.assertEqual(self.lines(f"src/{folder}/a.cpp", "namespace zellige::plan {\nCut c = v.cuts[0];\n}"), [])
 
+    def test_what_is_gone_does_not_come_back(self):
+        for line in ("struct Place {", "  struct Order {", "std::int64_t stage_stride = 0;", "kernel.loop_begin();"):
+            self.assertEqual(self.lines("src/plan/a.hpp", line), [1], line)
+            self.assertEqual(self.lines("src/emulate/a.hpp", line), [], line)
+        self.assertEqual(self.lines("src/plan/a.hpp", "struct Places {\nvoid declare_loop_beginning();"), [])
+
 
 if __name__ == "__main__":
     unittest.main()
