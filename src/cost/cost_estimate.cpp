@@ -245,15 +245,8 @@ class Pricing {
             std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1);
       if (reads > 0 || n.kind == NodeKind::store)
         k.slots += std::max(1.0, reads) * 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /
-                   (32.0 * static_cast<double>(std::max(1, vector_of(static_cast<int>(i)))));
+                   (32.0 * static_cast<double>(std::max(1, plan_.vector_of(static_cast<int>(i)))));
     }
-  }
-
-  /// Returns the number of elements that each copy instruction of `node`, a load or store, moves. Returns 1 if the plan
-  /// has no copy for it.
-  int vector_of(int node) const {
-    const auto copy = plan_.copies.find(node);
-    return copy == plan_.copies.end() ? 1 : copy->second.vector;
   }
 
   static double at(const Counts& c, Counter counter) {
@@ -352,11 +345,12 @@ class Pricing {
       k.rounds += held > 0 && static_cast<int>(early.size()) < loads;
     }
     // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
-    for (const auto& [node, copy] : plan_.copies) {
-      const double reads = copy.in_place;
+    for (int node = 0; node < static_cast<int>(plan_.program.nodes.size()); ++node) {
       const Node& n = plan_.program.nodes[static_cast<std::size_t>(node)];
-      if (n.kind != NodeKind::load || copy.row) continue;
-      const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);
+      const double reads = plan_.in_place(node);
+      const CopyChoice* copy = plan_.copy_of(node);
+      if (n.kind != NodeKind::load || (copy ? copy->row != nullptr : reads == 0)) continue;
+      const double each = static_cast<double>(graph::size(n.shape)) / (plan_.vector_of(node) * threads_);
       if (reads > 0) {
         // Read directly. The first round is part of every kernel's latency and does not count. Rows that are held in
         // registers are loaded at a time.

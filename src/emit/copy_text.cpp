@@ -149,7 +149,7 @@ void KernelText::fetch(const Work& work) {
   const Context& c = plan_.contexts[work.context];
   const int V = c.vector();
   out_.line("// {} {}: {} loads of {} bytes", printable(n.name), graph::to_string(n.shape), c.items(0) / V,
-            plan_.copies.at(work.node).bytes);
+            work.copy.bytes);
   out_.line("LoadAnywhere<{}, {}> acc{}[{}];", type_name(n.dtype), V, work.node, c.steps(0));
   const Share share = this->share(c, 0, {"int", "i", "c"});
   const std::vector<Index> at = coordinate("int", share.item, c, 0), from = position(n, iteration_, at);
@@ -164,7 +164,7 @@ void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index
   const Work& work = step.work;
   const Node& n = block_.nodes[work.node];
   const SmemTensor& b = plan_.tensors[work.buffer];
-  const plan::CopyChoice& copy = plan_.copies.at(work.node);
+  const plan::CopyChoice& copy = work.copy;
   const Context& c = plan_.contexts[work.context];
   const int V = copy.vector;
   const std::int64_t total = c.items(0) / V;

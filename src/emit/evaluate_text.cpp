@@ -442,7 +442,7 @@ void KernelText::to_global(const Item& item, const NestAt& nest) {
   const int inner = c.inner(), vector = c.vector();
   const std::string r = store_value(values_[item.in[0]], vector);
   const bool along = program_.tensors[n.tensor].strides[inner] == 1 && n.view.tile(inner) > 1;
-  int w = along ? std::min(vector, plan_.copies.at(item.node).vector) : 1;
+  int w = along ? std::min(vector, item.work->copy.vector) : 1;
   std::optional<Index> limit;
   if (c.row && n.shape[inner] % vector != 0) w = 1, limit = n.shape[inner];
   if (n.view.straddles_end(inner, vector)) {

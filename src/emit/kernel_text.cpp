@@ -214,7 +214,7 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
         step, [&](const plan::Start&) { start(step.work); },
         [&](const plan::Mma& mma) { multiply_by_warpgroups(step.work, mma.peeled); },
         [&](const plan::Copy& of) {
-          plan_.uses_tma(step.work.node) ? box(step, of) : together(of.guard_lag);
+          step.work.copy.by_tensor_map() ? box(step, of) : together(of.guard_lag);
         },
         [&](const plan::Compute& of) { together(of.guard_lag); },
         [&](const plan::Sync& sync) { handover(step, sync); },

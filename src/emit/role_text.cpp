@@ -251,7 +251,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   const Node& n = block_.nodes[work.node];
   const SmemTensor& b = plan_.tensors[work.buffer];
   const bool load = work.kind == plan::WorkKind::copy_in;
-  const std::string call = function(*plan_.copies.at(work.node).row), map = map_name(work.node);
+  const std::string call = function(*work.copy.row), map = map_name(work.node);
   const std::int64_t boxes = plan::boxes_of_rank(plan_, work);
   const Counted j = counted("j", boxes);
   const Index rank = work.part >= 0 ? Index::named("rank") : 0;

@@ -402,7 +402,7 @@ class Nest {
           (!within_end_ || (several && n.view.straddles_end(p.inner, p.vector))) && n.view.predicated();
       int width = 1;
       if (several && p.limit[p.inner] == 0) {
-        width = std::min(p.vector, plan_.copies.at(node).vector);
+        width = std::min(p.vector, plan_.read_in_place.at(node).vector);
         while (p.shift % width != 0 || n.view.straddles_end(p.inner, width)) width /= 2;
       }
       return read(std::move(item), n.shape, p, 1, width);

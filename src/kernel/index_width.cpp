@@ -9,8 +9,7 @@ namespace {
 /// tile's extents up to a multiple of the result. It is the larger of the elements per access of the node's copy and
 /// the largest extent of the kernel's matmul instructions.
 std::int64_t step(const Kernel& plan, const Node& n) {
-  const auto copy = plan.copies.find(static_cast<int>(&n - plan.program.nodes.data()));
-  std::int64_t maximum = copy == plan.copies.end() ? 1 : copy->second.vector;
+  std::int64_t maximum = plan.vector_of(static_cast<int>(&n - plan.program.nodes.data()));
   for (const auto& [node, m] : plan.matmuls)
     if (m.row)
       maximum = std::max({maximum, std::int64_t{m.row->m}, std::int64_t{m.row->n} * tiles_in_unit(*m.row),

@@ -76,6 +76,24 @@ int Kernel::stages() const {
   return most;
 }
 
+const CopyChoice* Kernel::copy_of(int node) const {
+  const Work* work = find_work(*this, [&](const Work& w) {
+    return w.node == node && (is_global_load(w.kind) || w.kind == WorkKind::to_global);
+  });
+  return work ? &work->copy : nullptr;
+}
+
+bool Kernel::uses_tma(int node) const {
+  const CopyChoice* copy = copy_of(node);
+  return copy && copy->by_tensor_map();
+}
+
+int Kernel::vector_of(int node) const {
+  const auto read = read_in_place.find(node);
+  const CopyChoice* copy = copy_of(node);
+  return read != read_in_place.end() ? read->second.vector : copy ? copy->vector : 1;
+}
+
 std::int64_t barrier_bytes(const Channel& c) {
   constexpr std::int64_t mbarrier_bytes_each = 8;
   if (is_exchange(c)) return mbarrier_bytes_each;

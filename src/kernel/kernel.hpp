@@ -119,18 +119,10 @@ struct MatmulChoice {
   bool by_threads() const { return plan::by_threads(row); }
 };
 
-/// How a tile is copied between global memory and shared memory or registers.
-struct CopyChoice {
-  int vector = 1;                    // elements per access
-  int bytes = 2;                     // per access
-  const Instruction* row = nullptr;  // cp.async or TMA; nullptr: a load into registers, then a store
-  bool anywhere = false;             // the source may be unaligned, and is read by load_anywhere
-  // Number of works that read the tile of a load in global memory, where they use it; 0: it is copied.
-  int in_place = 0;
-  /// Returns whether the copy is a cp.async, which is complete only after a wait for its cp.async group.
-  bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
-  /// Returns whether the copy is by TMA: one thread copies the whole tile with a tensor map.
-  bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }
+/// How works read the tile of a load in global memory.
+struct InPlace {
+  int works = 0;   // number of works that read it
+  int vector = 1;  // elements per access, at most
 };
 
 /// Loop bounds of one block of attention under a causal, window or length mask. The block computes a tile of rows
@@ -178,11 +170,11 @@ struct Kernel {
 
   std::map<int, MatmulChoice> matmuls;  // by node
   std::vector<Context> contexts;
-  std::map<int, int> context_of;     // node whose value stays in registers -> index into `contexts`
-  std::map<int, int> inner;          // node -> the dimension of stride 1 of its tile
-  std::map<int, CopyChoice> copies;  // by load and store node
-  std::set<int> wide;                // tensors (not nodes) whose element offsets need 64 bits
-  std::set<int> far;                 // load and store nodes whose coordinates need 64 bits
+  std::map<int, int> context_of;         // node whose value stays in registers -> index into `contexts`
+  std::map<int, int> inner;              // node -> the dimension of stride 1 of its tile
+  std::map<int, InPlace> read_in_place;  // by load node: what works read in global memory, where they use it
+  std::set<int> wide;                    // tensors (not nodes) whose element offsets need 64 bits
+  std::set<int> far;                     // load and store nodes whose coordinates need 64 bits
   std::vector<std::string> notes;
 
   const std::string& name() const { return program.name; }
@@ -201,14 +193,15 @@ struct Kernel {
   }
   /// Returns how many works read the tile of `node` in global memory, where they use it; 0 if it is copied, or no load.
   int in_place(int node) const {
-    const auto copy = copies.find(node);
-    return copy == copies.end() ? 0 : copy->second.in_place;
+    const auto read = read_in_place.find(node);
+    return read == read_in_place.end() ? 0 : read->second.works;
   }
+  /// Returns how the steps copy the tile of the load or store `node`; nullptr if none copies it.
+  const CopyChoice* copy_of(int node) const;
   /// Returns whether the tile of the load or store `node` is copied by TMA.
-  bool uses_tma(int node) const {
-    const auto copy = copies.find(node);
-    return copy != copies.end() && copy->second.by_tensor_map();
-  }
+  bool uses_tma(int node) const;
+  /// Returns the number of elements per access to global memory of the load or store `node`; 1 if there is no access.
+  int vector_of(int node) const;
 };
 
 /// Returns what the steps of all warp roles do, each once, in the order of their first steps.

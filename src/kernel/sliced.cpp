@@ -53,22 +53,22 @@ std::vector<Slice> slices(const Kernel& plan, const Work& work) {
   return parts;
 }
 
-std::pair<int, int> shared_way_out(const Kernel& plan, const std::vector<std::pair<int, int>>& stores,
-                                   int another, int inner) {
+const Work* shared_way_out(const Kernel& plan, const std::vector<Work>& stores, int another,
+                           const Instruction* row, int inner) {
   const std::vector<Node>& nodes = plan.program.nodes;
   const Node& n = nodes[another];
   for (const bool same : {true, false})
-    for (const std::pair<int, int>& way : stores) {
-      const SmemTensor& b = plan.tensors[way.second];
-      const bool equivalent = b.dtype == n.dtype && b.shape == n.shape && b.inner == inner &&
-                              plan.copies.at(way.first).row == plan.copies.at(another).row;
-      const bool fits = std::ranges::all_of(stores, [&](const std::pair<int, int>& other) {
-        return other.second != way.second || nodes[other.first].in == n.in ||
-               never_both(plan.program, nodes[other.first], n);
+    for (const Work& way : stores) {
+      const SmemTensor& b = plan.tensors[way.buffer];
+      const bool equivalent =
+          b.dtype == n.dtype && b.shape == n.shape && b.inner == inner && way.copy.row == row;
+      const bool fits = std::ranges::all_of(stores, [&](const Work& other) {
+        return other.buffer != way.buffer || nodes[other.node].in == n.in ||
+               never_both(plan.program, nodes[other.node], n);
       });
-      if (equivalent && fits && same == (nodes[way.first].in == n.in)) return {way.first, way.second};
+      if (equivalent && fits && same == (nodes[way.node].in == n.in)) return &way;
     }
-  return {-1, -1};
+  return nullptr;
 }
 
 std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>& slices) {

@@ -29,15 +29,15 @@ std::vector<Slice> slices(const TileProgram&, const Node& store);
 /// Returns an empty list if all tiles are needed, and for other work.
 std::vector<Slice> slices(const Kernel&, const Work&);
 
-/// Looks for a buffer in shared memory through which the store node `another` can store its tile as well.
-/// `stores` lists the stores that already have a buffer, as (store node, buffer). Returns (store node, buffer) of the
-/// first suitable one, or {-1, -1} if there is none. A buffer is suitable if
+/// Looks for a buffer in shared memory through which the store node `another` can store its tile as well, by the
+/// instruction `row`. `stores` are the works that store through a buffer. Returns the first of them whose buffer is
+/// suitable; nullptr if there is none. A buffer is suitable if
 ///
 /// - its tile and the tile of `another` have the same shape, type, contiguous dimension (`inner`) and store
 ///   instruction;
 /// - every store that uses the buffer stores the same value as `another`, or no block executes both stores.
-std::pair<int, int> shared_way_out(const Kernel&, const std::vector<std::pair<int, int>>& stores, int another,
-                                   int inner);
+const Work* shared_way_out(const Kernel&, const std::vector<Work>& stores, int another,
+                           const Instruction* row, int inner);
 
 /// Returns two numbers of tiles, counted along the dimensions of the slices: the tiles that every slice contains, and
 /// all tiles. Each block computes one tile, so the quotient is the share of the blocks whose tile is in every slice.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 #include <vector>
+#include <zellige/atom/instruction.hpp>
 
 #include "tile/program.hpp"
 
@@ -38,14 +39,28 @@ std::string_view name(WorkKind);
 /// Returns whether work of this kind only loads a tile from global memory, for other work to read.
 inline bool is_global_load(WorkKind kind) { return kind == WorkKind::copy_in || kind == WorkKind::fetch; }
 
+/// How a tile is copied between global memory and shared memory or registers.
+struct CopyChoice {
+  int vector = 1;                    // elements per access
+  int bytes = 2;                     // per access
+  const Instruction* row = nullptr;  // cp.async or TMA; nullptr: a load into registers, then a store
+  bool anywhere = false;             // the source may be unaligned, and is read by load_anywhere
+  auto operator<=>(const CopyChoice&) const = default;
+  /// Returns whether the copy is a cp.async, which is complete only after a wait for its cp.async group.
+  bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
+  /// Returns whether the copy is by TMA: one thread copies the whole tile with a tensor map.
+  bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }
+};
+
 /// What a step does with the value of one node, without a barrier: all threads in one thread-value layout.
 struct Work {
   WorkKind kind{};
-  Section section{};  // before, inside or after the loop
-  int node = -1;      // index into the program's nodes; -1: the step does no work
-  int context = -1;   // index into Kernel::contexts: the thread-value layout
-  int buffer = -1;    // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
-  int part = -1;      // the dimension along which each rank copies its part; -1: all of the tile
+  Section section{};     // before, inside or after the loop
+  int node = -1;         // index into the program's nodes; -1: the step does no work
+  int context = -1;      // index into Kernel::contexts: the thread-value layout
+  int buffer = -1;       // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
+  int part = -1;         // the dimension along which each rank copies its part; -1: all of the tile
+  CopyChoice copy = {};  // copy_in, fetch, to_global
   auto operator<=>(const Work&) const = default;
 };
 

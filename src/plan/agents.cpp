@@ -56,11 +56,9 @@ class Builder {
   bool copies(int t) const { return is_global_load(tasks_[t].kind); }
   /// Returns whether task `t` loads a tile by cp.async. The schedule must then commit the copy's cp.async group, and
   /// wait for it.
-  bool travels(int t) const { return copies(t) && plan_.copies.at(tasks_[t].node).async(); }
+  bool travels(int t) const { return copies(t) && tasks_[t].copy.async(); }
   /// Returns whether task `t` is a load or store by TMA.
-  bool uses_tma(int t) const {
-    return plan_.uses_tma(tasks_[t].node) && (copies(t) || tasks_[t].kind == WorkKind::to_global);
-  }
+  bool uses_tma(int t) const { return tasks_[t].copy.by_tensor_map(); }
 
   /// Adds griddepcontrol.wait, after which the current agent (warp role) may access any global memory. Does nothing
   /// if the agent has already waited or needs no wait.

@@ -73,9 +73,9 @@ class Grouping {
     return static_cast<int>(plan_.tensors.size()) - 1;
   }
 
-  int task(WorkKind kind, Section section, int id, int context, int buffer = -1) {
+  int task(WorkKind kind, Section section, int id, int context, int buffer = -1, CopyChoice copy = {}) {
     Task t;
-    t.kind = kind, t.section = section, t.node = id, t.context = context, t.buffer = buffer;
+    t.kind = kind, t.section = section, t.node = id, t.context = context, t.buffer = buffer, t.copy = copy;
     t.constant = plan_.programmatic && is_global_load(kind) && reads_constant(node(id), whole_);
     tasks_.push_back(std::move(t));
     return static_cast<int>(tasks_.size()) - 1;
@@ -127,7 +127,7 @@ class Grouping {
   void place(int i) {
     const Node& n = node(i);
     if (const int number = number_of(n); number >= 0) {
-      plan_.copies[number] = {.bytes = graph::whole_bytes(node(number).dtype), .in_place = 1};
+      plan_.read_in_place[number] = {.works = 1};
     }
     switch (n.kind) {
       case NodeKind::matmul:
@@ -346,13 +346,11 @@ class Grouping {
     while (copy.vector > 1 && (n.shape[inner] % copy.vector != 0 || n.view.straddles_end(inner, copy.vector)))
       copy.vector /= 2, copy.bytes /= 2;
     copy.row = nullptr;
-    plan_.copies[i] = copy;
     if (const std::optional<CopyChoice> wide =
             rows_ < 0 ? fetched(plan_, tasks_, whole_, target_, i) : std::nullopt) {
       const int load = n.in[0], in = blocked_layout(n.shape, inner, wide->vector);
-      plan_.copies[load] = *wide;
       plan_.context_of[load] = in;
-      producer_[load] = task(WorkKind::fetch, Section::after, load, in);
+      producer_[load] = task(WorkKind::fetch, Section::after, load, in, -1, *wide);
     }
     int c = rows_ >= 0 && n.shape == plan_.contexts[rows_].domain
                 ? rows_
@@ -364,22 +362,22 @@ class Grouping {
         !leaves_at_once(plan_, n, plan_.contexts[c], inner)) {
       // Accumulators are stored through shared memory in the storage type: global memory sees 16-byte chunks.
       if (by_tensor_map(i, inner))
-        plan_.copies[i].row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
-      auto [other, b] = shared_way_out(plan_, ways_out_, i, inner);
-      if (b < 0) b = buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
-      if (other < 0 || node(other).in != n.in) {
+        copy.row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
+      const Work* other = shared_way_out(plan_, ways_out_, i, copy.row, inner);
+      const int b = other ? other->buffer : buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
+      if (!other || node(other->node).in != n.in) {
         const int t = task(WorkKind::to_shared, Section::after, i, c, b);
         evaluate(t, n.in[0]);
         writers_[b].push_back(t);
       }
       const int out =
-          task(WorkKind::to_global, Section::after, i, blocked_layout(n.shape, inner, copy.vector), b);
+          task(WorkKind::to_global, Section::after, i, blocked_layout(n.shape, inner, copy.vector), b, copy);
       buffer_reads_.push_back({out, b});
-      ways_out_.push_back({i, b});
+      ways_out_.push_back(tasks_[out]);
       return;
     }
     const int where = c >= 0 ? c : context(store_blocked_layout(program_, n, inner, copy.vector));
-    evaluate(task(WorkKind::to_global, Section::after, i, where), n.in[0]);
+    evaluate(task(WorkKind::to_global, Section::after, i, where, -1, copy), n.in[0]);
   }
 
   /// Returns whether TMA is used for the tile of the load or store `i`, whose rows run along `inner`: the kernel uses
@@ -453,8 +451,7 @@ class Grouping {
       if (direct || number_of(n) >= 0) {
         std::set<int> tasks;
         for (const auto& [task, identity] : reads) tasks.insert(task);
-        plan_.copies[load] = {
-            .vector = wide.vector, .bytes = wide.bytes, .in_place = static_cast<int>(tasks.size())};
+        plan_.read_in_place[load] = {static_cast<int>(tasks.size()), wide.vector};
         continue;
       }
       const int inner = plan_.inner.at(load);
@@ -466,9 +463,8 @@ class Grouping {
           copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));
       const int b = buffer(load, n.dtype, n.shape, padded, 1, inner);
       plan_.tensors[b].matmul_operand = is_operand(load);
-      plan_.copies[load] = copy;
       const int t = task(WorkKind::copy_in, n.section, load,
-                         context(copy_context(tensor(n), padded, inner, copy, program_.threads())), b);
+                         context(copy_context(tensor(n), padded, inner, copy, program_.threads())), b, copy);
       writers_[b] = {t};
       for (const auto& [reader, identity] : reads) reads_.push_back({reader, load, false});
     }
@@ -520,7 +516,8 @@ class Grouping {
   std::map<int, int> producer_;              // node with its value in registers -> the task that computes it
   std::map<int, std::vector<int>> writers_;  // buffer -> the tasks that write it
   std::vector<Read> reads_;
-  std::vector<std::pair<int, int>> buffer_reads_, ways_out_;  // (task, buffer); (store node, buffer)
+  std::vector<std::pair<int, int>> buffer_reads_;  // (task, buffer)
+  std::vector<Work> ways_out_;                     // the stores that go through a buffer
   std::map<int, LoadReads> load_reads_;
   SameThread same_thread_;
 };

@@ -148,7 +148,7 @@ Sections pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target
   for (int t : copies) stage_bytes += plan.tensors[tasks[t].buffer].stage_step;
   for (const SmemTensor& b : plan.tensors) other_bytes += b.bytes();
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
-  const bool uses_tma = !copies.empty() && plan.uses_tma(tasks[copies.front()].node);
+  const bool uses_tma = !copies.empty() && tasks[copies.front()].copy.by_tensor_map();
   const int stages = copies.empty() ? 1
                      : uses_tma     ? ring_depth(plan, tasks, target, stage_bytes, other_bytes)
                                     : copy_stages({plan.program.grid.count(), plan.program.loop,
@@ -182,7 +182,7 @@ LoopBarriers loop_barriers(const Kernel& plan, const Tasks& tasks, const Section
     return from.section == Section::inside ||
            (from.section == Section::before && !barriers.top && !barriers.before);
   };
-  barriers.after = (!copies.empty() && plan.uses_tma(tasks[copies.front()].node)) ||  // its memory is reused
+  barriers.after = (!copies.empty() && tasks[copies.front()].copy.by_tensor_map()) ||  // its memory is reused
                    (plan.program.loop > 1 && !after.empty() && reads(after.front(), crosses));
   return barriers;
 }

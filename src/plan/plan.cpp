@@ -128,10 +128,9 @@ std::string print(const Kernel& plan, const Program& program) {
     out += "\n";
   }
   for (const Context& c : plan.contexts) out += fmt::format("  {}: {}\n", print(c), layouts(c));
-  for (const auto& [load, copy] : plan.copies)
-    if (copy.in_place > 0)
-      out += fmt::format("  %{} {}: read from global memory where it is used\n", load,
-                         plan.program.nodes[load].name);
+  for (const auto& [load, read] : plan.read_in_place)
+    out += fmt::format("  %{} {}: read from global memory where it is used\n", load,
+                       plan.program.nodes[load].name);
   for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
   const bool several = plan.warp_specialized();
   for (const Channel& c : plan.channels)

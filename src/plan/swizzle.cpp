@@ -26,7 +26,8 @@ class Arrangement {
   /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a
   /// conflict remains.
   void run() {
-    if (plan_.uses_tma(buffer_.node)) return in_spans();
+    const auto by_tma = [&](const Task& t) { return t.buffer == index_ && t.copy.by_tensor_map(); };
+    if (std::ranges::any_of(tasks_, by_tma)) return in_spans();
     const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     Strides strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
     const std::int64_t rows = rows_of_tile(), pitch = pitch_of(strides, rows, chunk);

@@ -278,8 +278,8 @@ SharedCounts count_shared(const Kernel& plan, Steps steps) {
     const int buffer = t.kind == WorkKind::to_cluster ? t.buffer : steps.front().reads.front().tensor;
     return exchanged(plan.tensors[buffer], t.kind == WorkKind::from_cluster);
   }
-  if ((t.kind == WorkKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // bypasses registers
-  if (t.kind == WorkKind::finish && t.buffer < 0) return {};                             // into registers
+  if ((t.kind == WorkKind::copy_in || staged) && t.copy.row) return {};  // bypasses registers
+  if (t.kind == WorkKind::finish && t.buffer < 0) return {};             // into registers
   if (too_many(c)) return {.counts = {}, .exact = false};
   if (t.kind == WorkKind::finish) {
     Count count(plan, c, true);

@@ -224,7 +224,7 @@ class Prediction {
     const Work& t = step.work;
     std::optional<Counts>& known = of_work_[t];
     const bool copies = as<Copy>(step);
-    if (copies && plan_.uses_tma(t.node)) {
+    if (copies && t.copy.by_tensor_map()) {
       tma_copy(t);
     } else if (copies) {
       if (!known) known = copied(t);
@@ -282,9 +282,8 @@ class Prediction {
   /// wavefronts. Stages are multiples of 128 bytes apart, so all of them use the same banks.
   Counts copied(const Work& t) const {
     const SmemTensor& b = plan_.tensors[t.buffer];
-    const CopyChoice& copy = plan_.copies.at(t.node);
     Counts counts;
-    BankAccess access{.bytes = copy.bytes, .address = {}};
+    BankAccess access{.bytes = t.copy.bytes, .address = {}};
     std::uint64_t copies = 0;
     for_each_access(plan_.contexts[t.context], [&](const WarpAccess& lanes) {
       access.address.clear();
@@ -296,7 +295,7 @@ class Prediction {
       counts[Counter::cp_async_wavefronts] += w.total;
       counts[Counter::cp_async_wavefronts_ideal] += w.ideal;
     });
-    if (copies > 0) counts[by_width(Counter::cp_async_1, copy.bytes)] += copies;
+    if (copies > 0) counts[by_width(Counter::cp_async_1, t.copy.bytes)] += copies;
     return counts;
   }
 

@@ -61,7 +61,7 @@ bool split_k(Kernel& plan, Tasks& tasks, const target::Target& target) {
     if (t.kind != WorkKind::to_global) continue;
     const Node& n = p.nodes[t.node];
     const int last = static_cast<int>(n.shape.size()) - 1;
-    if (t.buffer < 0 || !plan.uses_tma(t.node) || n.shape != p.nodes[sum.node].shape) return false;
+    if (t.buffer < 0 || !t.copy.by_tensor_map() || n.shape != p.nodes[sum.node].shape) return false;
     const SmemTensor& b = plan.tensors[t.buffer];
     if (b.inner != last || b.boxes() % ranks != 0) return false;
     t.part = last;

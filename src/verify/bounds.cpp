@@ -118,7 +118,7 @@ void check_buffer(const Kernel& plan, const SmemTensor& b) {
 /// width.
 void check_alignment(const Kernel& plan, const Work& t) {
   const SmemTensor& b = plan.tensors[t.buffer];
-  const CopyChoice& copy = plan.copies.at(t.node);
+  const CopyChoice& copy = t.copy;
   if (copy.vector == 1) return;
   const auto check = [&](int, int, const Shape& at) {
     if (at.empty()) return;

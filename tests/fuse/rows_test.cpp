@@ -194,11 +194,6 @@ plan::Plan norm_of_many(std::int64_t length, DType dtype) {
   return plan::make_plan(optimize(graph_of(*layer_norm, 4099, length, dtype), target).graph, target);
 }
 
-int read_in_place(const plan::Kernel& k) {
-  return static_cast<int>(
-      std::ranges::count_if(k.copies, [](const auto& c) { return c.second.in_place > 0; }));
-}
-
 TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
   const std::int64_t half = target::find("sm_90a").shared_per_block / 2;
   for (const DType dtype : {DType::f16, DType::f32})
@@ -207,7 +202,7 @@ TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
       const plan::Plan plan = norm_of_many(length, dtype);
       ASSERT_EQ(plan.kernels.size(), 1u) << print(plan);
       const plan::Kernel& k = plan.kernels[0];
-      EXPECT_EQ(read_in_place(k), 2) << print(plan);  // the weights are read in place
+      EXPECT_EQ(k.read_in_place.size(), 2u) << print(plan);  // the weights are read in place
       EXPECT_EQ(std::ranges::count(works(k), plan::WorkKind::copy_in, &plan::Work::kind), 1) << print(plan);
       EXPECT_GE(k.shared_bytes, length * graph::whole_bytes(dtype)) << print(plan);
     }
@@ -222,7 +217,7 @@ TEST(LongRows, ThatAreReadAgainAreFewAtATimeSoThatTheL2HoldsThem) {
       const plan::Plan plan =
           plan::make_plan(optimize(graph_of(*variance, rows, length, DType::bf16), target).graph, target);
       ASSERT_EQ(plan.kernels.size(), 1u) << print(plan);
-      EXPECT_EQ(read_in_place(plan.kernels[0]), 1) << print(plan);
+      EXPECT_EQ(plan.kernels[0].read_in_place.size(), 1u) << print(plan);
       // Blocks of 512 threads would be four at a time, whose rows exceed the L2.
       EXPECT_EQ(plan.kernels[0].program.threads(), 1024) << print(plan);
     }

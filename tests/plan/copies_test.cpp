@@ -36,10 +36,21 @@ void for_each_chunk(const TileProgram& p, const Node& n, const graph::KernelTens
   });
 }
 
+/// Returns how each load and store accesses global memory, by node.
+std::map<int, CopyChoice> copies_of(const Kernel& k) {
+  std::map<int, CopyChoice> all;
+  for (int i = 0; i < static_cast<int>(k.program.nodes.size()); ++i)
+    if (const CopyChoice* copy = k.copy_of(i))
+      all[i] = *copy;
+    else if (k.in_place(i) > 0)
+      all[i] = {k.vector_of(i), k.vector_of(i) * graph::whole_bytes(k.program.nodes[i].dtype)};
+  return all;
+}
+
 TEST(Copies, StartWhereTheirWidthDemands) {
   int wide = 0;
   for_each_kernel([&](const std::string& name, const Kernel& k, const Plan& plan) {
-    for (const auto& [node, copy] : k.copies) {
+    for (const auto& [node, copy] : copies_of(k)) {
       const Node& n = k.program.nodes[node];
       const auto& tensor = plan.program.tensors[n.tensor];
       const int inner = innermost(tensor.shape, tensor.strides);
@@ -74,7 +85,7 @@ bool by_number(const TileProgram& p, int node) {
 // Twice as wide would start elsewhere, or there is a reason: no power of two is given away.
 TEST(Copies, AreAsWideAsTheyMayBe) {
   for_each_kernel([&](const std::string& name, const Kernel& k, const Plan& plan) {
-    for (const auto& [node, copy] : k.copies) {
+    for (const auto& [node, copy] : copies_of(k)) {
       const Node& n = k.program.nodes[node];
       const auto& tensor = plan.program.tensors[n.tensor];
       const int inner = innermost(tensor.shape, tensor.strides), twice = copy.vector * 2;
@@ -99,7 +110,7 @@ TEST(Copies, OfThreeBytesGoOneByOne) {
   const Plan plan = make_plan(b.build(), target::find("sm_90a"));
   int loads = 0;
   for (const Kernel& k : plan.kernels)
-    for (const auto& [node, copy] : k.copies) {
+    for (const auto& [node, copy] : copies_of(k)) {
       const Node& n = k.program.nodes[node];
       if (n.kind != NodeKind::load || n.shape.back() != 3) continue;
       ++loads;

@@ -103,14 +103,17 @@ std::string print_group(const Kernel& k) {
 
 std::string print_copies(const Kernel& k) {
   std::string out;
-  for (const auto& [node, copy] : k.copies) {
-    const bool load = k.program.nodes[node].kind == NodeKind::load;
-    out += fmt::format("  {} {}: {} elements, {} bytes{}\n", load ? "load" : "store",
-                       value_name(k.program, node), copy.vector, copy.bytes,
-                       copy.in_place > 0      ? ", read where it is used"
-                       : copy.async()         ? ", cp.async"
-                       : copy.by_tensor_map() ? fmt::format(", {}", copy.row->name)
-                                              : "");
+  for (int node = 0; node < static_cast<int>(k.program.nodes.size()); ++node) {
+    const Node& n = k.program.nodes[node];
+    const CopyChoice* copy = k.copy_of(node);
+    if (!copy && k.in_place(node) == 0) continue;
+    const int vector = k.vector_of(node);
+    out += fmt::format("  {} {}: {} elements, {} bytes{}\n", n.kind == NodeKind::load ? "load" : "store",
+                       value_name(k.program, node), vector, vector * graph::whole_bytes(n.dtype),
+                       !copy                   ? ", read where it is used"
+                       : copy->async()         ? ", cp.async"
+                       : copy->by_tensor_map() ? fmt::format(", {}", copy->row->name)
+                                               : "");
   }
   return out;
 }
