@@ -12,13 +12,6 @@ namespace {
 
 using Kind = Item::Kind;
 
-/// Returns the shape of the tile that work `t` writes; its thread-value layout is that of accumulators. If the
-/// tile is a matmul operand, the shape includes the tile's padding of zeros.
-const Shape& written(const Kernel& plan, const Work& t) {
-  const bool operand = t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
-  return operand ? plan.tensors[t.buffer].padded : plan.contexts[t.context].domain;
-}
-
 /// The coordinate at which a value is needed, for `vector` adjacent elements along `inner`.
 struct Point {
   std::vector<TileCoordinate> at;   // of the first element
@@ -307,6 +300,16 @@ class Nest {
     return result;
   }
 
+  /// Adds a branch of the concatenation `choose`; value() adds the items of the branch and returns that of its value.
+  template <class Value>
+  void branch(int choose, const Part& part, int vector, const Value& value) {
+    const std::size_t before = order_.size();
+    add(Item{.kind = Kind::part, .vector = vector, .part = part});
+    const int taken = value();
+    add(Item{.kind = Kind::take, .in = {choose, taken}, .vector = vector, .part = part});
+    forget(before);
+  }
+
   int concat(const Node& n, const Point& p) {
     // Elements of a vector along the concatenated dimension may be in different branches: each has its own.
     bool scalar = n.dim == p.inner && p.vector > 1 && (p.shift % p.vector != 0 || p.limit[n.dim] > 0);
@@ -315,7 +318,6 @@ class Nest {
       for (int in : n.in) scalar = scalar || start % p.vector != 0, start += p_.nodes[in].shape[n.dim];
     const int node = static_cast<int>(&n - p_.nodes.data());
     const int choose = add(Item{.kind = Kind::choose, .node = node, .vector = p.vector});
-    const std::size_t before = order_.size();
     for (int v = 0; v < (scalar ? p.vector : 1); ++v) {
       Point at = p;
       if (scalar) at.at[p.inner] = at.at[p.inner].moved(v), at.vector = 1, at.shift = 0;
@@ -328,12 +330,7 @@ class Nest {
         q.own = At::elsewhere;
         q.at[n.dim] = at.at[n.dim].moved(-from);
         const Part part{scalar ? v : -1, at.at[n.dim], from + extent, i == 0, i + 1 == n.in.size()};
-        Item open{.kind = Kind::part, .vector = at.vector}, close{.kind = Kind::take, .vector = at.vector};
-        open.part = close.part = part;
-        add(std::move(open));
-        close.in = {choose, value(n.in[i], q)};
-        add(std::move(close));
-        forget(before);
+        branch(choose, part, at.vector, [&] { return value(n.in[i], q); });
         from += extent;
       }
     }
@@ -375,16 +372,10 @@ class Nest {
       return add(std::move(item));
     }
     const int choose = add(Item{.kind = Kind::choose, .node = node, .vector = p.vector});
-    const std::size_t before = order_.size();
     for (int v = 0; v < p.vector; ++v) {  // each element separately
       Point q = p;
       q.at[n.dim] = q.at[n.dim].moved(v), q.vector = 1, q.shift = 0;
-      Item open{.kind = Kind::part}, close{.kind = Kind::take};
-      open.part = close.part = {v, q.at[n.dim], extent, true, true};
-      add(std::move(open));
-      close.in = {choose, one(q)};
-      add(std::move(close));
-      forget(before);
+      branch(choose, {v, q.at[n.dim], extent, true, true}, 1, [&] { return one(q); });
     }
     return choose;
   }
@@ -469,28 +460,6 @@ class Nest {
 };
 
 }  // namespace
-
-std::vector<Guard> guards(const Kernel& plan, const Work& t) {
-  const Context& c = plan.contexts[t.context];
-  const Shape& bound = written(plan, t);
-  const std::size_t rank = bound.size();
-  std::vector<Guard> result;
-  const auto need = [&](int axis, std::int64_t below) {
-    if (c.items(axis) > below) result.push_back({axis, below});
-  };
-  need(2, graph::size(Shape(c.domain.begin(), c.domain.end() - 2)));
-  need(1, bound[rank - 2]);
-  // Accumulators beyond the tile's columns may be stored in the padding between the buffer's rows.
-  bool room = false;
-  if (t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::matmul) {
-    const SmemTensor& b = plan.tensors[t.buffer];
-    const int last = static_cast<int>(rank) - 1;
-    room = b.inner == last && !b.swizzled() && b.padded[rank - 1] % c.vector() == 0 &&
-           b.stride(last - 1) >= c.items(0);
-  }
-  if (!room) need(0, bound[rank - 1]);
-  return result;
-}
 
 std::vector<Item> evaluate(const Kernel& plan, Steps steps) { return Nest(plan, steps).run(steps); }
 

@@ -1,0 +1,32 @@
+#include "kernel/item.hpp"
+
+namespace zellige::plan {
+
+const Shape& written(const Kernel& plan, const Work& t) {
+  const bool operand = t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
+  return operand ? plan.tensors[t.buffer].padded : plan.contexts[t.context].domain;
+}
+
+std::vector<Guard> guards(const Kernel& plan, const Work& t) {
+  const Context& c = plan.contexts[t.context];
+  const Shape& bound = written(plan, t);
+  const std::size_t rank = bound.size();
+  std::vector<Guard> result;
+  const auto need = [&](int axis, std::int64_t below) {
+    if (c.items(axis) > below) result.push_back({axis, below});
+  };
+  need(2, graph::size(Shape(c.domain.begin(), c.domain.end() - 2)));
+  need(1, bound[rank - 2]);
+  // Accumulators beyond the tile's columns may be stored in the padding between the buffer's rows.
+  bool room = false;
+  if (t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::matmul) {
+    const SmemTensor& b = plan.tensors[t.buffer];
+    const int last = static_cast<int>(rank) - 1;
+    room = b.inner == last && !b.swizzled() && b.padded[rank - 1] % c.vector() == 0 &&
+           b.stride(last - 1) >= c.items(0);
+  }
+  if (!room) need(0, bound[rank - 1]);
+  return result;
+}
+
+}  // namespace zellige::plan
