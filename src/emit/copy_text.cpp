@@ -1,12 +1,13 @@
 #include "emit/kernel_text.hpp"
+#include "kernel/index_width.hpp"
 #include "select/copies.hpp"
 #include "select/tile_schedule.hpp"
 
 namespace zellige::emit {
 
 Index KernelText::global_start(const Node& n, int dim, const Index& iteration) const {
-  return global_start(n.view.along(dim, block_),
-                      plan_.far.count(static_cast<int>(&n - block_.nodes.data())) > 0, iteration);
+  const graph::KernelTensor* tensor = accesses(n) ? &program_.tensors[n.tensor] : nullptr;
+  return global_start(n.view.along(dim, block_), plan::reach(plan_, n, tensor).far(), iteration);
 }
 
 Index KernelText::global_start(const plan::Interval& along, bool far, const Index& given) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernel/index_width.hpp"
 #include "kernel/nests.hpp"
 
 namespace zellige::emit {
@@ -122,11 +123,12 @@ void KernelText::declarations() {
   if (plan_.blocks == 0)  // persistent blocks declare the coordinates per tile
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) declare_first_iteration();
+  const std::set<int> wide = plan::wide_tensors(plan_, program_);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
     out_.line("const auto {} = global_tile<{}{}>({});", global(t),
-              layout_text(plan::strided(tensor.shape, tensor.strides)),
-              plan_.wide.count(t) ? ", long long" : "", names_.pointer(tensor.name));
+              layout_text(plan::strided(tensor.shape, tensor.strides)), wide.count(t) ? ", long long" : "",
+              names_.pointer(tensor.name));
   }
   for (std::size_t i = 0; i < plan_.tensors.size(); ++i) {
     const SmemTensor& b = plan_.tensors[i];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/carry.hpp"
+#include "kernel/index_width.hpp"
 #include "kernel/invariance.hpp"
 #include "kernel/leaves.hpp"
 
@@ -226,7 +227,7 @@ class Nest {
         for (int d = 0; d < n.view.rank(); ++d)
           if (n.view.predicated(d))
             all.insert(
-                {n.view.along(d, p_), plan_.far.count(i) > 0, n.shape[d] == 1 ? TileCoordinate{} : p.at[d]});
+                {n.view.along(d, p_), reach(plan_, n).far(), n.shape[d] == 1 ? TileCoordinate{} : p.at[d]});
       if (n.kind == NodeKind::map || n.kind == NodeKind::store)
         open.insert(open.end(), n.in.begin(), n.in.end());
     }

@@ -19,33 +19,24 @@ std::int64_t step(const Kernel& plan, const Node& n) {
 
 }  // namespace
 
-bool Reach::far() const {
-  return std::any_of(coordinate.begin(), coordinate.end(), [](std::int64_t c) { return c > max_int32; });
-}
-
-Reach reach(const Kernel& plan, const Node& n, const graph::KernelTensor& tensor) {
+Reach reach(const Kernel& plan, const Node& n, const graph::KernelTensor* tensor) {
   const std::int64_t step = plan::step(plan, n);
   Reach r;
   for (int d = 0; d < n.view.rank(); ++d) {
     const std::int64_t tile = n.view.tile(d), padding = tile == 1 ? 0 : ceil_div(tile, step) * step - tile;
-    r.coordinate.push_back(n.view.along(d, plan.program).reach() + padding - 1);
-    if (number_of(n) >= 0 && d == n.dim)
-      r.coordinate.back() = std::max(r.coordinate.back(), tensor.shape[d] - 1);
-    r.offset += r.coordinate.back() * tensor.strides[d];
+    std::int64_t last = n.view.along(d, plan.program).reach() + padding - 1;
+    if (tensor && number_of(n) >= 0 && d == n.dim) last = std::max(last, tensor->shape[d] - 1);
+    r.coordinate = std::max(r.coordinate, last);
+    if (tensor) r.offset += last * tensor->strides[d];
   }
   return r;
 }
 
-void index_width(Kernel& plan, const Program& program) {
-  for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
-    const Node& n = plan.program.nodes[i];
-    if (n.kind == NodeKind::map && !n.view.empty())  // a mask's coordinates
-      if (reach(plan, n, {n.dtype, n.shape, Strides(n.shape.size(), 0), n.name}).far()) plan.far.insert(i);
-    if (!accesses(n)) continue;
-    const Reach r = reach(plan, n, program.tensors[n.tensor]);
-    if (r.offset > max_int32 || r.far()) plan.wide.insert(n.tensor);
-    if (r.far()) plan.far.insert(i);
-  }
+std::set<int> wide_tensors(const Kernel& plan, const Program& program) {
+  std::set<int> wide;
+  for (const Node& n : plan.program.nodes)
+    if (accesses(n) && reach(plan, n, &program.tensors[n.tensor]).wide()) wide.insert(n.tensor);
+  return wide;
 }
 
 }  // namespace zellige::plan

@@ -171,10 +171,7 @@ struct Kernel {
   std::map<int, MatmulChoice> matmuls;  // by node
   std::vector<Context> contexts;
   std::map<int, int> context_of;         // node whose value stays in registers -> index into `contexts`
-  std::map<int, int> inner;              // node -> the dimension of stride 1 of its tile
   std::map<int, InPlace> read_in_place;  // by load node: what works read in global memory, where they use it
-  std::set<int> wide;                    // tensors (not nodes) whose element offsets need 64 bits
-  std::set<int> far;                     // load and store nodes whose coordinates need 64 bits
   std::vector<std::string> notes;
 
   const std::string& name() const { return program.name; }

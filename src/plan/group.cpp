@@ -331,8 +331,8 @@ class Grouping {
     }
     const Shape padded = operand_padding(plan_, i);
     if (c < 0 || !plan_.contexts[c].row || !covers(plan_.contexts[c], padded))
-      c = blocked_layout(padded, plan_.inner.at(i), max_elements_per_step);
-    const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
+      c = blocked_layout(padded, n.inner, max_elements_per_step);
+    const int b = buffer(i, n.dtype, n.shape, padded, 1, n.inner);
     plan_.tensors[b].matmul_operand = is_operand(i);
     const int t = task(WorkKind::to_shared, n.section, i, c, b);
     evaluate(t, n.in[0]);
@@ -454,17 +454,17 @@ class Grouping {
         plan_.read_in_place[load] = {static_cast<int>(tasks.size()), wide.vector};
         continue;
       }
-      const int inner = plan_.inner.at(load);
       const Shape padded = is_operand(load) ? operand_padding(plan_, load) : n.shape;
       CopyChoice copy =
-          inner == gmem_inner ? anywhere(wide, whole_, n, target_) : single_copy(n.dtype, target_);
+          n.inner == gmem_inner ? anywhere(wide, whole_, n, target_) : single_copy(n.dtype, target_);
       for (int reader : program_.consumers(load))
         if (tensor_core(reader) && plan_.matmuls.at(reader).by_warpgroup())
           copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));
-      const int b = buffer(load, n.dtype, n.shape, padded, 1, inner);
+      const int b = buffer(load, n.dtype, n.shape, padded, 1, n.inner);
       plan_.tensors[b].matmul_operand = is_operand(load);
-      const int t = task(WorkKind::copy_in, n.section, load,
-                         context(copy_context(tensor(n), padded, inner, copy, program_.threads())), b, copy);
+      const int t =
+          task(WorkKind::copy_in, n.section, load,
+               context(copy_context(tensor(n), padded, n.inner, copy, program_.threads())), b, copy);
       writers_[b] = {t};
       for (const auto& [reader, identity] : reads) reads_.push_back({reader, load, false});
     }

@@ -85,7 +85,6 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     choose(kernel, plan.program, target, options.blocks);
     let_next_start(kernel, plan.program, target);
     bound_registers(kernel, target);
-    index_width(kernel, plan.program);
     verify(kernel, target);
     if (kernel.loop_bounds) {
       const std::vector<Agent> agents = kernel.agents;
@@ -131,7 +130,8 @@ std::string print(const Kernel& plan, const Program& program) {
   for (const auto& [load, read] : plan.read_in_place)
     out += fmt::format("  %{} {}: read from global memory where it is used\n", load,
                        plan.program.nodes[load].name);
-  for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
+  for (int t : wide_tensors(plan, program))
+    out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
   const bool several = plan.warp_specialized();
   for (const Channel& c : plan.channels)
     if (several) out += "  " + print(plan, c) + "\n";

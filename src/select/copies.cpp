@@ -80,7 +80,6 @@ Shape operand_padding(const Kernel& plan, int i) {
   const Node& n = p.nodes[i];
   const int last = static_cast<int>(n.shape.size()) - 1;
   Shape padded = n.shape;
-  const int inner = plan.inner.at(i);
   for (int reader : p.consumers(i)) {
     if (p.nodes[reader].kind != NodeKind::matmul) continue;
     const MatmulChoice& choice = plan.matmuls.at(reader);
@@ -90,7 +89,7 @@ Shape operand_padding(const Kernel& plan, int i) {
       const int k = side == 0 ? last : last - 1;
       const int unit = operand_unit(choice);
       padded[k] = ceil_div(padded[k], unit) * unit;
-      padded[inner] = ceil_div(padded[inner], unit) * unit;
+      padded[n.inner] = ceil_div(padded[n.inner], unit) * unit;
     }
   }
   return padded;

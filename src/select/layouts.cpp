@@ -31,7 +31,8 @@ class Resolution {
       t.strides =
           padded_strides(t.shape, solution.value[v], graph::elements_in(target_.access_bytes, t.dtype));
     }
-    for (auto& [tile, v] : tile_variable_) kernels_[tile.first].inner[tile.second] = solution.value[v];
+    for (auto& [tile, v] : tile_variable_)
+      kernels_[tile.first].program.nodes[tile.second].inner = solution.value[v];
   }
 
  private:

@@ -98,7 +98,7 @@ class Chain {
   std::string filled_up(const Node& n, const MatmulChoice& choice, const Instruction& row,
                         bool a_in_registers) const {
     const int last = static_cast<int>(n.shape.size()) - 1;
-    const auto lines_along = [&](int side, int dim) { return plan_.inner.at(n.in[side]) == dim; };
+    const auto lines_along = [&](int side, int dim) { return p_.nodes[n.in[side]].inner == dim; };
     if (choice.k % row.k != 0 && (a_in_registers || !lines_along(0, last) || !lines_along(1, last - 1)))
       return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row.k);
     if (choice.n % 16 != 0 && !lines_along(1, last))
@@ -115,7 +115,7 @@ class Chain {
       return fmt::format("operand %{} is no tile that is loaded {} the loop", id,
                          resident ? "before" : "inside");
     if (p_.consumers(id) != std::vector{reader}) return fmt::format("%{} is read by others too", id);
-    return no_tensor_map(load, program_.tensors[load.tensor], plan_.inner.at(id));
+    return no_tensor_map(load, program_.tensors[load.tensor], load.inner);
   }
 
   const Kernel& plan_;

@@ -55,7 +55,7 @@ std::string by_warpgroup(const Kernel& plan, const Program& program, const targe
     for (int reader : p.consumers(id))
       if (std::ranges::find(products, reader) == products.end())
         return fmt::format("%{} is read by others too", id);
-    const int inner = plan.inner.at(id), last = static_cast<int>(load.shape.size()) - 1;
+    const int inner = load.inner, last = static_cast<int>(load.shape.size()) - 1;
     if (std::string why = no_tensor_map(load, program.tensors[load.tensor], inner); !why.empty()) return why;
     const bool along_k = inner == (side == 0 ? last : last - 1);
     const std::int64_t line = graph::bytes_of(load.shape[inner], load.dtype);

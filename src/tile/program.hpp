@@ -81,6 +81,7 @@ struct Node {
   bool window = false;
   int tensor = -1;   // load, store: index into Program::tensors
   View view;         // load, store and map mask; of others empty
+  int inner = -1;    // load, round, store: the dimension of stride 1 of its tile; -1: not yet resolved
   std::string name;  // only for messages and printed plans
 };
 

@@ -4,8 +4,6 @@
 #include <zellige/layout/algebra/complement.hpp>
 #include <zellige/layout/algebra/swizzle.hpp>
 
-#include "kernel/index_width.hpp"
-
 namespace zellige::plan {
 namespace {
 
@@ -26,29 +24,6 @@ void check_view(const Kernel& plan, const Node& n, const graph::KernelTensor& te
       reject("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them",
              p.name, name(n.kind), n.name, reach, d, end);
   }
-}
-
-/// Throws Rejected if an offset or coordinate in global memory is computed in 32 bits and may overflow, or in 64 bits
-/// although 32 suffice.
-void check_widths(const Kernel& plan, const Program& program) {
-  std::set<int> needed;
-  for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
-    const Node& n = plan.program.nodes[i];
-    if (!accesses(n)) continue;
-    const Reach r = reach(plan, n, program.tensors[n.tensor]);
-    if (r.offset > max_int32 || r.far()) needed.insert(n.tensor);
-    if (r.offset > max_int32 && !plan.wide.count(n.tensor))
-      reject("{}: {} {} reaches element {}; its offsets are computed in 32 bits, which hold {}",
-             plan.program.name, name(n.kind), n.name, r.offset, max_int32);
-    if (r.far() != (plan.far.count(i) > 0))
-      reject("{}: {} {} reaches coordinate {}; its coordinates are computed in {} bits", plan.program.name,
-             name(n.kind), n.name, *std::max_element(r.coordinate.begin(), r.coordinate.end()),
-             r.far() ? 32 : 64);
-  }
-  for (int t : plan.wide)
-    if (!needed.count(t))
-      reject("{}: the offsets of {} are computed in 64 bits, and 32 would hold them", plan.program.name,
-             program.tensors[t].name);
 }
 
 /// Returns the number of neighbours along the lines of a buffer that provably are adjacent and stay in one aligned
@@ -145,7 +120,6 @@ void check_padding(const Kernel& plan, const Work& t) {
 void verify_bounds(const Kernel& plan, const Program& program) {
   for (const Node& n : plan.program.nodes)
     if (accesses(n)) check_view(plan, n, program.tensors[n.tensor]);
-  check_widths(plan, program);
   for (const SmemTensor& b : plan.tensors) check_buffer(plan, b);
   for (const Work& t : works(plan)) {
     if (t.kind == WorkKind::copy_in) check_alignment(plan, t);

@@ -1,7 +1,7 @@
-// Proves that the accesses of a planned kernel are in bounds, aligned and without overflow. The verifier of schedules
+// Proves that the accesses of a planned kernel are in bounds and aligned. The verifier of schedules
 // (verify.hpp) does not cover this. Proved are:
 //
-// - every tile stays inside its tensor or has a bounds check, and offsets and coordinates fit their 32 or 64 bits;
+// - every tile stays inside its tensor or has a bounds check;
 // - every buffer's layout stays inside its memory, no two elements have the same address, and every vector of 16 bytes
 //   is aligned;
 // - every copy is aligned to its access width;
@@ -11,8 +11,8 @@
 
 namespace zellige::plan {
 
-/// Throws Rejected if an access of the planned kernel may be out of bounds or misaligned, if an index may overflow, or
-/// if elements of a buffer overlap. The message names the kernel, the tensor and the numbers. Requires that
+/// Throws Rejected if an access of the planned kernel may be out of bounds or misaligned, or if elements of a buffer
+/// overlap. The message names the kernel, the tensor and the numbers. Requires that
 /// place_buffers() has assigned the buffers' addresses.
 void verify_bounds(const Kernel&, const Program&);
 

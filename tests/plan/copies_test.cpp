@@ -89,7 +89,7 @@ TEST(Copies, AreAsWideAsTheyMayBe) {
       const Node& n = k.program.nodes[node];
       const auto& tensor = plan.program.tensors[n.tensor];
       const int inner = innermost(tensor.shape, tensor.strides), twice = copy.vector * 2;
-      const bool follows = k.inner.at(node) == inner;
+      const bool follows = n.inner == inner;
       if (n.kind != NodeKind::load || by_number(k.program, node) || copy.bytes == 16 || !follows ||
           tensor.strides[inner] != 1 || n.shape[inner] < twice)
         continue;

@@ -88,7 +88,7 @@ TEST(Layouts, OperandsRunAlongOneOfTheLastTwoDimensions) {
       if (m.row)
         for (int side = 0; side < 2; ++side) {
           const int in = k.program.nodes[node].in[static_cast<std::size_t>(side)];
-          EXPECT_GE(k.inner.at(in) + 2, static_cast<int>(k.program.nodes[in].shape.size()))
+          EXPECT_GE(k.program.nodes[in].inner + 2, static_cast<int>(k.program.nodes[in].shape.size()))
               << name << " %" << in;
         }
   });
@@ -97,12 +97,11 @@ TEST(Layouts, OperandsRunAlongOneOfTheLastTwoDimensions) {
 // The planner pays for every element that must move alone: with all layouts given, tiles follow their tensors.
 TEST(Layouts, TilesRunAsTheirTensorsDo) {
   for_each_kernel([](const std::string& name, const Kernel& k, const Plan& plan) {
-    for (const auto& [node, inner] : k.inner) {
-      const Node& n = k.program.nodes[node];
+    for (const Node& n : k.program.nodes) {
       if (n.kind != NodeKind::load || n.shape.size() != 2) continue;
       const auto& t = plan.program.tensors[n.tensor];
       if (t.shape[0] > 1 && t.shape[1] > 1)
-        EXPECT_EQ(inner, innermost(t.shape, t.strides)) << name << " " << n.name;
+        EXPECT_EQ(n.inner, innermost(t.shape, t.strides)) << name << " " << n.name;
     }
   });
 }

@@ -66,11 +66,10 @@ std::string print_select(const Kernel& k) {
 
 std::string print_layouts(const Kernel& k) {
   std::string out;
-  for (const auto& [node, inner] : k.inner) {
-    const Node& n = k.program.nodes[node];
-    out += fmt::format("  {} {} {}: stride 1 along {}\n", name(n.kind), value_name(k.program, node),
-                       to_string(n.shape), inner);
-  }
+  for (int node = 0; node < static_cast<int>(k.program.nodes.size()); ++node)
+    if (const Node& n = k.program.nodes[node]; n.inner >= 0)
+      out += fmt::format("  {} {} {}: stride 1 along {}\n", name(n.kind), value_name(k.program, node),
+                         to_string(n.shape), n.inner);
   return out;
 }
 
