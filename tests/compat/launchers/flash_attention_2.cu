@@ -1,9 +1,9 @@
 // FlashAttention 2's forward kernel, depth 64 or 128 (DEPTH), even sizes, as its own dispatch launches it on SM80 and SM90.
 //
-//   nvcc -std=c++20 -O3 -arch=sm_80 --expt-relaxed-constexpr --expt-extended-lambda --use_fast_math -DNDEBUG
-//        -DELEMENT=half_t -DCAUSAL=0 -shared -Xcompiler -fPIC,-fvisibility=hidden,-fno-gnu-unique -cudart static
-//        (-I compat -I include | nothing) -I <cutlass>/include -I tests/compat/launchers/stand_ins
-//        -I <flash-attention>/csrc/flash_attn/src flash_attention_2.cu -o flash_attention_2.so
+// For Dao-AILab/flash-attention 0251105, csrc/flash_attn/src. Built as a shared library for sm_80 or sm_90 with
+// -use_fast_math, NDEBUG, extended lambdas and relaxed constexpr; ELEMENT (half_t or bfloat16_t) and CAUSAL (0 or 1) are
+// macros. Include folders: compat and include first, or neither for CuTe's headers; CUTLASS's include; this folder's
+// stand_ins, in place of torch's headers; and csrc/flash_attn/src.
 #include <cute/tensor.hpp>
 
 #include "flash_fwd_launch_template.h"

@@ -1,9 +1,9 @@
 // FlashAttention 3's forward kernel for SM90, depth 64 or 128 (DEPTH), as its own launcher runs it.
 //
-//   nvcc -std=c++20 -O3 -arch=sm_90a --expt-relaxed-constexpr --expt-extended-lambda --use_fast_math -DNDEBUG
-//        -DCUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED -DCUTLASS_ENABLE_GDC_FOR_SM90
-//        -DELEMENT=half_t -DCAUSAL=0 -shared -Xcompiler -fPIC,-fvisibility=hidden,-fno-gnu-unique -cudart static
-//        (-I compat -I include | nothing) -I <cutlass>/include -I <flash-attention>/hopper flash_attention_3.cu
+// For Dao-AILab/flash-attention 0251105, hopper. Built as a shared library for sm_90a with -use_fast_math, NDEBUG,
+// CUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED, CUTLASS_ENABLE_GDC_FOR_SM90, extended lambdas and relaxed constexpr; ELEMENT
+// (half_t or bfloat16_t) and CAUSAL (0 or 1) are macros. Include folders: compat and include first, or neither for CuTe's
+// headers; CUTLASS's include; and hopper.
 #include "flash_fwd_launch_template.h"
 #include "launch.hpp"
 

@@ -1,10 +1,9 @@
 // FlashMLA's dense decoding kernel for SM90: each request by one block or, where `halves`, by two without their sum.
 //
-//   nvcc -std=c++20 -O3 -arch=sm_90a --expt-relaxed-constexpr --expt-extended-lambda --use_fast_math -DNDEBUG
-//        -D_USE_MATH_DEFINES -DELEMENT=bfloat16_t -DCAUSAL=0
-//        -shared -Xcompiler -fPIC,-fvisibility=hidden,-fno-gnu-unique -cudart static
-//        (-I compat -I include | nothing) -I <cutlass>/include -I <FlashMLA>/csrc -I <FlashMLA>/csrc/kerutils/include
-//        -I <FlashMLA>/csrc/sm90/decode/dense flash_mla.cu
+// For deepseek-ai/FlashMLA 9241ae3, csrc. Built as a shared library for sm_90a with -use_fast_math, NDEBUG,
+// _USE_MATH_DEFINES, extended lambdas and relaxed constexpr; ELEMENT (half_t or bfloat16_t) and CAUSAL (0 or 1) are macros.
+// Include folders: compat and include first, or neither for CuTe's headers; CUTLASS's include; csrc,
+// csrc/kerutils/include and csrc/sm90/decode/dense.
 #include <vector>
 
 #include "launch.hpp"

@@ -1,7 +1,7 @@
 // One of CuTe's copy tutorials, unchanged: its own check, and its kernels at other sizes.
 //
-//   nvcc -std=c++20 -I compat -I include -gencode arch=compute_80,code=sm_80
-//        -DTUTORIAL='"<cutlass>/examples/cute/tutorial/tiled_copy_if.cu"' -DPREDICATED check_copy.cu
+// For NVIDIA/cutlass 7107b05, examples/cute/tutorial: the macro TUTORIAL is the path of tiled_copy.cu or, with PREDICATED,
+// of tiled_copy_if.cu. Include folders: compat and include.
 #define main tutorial_main
 #include TUTORIAL
 #undef main

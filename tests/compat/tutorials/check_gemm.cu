@@ -1,9 +1,8 @@
 // One of CuTe's GEMM tutorials, unchanged, against a simple GEMM on the GPU: every element,
 // exactly.
 //
-//   nvcc -std=c++20 -I compat -I include -gencode arch=compute_90a,code=sm_90a
-//        -DTUTORIAL='"<cutlass>/examples/cute/tutorial/hopper/wgmma_tma_sm90.cu"' -DHALF_NT -DHALF_TN
-//        check_gemm.cu
+// For NVIDIA/cutlass 7107b05, examples/cute/tutorial: the macro TUTORIAL is the path of a file there, such as
+// hopper/wgmma_tma_sm90.cu for sm_90a. Include folders: compat and include.
 //
 // HALF_NT, HALF_TN, FLOAT_NT, FLOAT_TN: the forms of the tutorial. The operands are small integers,
 // so that no accumulator is rounded in either type.
