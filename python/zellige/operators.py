@@ -15,58 +15,10 @@ from typing import Any
 
 from . import dtypes
 from ._native import Error
+from .dispatch import call as _call
+from .dispatch import dim_of as _dim
+from .dispatch import number as _number
 from .tracing import Array, is_scalar
-
-
-def _is_torch(x) -> bool:
-    """Returns true for torch tensors, and for objects of classes derived from torch's."""
-    return type(x).__module__.partition(".")[0] == "torch" or any(c.__module__ == "torch" for c in type(x).__mro__[:-1])
-
-
-def _call(op: str, operands, results: int = 1, **attributes):
-    """Applies the operator `op` to traced arrays, NumPy arrays or torch tensors; returns one result, or a list if
-    there are several."""
-    traced = next((x for x in operands if isinstance(x, Array)), None)
-    if traced is not None:
-        made = _traced(traced._trace, op, operands, results, attributes)
-        return made if results > 1 or op == "split" else made[0]
-    if any(_is_torch(x) for x in operands):
-        from . import torch_operators as meaning
-    else:
-        from . import numpy_operators as meaning
-    return getattr(meaning, op)(*operands, **attributes)
-
-
-def _traced(trace, op, operands, results, attributes):
-    """Records the operator `op` in a trace and returns its results. Arrays that are not traced become constant
-    inputs, and dtypes are promoted."""
-    arrays = [x if isinstance(x, Array) else trace.capture(x) for x in operands if not is_scalar(x)]
-    promotes = op not in ("gather", "scatter", "slice_scatter", "where")
-    if promotes and len({x._dtype for x in arrays}) > 1:
-        common = dtypes.promoted([x._dtype for x in arrays])
-        arrays = [x if x._dtype == common else cast(x, common) for x in arrays]
-    scalars = [x for x in operands if is_scalar(x)]
-    form = {k: v for k, v in attributes.items() if v is not None}
-    if scalars:
-        form["scalar"] = _number(scalars[0])
-    for key in ("value",):
-        if key in form:
-            form[key] = _number(form[key])
-    return trace.append(op, arrays, form, results)
-
-
-def _number(x):
-    """Returns a number in the graph's JSON form, in which infinities are "inf" and "-inf"."""
-    x = x.item() if hasattr(x, "item") else x
-    return ("inf" if x > 0 else "-inf") if isinstance(x, float) and math.isinf(x) else x
-
-
-def _dim(x, dim: int) -> int:
-    """Returns dim counted from 0; a negative dim counts from the end. Raises Error if it is out of range."""
-    if not -x.ndim <= dim < x.ndim:
-        raise Error(f"dim: expected {-x.ndim} to {x.ndim - 1} for shape {tuple(x.shape)}, found {dim}")
-    return dim % x.ndim
-
 
 # ---- Matmul ----
 
