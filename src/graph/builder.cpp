@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/block_tiles.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "graph/validate.hpp"
@@ -111,10 +112,14 @@ BlockBuilder::BlockBuilder(Builder& kernel, const Launch& launch) : kernel_(kern
     if (extent < 1) fail_at(where, "expected a grid and a loop of at least 1, found {}", extent);
 }
 
+Where BlockBuilder::here(std::string_view kind) const {
+  return Where{kernel_.graph_.name}
+      .at(static_cast<int>(kernel_.graph_.ops.size()), "custom")
+      .inside(static_cast<int>(block_.ops.size()), kind);
+}
+
 Tile BlockBuilder::load(Tensor whole, Split split, std::string name) {
-  const Where where = Where{kernel_.graph_.name}
-                          .at(static_cast<int>(kernel_.graph_.ops.size()), "custom")
-                          .inside(static_cast<int>(block_.ops.size()), "input");
+  const Where where = here("input");
   if (whole.scope != &kernel_)
     fail_at(where, "expected a kernel-level tensor of this builder, found one of another");
   const auto at = std::ranges::find(inputs_, whole.index);
@@ -135,9 +140,7 @@ Tile BlockBuilder::load(Tensor whole, Split split, std::string name) {
 }
 
 void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strides, Slice slice) {
-  const Where where = Where{kernel_.graph_.name}
-                          .at(static_cast<int>(kernel_.graph_.ops.size()), "custom")
-                          .inside(static_cast<int>(block_.ops.size()), "output");
+  const Where where = here("output");
   if (tile.scope != this) fail_at(where, "expected a tile of this block graph, found one of another");
   if (split.loop != -1)
     fail_at(where, "expected an output that the loop does not split, found loop = {}", split.loop);
@@ -157,17 +160,16 @@ void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strid
 }
 
 Tile BlockBuilder::mask(Tile x, const Kept& kept, Split split, double value, std::vector<std::int64_t> dims) {
-  const Tile y = graph::append<BlockLevel>(OpKind::mask, {x},
-                                           {.sizes = std::move(dims), .kept = kept, .value = value})[0];
-  block_.ops.back().map = map_of(split);
-  block_.ops.back().loop_dim = split.loop;
-  return y;
+  return placed_mask({x}, {.sizes = std::move(dims), .kept = kept, .value = value}, split);
 }
 
 Tile BlockBuilder::mask(Tile x, Tile lengths, const Kept& kept, Split split, double value,
                         std::vector<std::int64_t> dims) {
-  const Tile y = graph::append<BlockLevel>(OpKind::mask, {x, lengths},
-                                           {.sizes = std::move(dims), .kept = kept, .value = value})[0];
+  return placed_mask({x, lengths}, {.sizes = std::move(dims), .kept = kept, .value = value}, split);
+}
+
+Tile BlockBuilder::placed_mask(const std::vector<Tile>& operands, const Attributes& a, Split split) {
+  const Tile y = graph::append<BlockLevel>(OpKind::mask, operands, a)[0];
   block_.ops.back().map = map_of(split);
   block_.ops.back().loop_dim = split.loop;
   return y;
@@ -175,9 +177,7 @@ Tile BlockBuilder::mask(Tile x, Tile lengths, const Kept& kept, Split split, dou
 
 std::vector<int> BlockBuilder::append(OpKind kind, const Attributes& attributes,
                                       const std::vector<int>& operands) {
-  const Where where = Where{kernel_.graph_.name}
-                          .at(static_cast<int>(kernel_.graph_.ops.size()), "custom")
-                          .inside(static_cast<int>(block_.ops.size()), graph::name(kind));
+  const Where where = here(graph::name(kind));
   BlockOp op;
   op.kind = kind;
   op.inputs = operands;

@@ -1,6 +1,5 @@
 #include "graph/elementwise.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace zellige::graph {

@@ -7,8 +7,6 @@
 // name. Strides are not changed. A block operator runs after the loop if one of its operands is computed after
 // the loop. Its other operands must then not change with the iteration.
 #pragma once
-#include <optional>
-
 #include "graph/graph.hpp"
 #include "graph/where.hpp"
 
@@ -35,25 +33,6 @@ DType result_dtype(OpKind, const Attributes&, DType operands);
 /// scalar is not an integer in range, or if `tf32` is set for operands other than f32. `count`: the number of
 /// tensor operands.
 void check_dtype(const Where&, OpKind, const Attributes&, DType operands, std::size_t count);
-
-/// Returns the shape of the tile that an input operator loads in one block and iteration, from a tensor of
-/// shape `whole`. If the operator's attributes have a larger shape, the tensor is padded to that shape with
-/// zeros. Throws Error if the grid or the loop does not divide a dimension that it splits.
-Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& grid, std::int64_t loop);
-
-/// Returns the coordinates, in the whole tensor, of the first element of the tile that belongs to one block
-/// and iteration. `tile`: shape of the tile; `loop`: number of iterations.
-Shape tile_origin(const BlockOp&, const Shape& tile, const Dim3& block, std::int64_t iteration,
-                  std::int64_t loop);
-
-/// Returns the shape of the kernel-level tensor that an output operator stores: the concatenation of the
-/// tiles of all blocks, or the part of it that the operator's attributes select (a slice, or a smaller shape
-/// without padding). Throws Error if several blocks would write the same elements.
-Shape output_whole(const Where&, const BlockOp&, const Shape& tile, const Dim3& grid);
-
-/// Returns the coordinates, in the stored tensor, of the first element of a block's tile. Returns nullopt if
-/// the operator stores a slice and the tile is outside of it.
-std::optional<Shape> stored_at(const BlockOp&, const Shape& tile, const Dim3& block);
 
 /// Returns, per block tensor, whether its value changes from iteration to iteration; false for all if the
 /// loop runs once.

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <set>
 
+#include "graph/block_tiles.hpp"
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
@@ -155,6 +156,21 @@ void name_the_nameless(const Where& where, std::vector<Tensor>& tensors, char le
   }
 }
 
+/// Returns the shapes and the dtype of an operator's results, given the shapes of its operands. Throws Error if its
+/// scalars, the dtypes of its operands or the number of its results do not suit it.
+template <class Op, class T>
+std::pair<std::vector<Shape>, DType> results_of(const Where& where, const Op& op,
+                                                const std::vector<Shape>& shapes,
+                                                const std::vector<T>& tensors) {
+  check_scalars(where, op.kind, op.attributes, op.inputs.size());
+  const DType operands = common_dtype(where, op.kind, op.inputs, tensors);
+  check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
+  std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
+  if (results.size() != op.outputs.size())
+    fail_at(where, "expected {} results, found {}", results.size(), op.outputs.size());
+  return {std::move(results), result_dtype(op.kind, op.attributes, operands)};
+}
+
 /// Infers the tensors of one block graph, and the kernel-level results of its custom operator.
 class BlockInference {
  public:
@@ -232,14 +248,8 @@ class BlockInference {
               "expected to accumulate what the loop computes, found an operand that lives after the loop");
     if (after)
       for (int t : op.inputs) refuse_varying(where, t, "be combined with a value computed after the loop");
-    check_scalars(where, op.kind, op.attributes, op.inputs.size());
     if (op.kind == OpKind::mask) vary = check_place(where, op, shapes[0], after) || vary;
-    const DType operands = common_dtype(where, op.kind, op.inputs, b_.tensors);
-    check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
-    const DType dtype = result_dtype(op.kind, op.attributes, operands);
-    const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
-    if (results.size() != op.outputs.size())
-      fail_at(where, "expected {} results, found {}", results.size(), op.outputs.size());
+    const auto [results, dtype] = results_of(where, op, shapes, b_.tensors);
     for (std::size_t i = 0; i < results.size(); ++i) {
       BlockTensor& t = b_.tensors[op.outputs[i]];
       settle(where, t, results[i], dtype);
@@ -304,13 +314,7 @@ void infer_custom(const Where& where, KernelGraph& g, KernelOp& op) {
 void infer_operator(const Where& where, KernelGraph& g, const KernelOp& op) {
   std::vector<Shape> shapes;
   for (int t : op.inputs) shapes.push_back(g.tensors[t].shape);
-  check_scalars(where, op.kind, op.attributes, op.inputs.size());
-  const DType operands = common_dtype(where, op.kind, op.inputs, g.tensors);
-  check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
-  const DType dtype = result_dtype(op.kind, op.attributes, operands);
-  const std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);
-  if (results.size() != op.outputs.size())
-    fail_at(where, "expected {} results, found {}", results.size(), op.outputs.size());
+  const auto [results, dtype] = results_of(where, op, shapes, g.tensors);
   for (std::size_t i = 0; i < results.size(); ++i) settle(where, g.tensors[op.outputs[i]], results[i], dtype);
 }
 

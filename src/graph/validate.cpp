@@ -1,6 +1,5 @@
 #include "graph/validate.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "graph/in_place.hpp"

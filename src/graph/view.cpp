@@ -1,6 +1,5 @@
 #include "graph/view.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "graph/ops.hpp"

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "graph/error.hpp"
@@ -74,6 +75,26 @@ Ball power(const BallArithmetic& a, Ball x, int n) {
   for (int i = n < 0 ? -n : n; i > 0; i /= 2, x = a.mul(x, x))
     if (i % 2) y = a.mul(y, x);
   return n < 0 ? a.div(a.integer(1), y) : y;
+}
+
+/// Returns f(x), where f is the sine or cosine.
+template <class F>
+Ball wave(const Ball& x, const F& f) {
+  if (x.nan || x.infinite != 0) return undefined();
+  if (!x.known() || above(x.middle) > 0x1p64L) return unknown();
+  // The error of reducing the argument grows with the argument.
+  return ball(Real(f(x.middle)),
+              x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
+}
+
+/// Returns 1 if holds(x, y), which is < or <=, and 0 if it does not hold.
+template <class Holds>
+Ball compared(const BallArithmetic& a, const Ball& x, const Ball& y, const Holds& holds) {
+  if (x.nan || y.nan) return a.integer(0);
+  if (x.infinite != y.infinite && told(x) && told(y)) return a.integer(x.infinite < y.infinite);
+  if (disjoint(x, y)) return a.integer(x.middle < y.middle);
+  if (x.infinite != y.infinite) return unknown();
+  return x.radius == 0 && y.radius == 0 ? a.integer(holds(x.middle, y.middle)) : unknown();
 }
 
 }  // namespace
@@ -272,18 +293,11 @@ Ball BallArithmetic::neg(const Ball& x) const {
 }
 
 Ball BallArithmetic::sin(const Ball& x) const {
-  if (x.nan || x.infinite != 0) return undefined();
-  if (!x.known() || above(x.middle) > 0x1p64L) return unknown();
-  // The error of reducing the argument grows with the argument.
-  return ball(boost::multiprecision::sin(x.middle),
-              x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
+  return wave(x, [](const Real& middle) { return boost::multiprecision::sin(middle); });
 }
 
 Ball BallArithmetic::cos(const Ball& x) const {
-  if (x.nan || x.infinite != 0) return undefined();
-  if (!x.known() || above(x.middle) > 0x1p64L) return unknown();
-  return ball(boost::multiprecision::cos(x.middle),
-              x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
+  return wave(x, [](const Real& middle) { return boost::multiprecision::cos(middle); });
 }
 
 Ball BallArithmetic::tanh(const Ball& x) const {
@@ -303,20 +317,10 @@ Ball BallArithmetic::normal(const Ball& x) const {
 
 Ball BallArithmetic::min(const Ball& x, const Ball& y) const { return neg(max(neg(x), neg(y))); }
 
-Ball BallArithmetic::less(const Ball& x, const Ball& y) const {
-  if (x.nan || y.nan) return integer(0);
-  if (x.infinite != y.infinite && told(x) && told(y)) return integer(x.infinite < y.infinite);
-  if (disjoint(x, y)) return integer(x.middle < y.middle);
-  if (x.infinite != y.infinite) return unknown();
-  return x.radius == 0 && y.radius == 0 ? integer(x.middle < y.middle) : unknown();
-}
+Ball BallArithmetic::less(const Ball& x, const Ball& y) const { return compared(*this, x, y, std::less<>()); }
 
 Ball BallArithmetic::less_equal(const Ball& x, const Ball& y) const {
-  if (x.nan || y.nan) return integer(0);
-  if (x.infinite != y.infinite && told(x) && told(y)) return integer(x.infinite < y.infinite);
-  if (disjoint(x, y)) return integer(x.middle < y.middle);
-  if (x.infinite != y.infinite) return unknown();
-  return x.radius == 0 && y.radius == 0 ? integer(x.middle <= y.middle) : unknown();
+  return compared(*this, x, y, std::less_equal<>());
 }
 
 Ball BallArithmetic::same(const Ball& x, const Ball& y) const {

@@ -1,6 +1,7 @@
+#include "number/field_dot.hpp"
+
 #include <algorithm>
 
-#include "number/field.hpp"
 #include "number/signs.hpp"
 
 namespace zellige::search {

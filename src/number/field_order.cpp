@@ -23,9 +23,8 @@ bool differ(double x, double y) {
 
 }  // namespace
 
-/// Returns whether it is certain that x <= y for all inputs of the graphs for which x and y are numbers.
-/// Constants of at least the largest float32 count as infinity, and constants of at most the smallest normal
-/// float32 count as 0.
+/// Constants of at least the largest float32 count as infinity, and constants of at most the smallest normal float32
+/// count as 0.
 bool Field::certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const {
   if (x.p == y.p && x.q == y.q) return true;
   if (x.constant && y.constant) return real(x) < real(y) && differ(real(x), real(y));
@@ -252,13 +251,10 @@ FieldNumber Field::abs(const FieldNumber& x) {
   return z;
 }
 
-/// Returns whether two numbers with this difference count as equal, as some pairs do with Order::ties.
 bool Field::tied(const FieldNumber& difference) const {
   return order_ == Order::ties && draw(draw(seed_, 33), std::min(difference.p, p_ - difference.p)) % 3 == 0;
 }
 
-/// Records how the graph that is being evaluated decides a comparison if the two numbers with this difference
-/// are equal: as if the difference were positive (sides = 1), negative (2), or neither (3).
 void Field::tie(const FieldNumber& difference, int sides) {
   const std::uint64_t other = p_ - difference.p;
   const bool flipped = other < difference.p;

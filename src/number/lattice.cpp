@@ -1,7 +1,6 @@
 #include "number/lattice.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace zellige::search {
 namespace {

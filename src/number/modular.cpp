@@ -1,6 +1,5 @@
 #include "number/modular.hpp"
 
-#include <initializer_list>
 #include <utility>
 
 namespace zellige::search {
@@ -12,8 +11,7 @@ std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m) {
   return y;
 }
 
-/// Returns the inverse of a modulo m by the extended Euclidean algorithm. In every step, a times the
-/// coefficient u equals the remainder r, modulo m.
+/// In every step, a times the coefficient u equals the remainder r, modulo m.
 std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m) {
   std::uint64_t r = a % m, r1 = m, u = 1, u1 = 0;
   while (r > 1) {

@@ -3,16 +3,16 @@
 #include <atomic>
 #include <cfloat>
 #include <cstring>
-#include <mutex>
 
+#include "graph/block_tiles.hpp"
 #include "graph/dtype.hpp"
 #include "graph/infer.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "reference/evaluate.hpp"
 #include "reference/masked.hpp"
+#include "reference/noise.hpp"
 #include "reference/parallel.hpp"
-#include "reference/rounding.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <numeric>
 
+#include "graph/block_tiles.hpp"
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/kept.hpp"

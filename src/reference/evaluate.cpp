@@ -4,16 +4,13 @@
 #include <array>
 #include <cfloat>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
-#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/pairs.hpp"
 #include "graph/rows.hpp"
-#include "graph/view.hpp"
 #include "reference/array.hpp"
 #include "reference/evaluate_rows.hpp"
 #include "reference/gemm.hpp"
@@ -82,15 +79,12 @@ void matmul(const Operand& a, const Operand& b, const Result& c) {
          c.values + i * m * n, n);
 }
 
-/// Splits a shape at one dimension: the product of the extents before it, its own extent, the product of the
-/// extents after it.
-struct Around {
-  std::int64_t outer = 1, extent = 1, inner = 1;
-  Around(const Shape& shape, int dim) : extent(shape[dim]) {
-    for (int d = 0; d < static_cast<int>(shape.size()); ++d)
-      (d < dim ? outer : inner) *= d == dim ? 1 : shape[d];
-  }
-};
+/// Returns the shapes of operands or results.
+std::vector<Shape> shapes_of(const auto& tensors) {
+  std::vector<Shape> shapes;
+  for (const auto& t : tensors) shapes.push_back(t.shape);
+  return shapes;
+}
 
 /// Evaluates a composite operator, such as softmax, step by step (compose.hpp).
 void composed(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
@@ -115,30 +109,6 @@ void interleaved(const std::vector<Operand>& in, const Result& y) {
   }
   const Evaluation e(OpKind::rotary, {}, operands);
   pairs_of_halves(n, size(y.shape), e.values.back().values, y.values);
-}
-
-/// Evaluates a view, such as permute, by copying its elements.
-void view(OpKind kind, const Attributes& attributes, const Operand& x, const Result& y) {
-  const Strides whole = row_major(x.shape);
-  const Viewed v = *viewed(kind, attributes, x.shape, whole, y.shape);
-  std::int64_t first = 0;
-  for (std::size_t d = 0; d < y.shape.size(); ++d) first += v.starts[d] * v.steps[d];
-  const std::int64_t n = y.shape.back(), step = v.steps.back();
-  for (std::int64_t row = 0; row < size(y.shape) / n; ++row) {
-    std::int64_t rest = row, from = first;
-    for (std::size_t d = y.shape.size() - 1; d-- > 0; rest /= y.shape[d])
-      from += rest % y.shape[d] * v.steps[d];
-    for (std::int64_t i = 0; i < n; ++i) y.values[row * n + i] = x.values[from + i * step];
-  }
-}
-
-/// Calls copy(offset in the tensor, offset in the part, count) for each contiguous block of a part of a
-/// tensor. `whole`, `part`: shapes of the tensor and the part, which begins at index `offset` along `dim`.
-template <class Copy>
-void copy_part(const Shape& whole, const Shape& part, int dim, std::int64_t offset, const Copy& copy) {
-  const Around w(whole, dim), p(part, dim);
-  for (std::int64_t o = 0; o < w.outer; ++o)
-    copy((o * w.extent + offset) * w.inner, o * p.extent * p.inner, p.extent * p.inner);
 }
 
 }  // namespace
@@ -179,8 +149,7 @@ Batches::Batches(const Matrices& m) {
 
 Evaluation::Evaluation(OpKind kind, const Attributes& attributes, const std::vector<Operand>& operands)
     : values(operands) {
-  std::vector<Shape> in;
-  for (const Operand& o : operands) in.push_back(o.shape);
+  const std::vector<Shape> in = shapes_of(operands);
   steps = compose(kind, attributes, in);
   shapes = step_shapes(steps, in);
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -280,7 +249,7 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
   } else if (is_composed(kind)) {
     composed(kind, attributes, in, y);
   } else if (is_view(kind)) {
-    view(kind, attributes, x, y);
+    copy_view(kind, attributes, x.shape, x.values, y.shape, y.values);
   } else if (kind == OpKind::rotary_interleaved) {
     interleaved(in, y);
   } else if (kind == OpKind::mask) {
@@ -288,23 +257,15 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     apply_mask(attributes, y.shape, x.values, fill, y.values);
     if (in.size() > 1) apply_lengths(attributes, y.shape, in[1].shape, in[1].values, fill, y.values);
   } else if (kind == OpKind::concat) {
-    std::int64_t offset = 0;
-    for (const Operand& part : in) {
-      copy_part(y.shape, part.shape, attributes.dim, offset,
-                [&](std::int64_t w, std::int64_t p, std::int64_t n) {
-                  std::memcpy(y.values + w, part.values + p, n * sizeof(double));
-                });
-      offset += part.shape[attributes.dim];
-    }
+    copy_parts(y.shape, shapes_of(in), attributes.dim,
+               [&](std::int64_t w, std::size_t i, std::int64_t p, std::int64_t n) {
+                 std::copy_n(in[i].values + p, n, y.values + w);
+               });
   } else if (kind == OpKind::split) {
-    std::int64_t offset = 0;
-    for (const Result& part : out) {
-      copy_part(x.shape, part.shape, attributes.dim, offset,
-                [&](std::int64_t w, std::int64_t p, std::int64_t n) {
-                  std::memcpy(part.values + p, x.values + w, n * sizeof(double));
-                });
-      offset += part.shape[attributes.dim];
-    }
+    copy_parts(x.shape, shapes_of(out), attributes.dim,
+               [&](std::int64_t w, std::size_t i, std::int64_t p, std::int64_t n) {
+                 std::copy_n(x.values + w, n, out[i].values + p);
+               });
   } else {
     fail("{} has a state or a boundary: it cannot be evaluated by itself", name(kind));
   }

@@ -8,6 +8,7 @@
 
 #include "graph/compose.hpp"
 #include "graph/matrices.hpp"
+#include "graph/view.hpp"
 
 namespace zellige::graph {
 
@@ -35,6 +36,49 @@ void fold(const Operand& x, int dim, bool squared, const Result& y);
 /// Reduces x along `dim` and raises y to the maxima: y[...] = max(y[...], maximum of x[...] along `dim`). If
 /// `dim` is -1, compares x and y element by element. A NaN makes the result NaN.
 void fold_max(const Operand& x, int dim, const Result& y);
+
+/// Splits a shape at one dimension: the product of the extents before it, its own extent, the product of the
+/// extents after it.
+struct Around {
+  std::int64_t outer = 1, extent = 1, inner = 1;
+  Around(const Shape& shape, int dim) : extent(shape[dim]) {
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d)
+      if (d != dim) (d < dim ? outer : inner) *= shape[d];
+  }
+};
+
+/// Calls copy(offset in the tensor, offset in the part, count) for each contiguous block of a part of a
+/// tensor. `whole`, `part`: shapes of the tensor and the part, which begins at index `offset` along `dim`.
+template <class Copy>
+void copy_part(const Shape& whole, const Shape& part, int dim, std::int64_t offset, const Copy& copy) {
+  const Around w(whole, dim), p(part, dim);
+  for (std::int64_t o = 0; o < w.outer; ++o)
+    copy((o * w.extent + offset) * w.inner, o * p.extent * p.inner, p.extent * p.inner);
+}
+
+/// Evaluates a concat or split by copy(element in the whole, number of the part, element in the part, count) for each
+/// contiguous block. `whole`: the shape of the tensor; `parts`: of its parts, which follow each other along `dim`.
+template <class Copy>
+void copy_parts(const Shape& whole, const std::vector<Shape>& parts, int dim, const Copy& copy) {
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < parts.size(); offset += parts[i++][dim])
+    copy_part(whole, parts[i], dim, offset,
+              [&](std::int64_t w, std::int64_t p, std::int64_t n) { copy(w, i, p, n); });
+}
+
+/// Evaluates a view, such as permute, by copying its elements from `x`, of shape `from`, to `y`, of shape `to`.
+template <class T>
+void copy_view(OpKind kind, const Attributes& attributes, const Shape& from, const T* x, const Shape& to,
+               T* y) {
+  const Viewed v = *viewed(kind, attributes, from, row_major(from), to);
+  for (std::size_t d = 0; d < to.size(); ++d) x += v.starts[d] * v.steps[d];
+  const std::int64_t n = to.back(), step = v.steps.back();
+  for (std::int64_t row = 0; row < size(to) / n; ++row) {
+    std::int64_t rest = row, at = 0;
+    for (std::size_t d = to.size() - 1; d-- > 0; rest /= to[d]) at += rest % to[d] * v.steps[d];
+    for (std::int64_t i = 0; i < n; ++i) y[row * n + i] = x[at + i * step];
+  }
+}
 
 /// Finds the operands' elements for each row of a result, by NumPy's broadcasting rules: dimensions count
 /// from the last, and a missing one or one of extent 1 is repeated. A row runs along the last dimension.

@@ -26,11 +26,9 @@ void slice_scatter(const Attributes& a, const std::vector<Operand>& in, const Re
   const std::int64_t start =
       in.size() > 2 ? number_of(OpKind::slice_scatter, in[2], 0, y.shape[dim] - part.shape[dim] + 1)
                     : a.start;
-  std::int64_t inner = 1;
-  for (std::size_t d = dim + 1; d < y.shape.size(); ++d) inner *= y.shape[d];
-  const std::int64_t run = part.shape[dim] * inner, line = y.shape[dim] * inner;
-  for (std::int64_t i = 0; i < size(part.shape) / run; ++i)
-    std::copy_n(part.values + i * run, run, y.values + i * line + start * inner);
+  copy_part(y.shape, part.shape, a.dim, start, [&](std::int64_t w, std::int64_t p, std::int64_t n) {
+    std::copy_n(part.values + p, n, y.values + w);
+  });
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace zellige::graph {
 namespace {
 
 constexpr int min_exponent = -12;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Returns a random number: a hash of the counter x. Each row of an input has a range of counters of its own,
 /// so that rows can be generated in any order.
@@ -167,7 +168,7 @@ class Search {
   /// Finds scales for the random inputs. Throws Error if no scale leaves finite values to compare.
   void run() {
     if (std::ranges::none_of(choice_.given, [](const auto& array) { return array == nullptr; })) {
-      tries(false, std::numeric_limits<double>::infinity(), false);  // unscaled, without limits
+      tries(false, infinity, false);  // unscaled, without limits
       return;
     }
     tile_limit_ = finite_limit;
@@ -177,7 +178,7 @@ class Search {
     // whichever are smaller.
     tile_limit_ = float32_limit;
     for (bool positive : {false, true}) {
-      double minimum = std::numeric_limits<double>::infinity();
+      double minimum = infinity;
       for (bool small : {false, true})
         if (tries(small, float32_limit, positive)) minimum = std::min(minimum, greatest());
       if (minimum <= float32_limit && search(std::max(magnitude_limit, 4 * minimum), positive)) return;
@@ -186,7 +187,7 @@ class Search {
     // elements to compare.
     for (bool positive : {false, true})
       for (bool small : {false, true}) {
-        tries(small, std::numeric_limits<double>::infinity(), positive);
+        tries(small, infinity, positive);
         if (comparable()) return;
       }
     tries(false, float32_limit, false);  // to find the magnitude that the message reports
@@ -211,7 +212,7 @@ class Search {
   /// if no scales satisfy `limit`. `positive`: random values are absolute values.
   bool search(double limit, bool positive) {
     choice_.positive = positive, limit_ = limit;
-    for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
+    for (double exp_limit : {exponent_limit, infinity}) {
       exp_limit_ = exp_limit;
       if (fits(none(), 0) || one_alone() || all_together()) return true;
       if (!exponential()) break;
@@ -223,7 +224,7 @@ class Search {
   /// Returns whether the magnitudes (largest absolute values of tensors) are at most `limit`. `positive`:
   /// random values are absolute values.
   bool tries(bool small, double limit, bool positive) {
-    choice_.positive = positive, limit_ = limit, exp_limit_ = std::numeric_limits<double>::infinity();
+    choice_.positive = positive, limit_ = limit, exp_limit_ = infinity;
     return fits(std::vector<bool>(g_.inputs.size(), small), min_exponent);
   }
 
@@ -256,13 +257,10 @@ class Search {
 
   /// Returns whether the graph computes exp.
   bool exponential() const {
-    for (const KernelOp& op : g_.ops) {
-      if (op.kind == OpKind::exp) return true;
-      if (op.block)
-        for (const BlockOp& inner : op.block->ops)
-          if (inner.kind == OpKind::exp) return true;
-    }
-    return false;
+    const auto is_exp = [](const auto& op) { return op.kind == OpKind::exp; };
+    return std::ranges::any_of(g_.ops, [&](const KernelOp& op) {
+      return is_exp(op) || (op.block && std::ranges::any_of(op.block->ops, is_exp));
+    });
   }
 
   /// Returns whether the input may be scaled: true if it is random and floating-point.
@@ -306,17 +304,15 @@ class Search {
   /// Returns whether all magnitudes (largest absolute values of tensors) are within the current limits.
   bool fits(const std::vector<bool>& selected, int exponent) {
     for (std::size_t i = 0; i < selected.size(); ++i) exponents_[i] = selected[i] && scales(i) ? exponent : 0;
-    ReferenceOptions options;
-    options.limit = limit_ * share_;
-    options.exp_limit = exp_limit_ * share_;
-    options.tile_limit = tile_limit_;
+    const ReferenceOptions options{
+        .limit = limit_ * share_, .tile_limit = tile_limit_, .exp_limit = exp_limit_ * share_};
     ++choice_.trials;
     bool all = true;
     for (Stage& s : stages_) {
       fill_stage(s);
       s.reference = graph::run(s.graph, s.arrays, options);
       all = all && s.reference.within(options.limit);
-      if (!all && limit_ < std::numeric_limits<double>::infinity()) break;
+      if (!all && limit_ < infinity) break;
     }
     return all;
   }
@@ -407,8 +403,7 @@ void input_row(const KernelGraph& g, const InputChoice& c, int input, std::int64
                std::int64_t count, double* to) {
   const KernelTensor& t = g.tensors[g.inputs[input]];
   if (c.given[input]) {
-    const double* values = c.given[input]->values.data() + row * t.shape.back() + from;
-    std::copy(values, values + count, to);
+    std::copy_n(c.given[input]->values.data() + row * t.shape.back() + from, count, to);
   } else if (const Numbers n = numbers_of(c, input); n.bound > 0) {
     draw_numbers(n, key_of(c, input), row * t.shape.back() + from, count, to);
   } else {
@@ -423,17 +418,6 @@ Array input_part(const KernelGraph& g, const InputChoice& c, int input, const Re
     input_row(g, c, input, from, r.origin.back(), n, a.values.data() + row * n);
   });
   return a;
-}
-
-std::string describe_scales(const KernelGraph& g, const InputChoice& in) {
-  std::string text;
-  for (std::size_t i = 0; i < in.exponents.size(); ++i) {
-    const std::string scale = in.given[i]            ? "given"
-                              : in.exponents[i] == 0 ? "x 1"
-                                                     : fmt::format("x 2^{}", in.exponents[i]);
-    text += fmt::format("{}{} {}", i ? ", " : "", g.tensors[g.inputs[i]].name, scale);
-  }
-  return in.positive ? text + " (absolute values)" : text;
 }
 
 }  // namespace zellige::graph

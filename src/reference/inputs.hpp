@@ -20,7 +20,6 @@
 // reads them, each occurs at most once. The caller may give some of the inputs: they are used unchanged.
 #pragma once
 #include <memory>
-#include <string>
 
 #include "graph/rows.hpp"
 #include "reference/reference.hpp"
@@ -75,8 +74,5 @@ void input_row(const KernelGraph&, const InputChoice&, int input, std::int64_t r
 /// sequence with the seed `key`. Each number is in [0, Numbers::bound). If they must be distinct
 /// (Numbers::distinct), the sequence advances by a step that is coprime to the bound.
 void draw_numbers(const Numbers&, std::uint64_t key, std::int64_t first, std::int64_t count, double* to);
-
-/// Returns the scales of the inputs in one line, such as "X0 x 1, X1 x 2^-3, X2 given".
-std::string describe_scales(const KernelGraph&, const InputChoice&);
 
 }  // namespace zellige::graph

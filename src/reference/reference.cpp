@@ -14,8 +14,8 @@
 #include "reference/evaluate.hpp"
 #include "reference/gemm.hpp"
 #include "reference/masked.hpp"
+#include "reference/noise.hpp"
 #include "reference/parallel.hpp"
-#include "reference/rounding.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -205,6 +205,62 @@ bool representable(DType dtype, const Array& a) {
   return same;
 }
 
+/// Computes the results of an operator of the kernel level that is not custom, from operands of dtype `dtype`. `round`:
+/// see ReferenceOptions.
+void compute(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
+             const std::vector<Array*>& out, bool round, int threads) {
+  if (op.kind == OpKind::matmul && op.attributes.tf32 && round) {
+    const auto rounded = [](const Array& a) { return Array{a.shape, in_tf32(operand(a))}; };
+    matmul(rounded(*in[0]), rounded(*in[1]), *out[0], threads);
+    if (in.size() > 2) add_bias(operand(*in[2]), {out[0]->shape, out[0]->values.data()});
+  } else if (op.kind == OpKind::matmul) {
+    matmul(*in[0], *in[1], *out[0], threads);
+    if (in.size() > 2) add_bias(operand(*in[2]), {out[0]->shape, out[0]->values.data()});
+    if (is_integer(dtype))
+      for (double& v : out[0]->values) v = wrapped(static_cast<std::int64_t>(v), 32);
+  } else if (op.kind == OpKind::cast && !round && !is_integer(op.attributes.dtype)) {
+    out[0]->values = in[0]->values;
+  } else {
+    evaluate(op, dtype, in, out, threads);
+  }
+}
+
+/// Sets in `r` the error bounds of an operator's results, and, in a run with random rounding, changes the results by
+/// random errors within these bounds. The operator is not custom.
+void add_errors(const KernelGraph& g, const KernelOp& op, const std::vector<const Array*>& in,
+                const std::vector<Array*>& out, const Errors& errors, const ReferenceOptions& options,
+                int threads, Noise& noise, Reference& r) {
+  const DType dtype = g.tensors[op.inputs[0]].dtype;
+  const bool sample = options.sample != 0, jump = sample && jumps(op.kind);
+  if (!options.around) propagate(op, dtype, in, out, errors.in, errors.out, threads);
+  std::vector<Array> own(out.size());
+  if (!options.around && !jump && (sample || options.spread)) own = own_errors(op, dtype, in, out, threads);
+  for (std::size_t o = 0; o < out.size(); ++o) {
+    const int t = op.outputs[o];
+    if (options.around) r.errors[t] = options.around->before[t], own[o] = options.around->own[t];
+    const DType declared = options.declared ? options.declared->tensors[t].dtype : g.tensors[t].dtype;
+    // A view does not round again, and every dtype can represent a comparison's 0 and 1.
+    const bool omitted = declared != g.tensors[t].dtype && !is_view(op.kind) && !jumps(op.kind);
+    if (omitted && !options.around) add_rounding(declared, *out[o], r.errors[t]);
+    double* y = out[o]->values.data();
+    const auto count = static_cast<std::int64_t>(out[o]->values.size());
+    if (sample && cuts(op.kind, op.attributes))
+      noise.cut(op.attributes, in[0]->values.data(), errors.in[0]->values.data(), y, count);
+    if (jump)
+      noise.perturb(y, r.errors[t].values.data(), count);
+    else if (sample)
+      noise.move(y, own[o].values.data(), count);
+    if (omitted && sample) noise.round(declared, y, count);
+    if (options.spread) {
+      const auto zero = [](const Array& a) {
+        return std::ranges::all_of(a.values, [](double e) { return e == 0; });
+      };
+      r.exact[t] = zero(r.errors[t]) && zero(own[o]);
+      r.before[t] = r.errors[t], r.own[t] = std::move(own[o]);
+    }
+  }
+}
+
 }  // namespace
 
 void check_memory(const KernelGraph& g) {
@@ -286,53 +342,12 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     if (op.kind == OpKind::custom) {
       const auto operands = run_block_graph(g, static_cast<int>(i), in, out, errors, options, mask, stopped);
       r.operands.insert(r.operands.end(), operands.begin(), operands.end());
-    } else if (op.kind == OpKind::matmul && op.attributes.tf32 && options.round) {
-      const auto rounded = [](const Array& a) { return Array{a.shape, in_tf32(operand(a))}; };
-      matmul(rounded(*in[0]), rounded(*in[1]), *out[0], threads);
-      if (in.size() > 2) add_bias(operand(*in[2]), {out[0]->shape, out[0]->values.data()});
-    } else if (op.kind == OpKind::matmul) {
-      matmul(*in[0], *in[1], *out[0], threads);
-      if (in.size() > 2) add_bias(operand(*in[2]), {out[0]->shape, out[0]->values.data()});
-      if (is_integer(g.tensors[op.inputs[0]].dtype))
-        for (double& v : out[0]->values) v = wrapped(static_cast<std::int64_t>(v), 32);
-    } else if (op.kind == OpKind::cast && !options.round && !is_integer(op.attributes.dtype)) {
-      out[0]->values = in[0]->values;
     } else {
-      evaluate(op, g.tensors[op.inputs[0]].dtype, in, out, threads);
+      compute(op, g.tensors[op.inputs[0]].dtype, in, out, options.round, threads);
     }
     Noise noise(options.sample, static_cast<int>(i), -1);
-    if (options.errors && op.kind != OpKind::custom) {
-      const DType dtype = g.tensors[op.inputs[0]].dtype;
-      const bool sample = options.sample != 0, jump = sample && jumps(op.kind);
-      if (!options.around) propagate(op, dtype, in, out, errors.in, errors.out, threads);
-      std::vector<Array> own(out.size());
-      if (!options.around && !jump && (sample || options.spread))
-        own = own_errors(op, dtype, in, out, threads);
-      for (std::size_t o = 0; o < out.size(); ++o) {
-        const int t = op.outputs[o];
-        if (options.around) r.errors[t] = options.around->before[t], own[o] = options.around->own[t];
-        const DType declared = options.declared ? options.declared->tensors[t].dtype : g.tensors[t].dtype;
-        // A view does not round again, and every dtype can represent a comparison's 0 and 1.
-        const bool omitted = declared != g.tensors[t].dtype && !is_view(op.kind) && !jumps(op.kind);
-        if (omitted && !options.around) add_rounding(declared, *out[o], r.errors[t]);
-        double* y = out[o]->values.data();
-        const auto count = static_cast<std::int64_t>(out[o]->values.size());
-        if (sample && cuts(op.kind, op.attributes))
-          noise.cut(op.attributes, in[0]->values.data(), errors.in[0]->values.data(), y, count);
-        if (jump)
-          noise.perturb(y, r.errors[t].values.data(), count);
-        else if (sample)
-          noise.move(y, own[o].values.data(), count);
-        if (omitted && sample) noise.round(declared, y, count);
-        if (options.spread) {
-          const auto zero = [](const Array& a) {
-            return std::ranges::all_of(a.values, [](double e) { return e == 0; });
-          };
-          r.exact[t] = zero(r.errors[t]) && zero(own[o]);
-          r.before[t] = r.errors[t], r.own[t] = std::move(own[o]);
-        }
-      }
-    }
+    if (options.errors && op.kind != OpKind::custom)
+      add_errors(g, op, in, out, errors, options, threads, noise, r);
     for (int t : op.outputs) {
       if (stopped) break;
       r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr,

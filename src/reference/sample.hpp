@@ -11,7 +11,6 @@
 // separately.
 #pragma once
 #include <cstdint>
-#include <string>
 
 #include "reference/cut.hpp"
 

@@ -45,6 +45,13 @@ void put(Bytes& to, const Attributes& a) {
 }
 
 /// Appends a serialized block graph, without the names of its tensors.
+/// Appends what operators of both levels have.
+void put_common(Bytes& to, const auto& op) {
+  to.put(static_cast<std::int64_t>(op.kind));
+  to.put(op.inputs), to.put(op.outputs);
+  put(to, op.attributes);
+}
+
 void put(Bytes& to, const BlockGraph& b) {
   to.put(b.grid), to.put(b.block), to.put(b.loop);
   to.put(std::ssize(b.tensors));
@@ -54,9 +61,7 @@ void put(Bytes& to, const BlockGraph& b) {
   }
   to.put(std::ssize(b.ops));
   for (const BlockOp& op : b.ops) {
-    to.put(static_cast<std::int64_t>(op.kind));
-    to.put(op.inputs), to.put(op.outputs);
-    put(to, op.attributes);
+    put_common(to, op);
     to.put(std::int64_t{op.kernel_tensor}), to.put(std::int64_t{op.loop_dim});
     for (int dim : op.map) to.put(std::int64_t{dim});
   }
@@ -74,9 +79,7 @@ std::string structure(const KernelGraph& g) {
   }
   to.put(std::ssize(g.ops));
   for (const KernelOp& op : g.ops) {
-    to.put(static_cast<std::int64_t>(op.kind));
-    to.put(op.inputs), to.put(op.outputs);
-    put(to, op.attributes);
+    put_common(to, op);
     to.put(std::int64_t{op.block != nullptr});
     if (op.block) put(to, *op.block);
   }

@@ -6,6 +6,7 @@
 #pragma once
 #include <cfloat>
 
+#include "graph/block_tiles.hpp"
 #include "graph/infer.hpp"
 #include "search/evaluate_op.hpp"
 

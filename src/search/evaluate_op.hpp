@@ -11,7 +11,6 @@
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/pairs.hpp"
-#include "graph/view.hpp"
 #include "number/values.hpp"
 #include "reference/evaluate.hpp"
 #include "search/evaluate_rows.hpp"
@@ -29,26 +28,18 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     scalar = make_values(graph::Shape{1}, a.constant(attributes.scalar));
     in.push_back(&scalar);
   }
-  const std::size_t rank = y.shape.size();
-  std::vector<graph::Strides> steps;
-  for (const auto* x : in) {
-    const graph::Strides own = graph::row_major(x->shape);
-    graph::Strides step(rank, 0);
-    for (std::size_t d = 0; d < own.size(); ++d)
-      if (x->shape[d] != 1) step[d + rank - own.size()] = own[d];
-    steps.push_back(std::move(step));
-  }
+  std::vector<graph::Operand> shapes;
+  for (const auto* x : in) shapes.push_back({x->shape, nullptr});
+  const graph::Broadcast walk(y.shape, shapes);
   std::vector<NumberOf<A>> operands(in.size(), a.integer(0));
   graph::with_elementwise(kind, [&](const auto& meaning, auto) {
-    for (std::size_t i = 0; i < y.at.size(); ++i) {
-      const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(i), y.shape);
-      for (std::size_t k = 0; k < in.size(); ++k) {
-        std::int64_t from = 0;
-        for (std::size_t d = 0; d < rank; ++d) from += at[d] * steps[k][d];
-        operands[k] = in[k]->at[static_cast<std::size_t>(from)];
+    for (std::int64_t row = 0; row < walk.rows(); ++row)
+      for (std::int64_t i = 0; i < walk.row_length(); ++i) {
+        for (std::size_t k = 0; k < in.size(); ++k)
+          operands[k] = in[k]->at[static_cast<std::size_t>(walk.start(row, k) + i * walk.step(k))];
+        y.at[static_cast<std::size_t>(row * walk.row_length() + i)] =
+            meaning(a, attributes, static_cast<const NumberOf<A>*>(operands.data()));
       }
-      y.at[i] = meaning(a, attributes, static_cast<const NumberOf<A>*>(operands.data()));
-    }
   });
 }
 
@@ -79,7 +70,7 @@ void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Va
 /// of y along `dim`; f(v) is v^2 if `squared`, else v.
 template <Arithmetic A>
 void fold(A& a, const Values<NumberOf<A>>& x, int dim, bool squared, Values<NumberOf<A>>& y) {
-  const Around from(x.shape, dim);
+  const graph::Around from(x.shape, dim);
   const std::int64_t to = y.shape[dim];
   for (std::int64_t o = 0; o < from.outer; ++o)
     for (std::int64_t e = 0; e < from.extent; ++e)
@@ -94,7 +85,8 @@ void fold(A& a, const Values<NumberOf<A>>& x, int dim, bool squared, Values<Numb
 /// includes the previous value of y.
 template <Arithmetic A>
 void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<NumberOf<A>>& y) {
-  const Around from = dim < 0 ? Around({1, 1, graph::size(x.shape)}, 1) : Around(x.shape, dim);
+  const graph::Around from =
+      dim < 0 ? graph::Around({1, 1, graph::size(x.shape)}, 1) : graph::Around(x.shape, dim);
   std::vector<NumberOf<A>> all;
   for (std::int64_t o = 0; o < from.outer; ++o)
     for (std::int64_t i = 0; i < from.inner; ++i) {
@@ -105,17 +97,6 @@ void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<Nu
         all.push_back(x.at[(o * from.extent + e) * from.inner + i]);
       maximum = a.max_of(all);
     }
-}
-
-/// Calls copy(w, p) for each element of a part of a tensor: w is the element's row-major index in the tensor,
-/// p its index in the part. The part begins at index `offset` of dimension `dim`.
-template <class Copy>
-void each_of_part(const graph::Shape& whole, const graph::Shape& part, int dim, std::int64_t offset,
-                  const Copy& copy) {
-  const Around w(whole, dim), p(part, dim);
-  for (std::int64_t o = 0; o < w.outer; ++o)
-    for (std::int64_t i = 0; i < p.extent * p.inner; ++i)
-      copy((o * w.extent + offset) * w.inner + i, o * p.extent * p.inner + i);
 }
 
 /// Evaluates a stateless operator: one that does not load, store or accumulate, and is not custom. Its
@@ -161,13 +142,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     }
     y.at = values.back().at;
   } else if (graph::is_view(kind)) {
-    const graph::Viewed v = *graph::viewed(kind, attributes, x.shape, graph::row_major(x.shape), y.shape);
-    for (std::size_t i = 0; i < y.at.size(); ++i) {
-      const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(i), y.shape);
-      std::int64_t from = 0;
-      for (std::size_t d = 0; d < at.size(); ++d) from += (at[d] + v.starts[d]) * v.steps[d];
-      y.at[i] = x.at[static_cast<std::size_t>(from)];
-    }
+    graph::copy_view(kind, attributes, x.shape, x.at.data(), y.shape, y.at.data());
     // After reordering pairs as halves, this is the operator `rotary`.
   } else if (kind == OpKind::rotary_interleaved) {
     const std::int64_t n = y.shape.back();
@@ -187,18 +162,17 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   } else if (graph::names_rows(kind)) {
     evaluate_rows(a, kind, attributes, in, y);
   } else if (kind == OpKind::concat || kind == OpKind::split) {
-    std::int64_t offset = 0;
-    for (std::size_t i = 0; i < (kind == OpKind::concat ? in.size() : out.size()); ++i) {
-      const graph::Shape& part = kind == OpKind::concat ? in[i]->shape : out[i]->shape;
-      const graph::Shape& whole = kind == OpKind::concat ? y.shape : x.shape;
-      each_of_part(whole, part, attributes.dim, offset, [&](std::int64_t w, std::int64_t p) {
-        if (kind == OpKind::concat)
-          y.at[w] = in[i]->at[p];
-        else
-          out[i]->at[p] = x.at[w];
-      });
-      offset += part[attributes.dim];
-    }
+    const bool joins = kind == OpKind::concat;
+    std::vector<graph::Shape> parts;
+    for (std::size_t i = 0; i < (joins ? in.size() : out.size()); ++i)
+      parts.push_back(joins ? in[i]->shape : out[i]->shape);
+    graph::copy_parts(joins ? y.shape : x.shape, parts, attributes.dim,
+                      [&](std::int64_t w, std::size_t i, std::int64_t p, std::int64_t n) {
+                        if (joins)
+                          std::copy_n(&in[i]->at[p], n, &y.at[w]);
+                        else
+                          std::copy_n(&x.at[w], n, &out[i]->at[p]);
+                      });
   } else {
     fail("{}: `equal` has no meaning for this operator", graph::name(kind));
   }

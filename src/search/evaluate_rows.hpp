@@ -2,22 +2,15 @@
 // gather and scatter by index, and masks by length. A result that an integer operand selects is marked as
 // depending on that operand.
 #pragma once
+#include <algorithm>
+
 #include "graph/error.hpp"
 #include "graph/kept.hpp"
 #include "graph/rows.hpp"
 #include "number/values.hpp"
+#include "reference/evaluate.hpp"
 
 namespace zellige::search {
-
-/// A shape seen from one dimension, as (outer, extent, inner): `outer` is the product of the extents before
-/// it, `inner` of those after it.
-struct Around {
-  std::int64_t outer = 1, extent = 1, inner = 1;
-  Around(const graph::Shape& shape, int dim) : extent(shape[dim]) {
-    for (int d = 0; d < static_cast<int>(shape.size()); ++d)
-      if (d != dim) (d < dim ? outer : inner) *= shape[d];
-  }
-};
 
 /// The type of the numbers of an arithmetic.
 template <Arithmetic A>
@@ -38,16 +31,13 @@ template <Arithmetic A>
 void apply_lengths(A& a, const graph::Attributes& attributes, const Values<NumberOf<A>>& lengths,
                    const NumberOf<A>& fill, Values<NumberOf<A>>& y) {
   const std::size_t j = graph::mask_dims(attributes, y.shape.size()).second;
-  const std::size_t skip = y.shape.size() - lengths.shape.size();
-  const graph::Strides steps = graph::row_major(lengths.shape);
+  const graph::Broadcast walk(y.shape, {{lengths.shape, nullptr}});
   for (std::size_t e = 0; e < y.at.size(); ++e) {
-    const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(e), y.shape);
-    std::int64_t from = 0;
-    for (std::size_t d = 0; d < lengths.shape.size(); ++d)
-      if (lengths.shape[d] != 1) from += at[d + skip] * steps[d];
-    const NumberOf<A>& length = lengths.at[static_cast<std::size_t>(from)];
-    const bool kept = at[j] + attributes.start < whole_number(a, graph::OpKind::mask, length);
-    y.at[e] = a.marked(kept ? y.at[e] : fill, length);
+    const auto at = static_cast<std::int64_t>(e), n = walk.row_length();
+    const NumberOf<A>& length =
+        lengths.at[static_cast<std::size_t>(walk.start(at / n, 0) + at % n * walk.step(0))];
+    const std::int64_t position = graph::coordinates(at, y.shape)[j] + attributes.start;
+    y.at[e] = a.marked(position < whole_number(a, graph::OpKind::mask, length) ? y.at[e] : fill, length);
   }
 }
 
@@ -90,14 +80,12 @@ void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes
     return;
   }
   const Values<NumberOf<A>>& part = *in[1];
-  const Around whole(y.shape, attributes.dim), piece(part.shape, attributes.dim);
-  const std::int64_t start =
-      in.size() > 2 ? number(in[2]->at[0], whole.extent - piece.extent + 1) : attributes.start;
+  const std::int64_t last = y.shape[attributes.dim] - part.shape[attributes.dim];
+  const std::int64_t start = in.size() > 2 ? number(in[2]->at[0], last + 1) : attributes.start;
   y.at = x.at;
-  for (std::int64_t o = 0; o < whole.outer; ++o)
-    for (std::int64_t i = 0; i < piece.extent * piece.inner; ++i)
-      y.at[static_cast<std::size_t>((o * whole.extent + start) * whole.inner + i)] =
-          part.at[static_cast<std::size_t>(o * piece.extent * piece.inner + i)];
+  graph::copy_part(
+      y.shape, part.shape, attributes.dim, start,
+      [&](std::int64_t w, std::int64_t p, std::int64_t n) { std::copy_n(&part.at[p], n, &y.at[w]); });
   if (in.size() > 2)
     for (NumberOf<A>& v : y.at) v = a.marked(v, in[2]->at[0]);
 }

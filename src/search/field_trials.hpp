@@ -4,10 +4,9 @@
 //   FieldTrials t = field_trials(A, B, pairing, {.seed = 7});   // pairing: which inputs correspond (match.hpp)
 //   t.agrees         // true: equal in enough fields for an error probability of at most 2^-40
 #pragma once
-#include <map>
 #include <string>
 
-#include "number/field.hpp"
+#include "number/field_dot.hpp"
 #include "search/match.hpp"
 #include "search/point.hpp"
 

@@ -8,7 +8,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "graph/graph.hpp"

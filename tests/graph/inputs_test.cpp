@@ -10,6 +10,18 @@
 namespace zellige::graph {
 namespace {
 
+/// Returns the scales of the inputs in one line, such as "X0 x 1, X1 x 2^-3, X2 given".
+std::string describe_scales(const KernelGraph& g, const InputChoice& in) {
+  std::string text;
+  for (std::size_t i = 0; i < in.exponents.size(); ++i) {
+    const std::string scale = in.given[i]            ? "given"
+                              : in.exponents[i] == 0 ? "x 1"
+                                                     : fmt::format("x 2^{}", in.exponents[i]);
+    text += fmt::format("{}{} {}", i ? ", " : "", g.tensors[g.inputs[i]].name, scale);
+  }
+  return in.positive ? text + " (absolute values)" : text;
+}
+
 KernelGraph softmax_without_maximum(std::int64_t depth) {
   Builder b("attention");
   const Tensor Q = b.input("Q", {16, depth}), K = b.input("K", {depth, 64}), V = b.input("V", {64, 32});

@@ -1,7 +1,5 @@
 // The verdict's rule: float32 errors of an ill-conditioned formula, in any order of summation, are never
 // `wrong`; a fault is never `borderline`, unless it is smaller than the rounding errors.
-#include "reference/rounding.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include "graph/builder.hpp"
 #include "reference/compare.hpp"
 #include "reference/judge.hpp"
+#include "reference/noise.hpp"
 
 namespace zellige::graph {
 namespace {

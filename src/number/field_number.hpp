@@ -1,0 +1,36 @@
+// A value of a random finite field (field.hpp).
+#pragma once
+#include <cstdint>
+
+#include "number/sets.hpp"
+
+namespace zellige::search {
+
+/// A value in a finite field, with what is known of the real number that it represents.
+struct FieldNumber {
+  enum class Kind : std::uint8_t { number, nan, plus, minus, unclear, missing };
+  // Value of q for the result of an exponential, which has no residue modulo q.
+  static constexpr std::uint64_t absent = ~std::uint64_t{0};
+  static constexpr std::uint64_t rootless = absent - 1;  // value of q if a root does not exist modulo q
+  static constexpr std::uint8_t below = 1, zero = 2, above = 4, anything = 7;  // possible signs, as bits
+
+  std::uint64_t p = 0, q = 0;             // residues modulo the two primes
+  float numerator = 0, denominator = 0;   // upper bounds of the degrees of the value as a rational function
+  float signs = 0, sign_denominator = 0;  // the same, in the outcomes of comparisons
+  Sets::Index domain = Sets::empty;       // set of conditions under which it is not NaN
+  Sets::Index decisions = Sets::empty;    // set of comparisons and drawn integers that it depends on
+  // Index of the sum of logarithms that it contains (log_sums_); 0: none.
+  std::uint32_t logs = 0;
+  Kind kind = Kind::number;
+  std::uint8_t may = anything;  // its possible signs
+  bool constant = false;        // a constant, whose real value is known
+  bool piecewise = false;       // depends on a comparison: may be 0 on more than a few points
+  bool fragile = false;         // may be infinite: equal only to what was computed in the same way
+  bool boolean = false;         // its value is 0 or 1
+  bool whole = false;           // its value is an integer
+  bool graded = false;          // depends on an exponential
+  bool hashed = false;          // its residue modulo q is made of random numbers
+  bool rooted = false;          // depends on a root, whose sign may differ between the two residues
+};
+
+}  // namespace zellige::search
