@@ -32,17 +32,15 @@ unsigned smem_address(Thread& t, Place p) {
   Block& b = *f.home;
   if (p.region->space != Space::shared || p.region->shadow != &b) {
     b.report(f, Kind::instruction, p.region->name, site,
-             fmt::format("at \1, {} of {}: a descriptor of {}, which is not in the block's own shared memory",
-                         b.spell(f.index), b.spell_block(b.linear), p.region->name));
+             fmt::format("at \1, {}: a descriptor of {}, which is not in the block's own shared memory",
+                         b.who(f.index), p.region->name));
     return 0;
   }
   if (std::size_t(p.p - b.memory) % 16)
-    b.report(
-        f, Kind::misaligned, p.region->name, site,
-        fmt::format(
-            "in shared tensor {}: {} of {} makes a descriptor of byte {} at \1; it must be a multiple of "
-            "16",
-            p.region->name, b.spell(f.index), b.spell_block(b.linear), p.p - p.region->begin));
+    b.report(f, Kind::misaligned, p.region->name, site,
+             fmt::format(
+                 "in shared tensor {}: {} makes a descriptor of byte {} at \1; it must be a multiple of 16",
+                 p.region->name, b.who(f.index), p.p - p.region->begin));
   return unsigned(p.p - b.memory);
 }
 
@@ -52,8 +50,7 @@ Place mapa(Thread& t, Place p, unsigned rank) {
   Block& b = *f.home;
   if (p.region->space != Space::shared || rank >= b.cluster.size()) {
     b.report(f, Kind::instruction, p.region->name, site,
-             fmt::format("at \1, {} of {}: mapa of {} to block {} of a cluster of {}", b.spell(f.index),
-                         b.spell_block(b.linear),
+             fmt::format("at \1, {}: mapa of {} to block {} of a cluster of {}", b.who(f.index),
                          p.region->space == Space::shared ? p.region->name : "global memory", rank,
                          b.cluster.size()));
     b.abandon(f);
@@ -89,8 +86,8 @@ MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, const char* verb, Site si
   if (rank == own_block || rank == b.rank) return b.mbarrier(f, p, verb, site);
   if (rank >= b.cluster.size() || p.region->space != Space::shared) {
     b.report(f, Kind::instruction, p.region->name, site,
-             fmt::format("at \1, {} of {} {} mbarrier {} in block {} of a cluster of {}", b.spell(f.index),
-                         b.spell_block(b.linear), verb, p.region->name, rank, b.cluster.size()));
+             fmt::format("at \1, {} {} mbarrier {} in block {} of a cluster of {}", b.who(f.index), verb,
+                         p.region->name, rank, b.cluster.size()));
     return nullptr;
   }
   there = &b.cluster.block(rank);
@@ -153,11 +150,10 @@ void tma_store(Thread& t, const TmaMap* map, Place from, unsigned rank, const in
   f.home->check_time(f, site);
   if (!transfer::check_map(f, map, rank, "tma_store", site)) return;
   if (map->im2col != im2col) {
-    f.home->report(
-        f, Kind::instruction, map->region->name, site,
-        fmt::format("at \1, {} of {}: {} with a descriptor of tensor {} that is {}", f.home->spell(f.index),
-                    f.home->spell_block(f.home->linear), im2col ? "tma_store_im2col" : "tma_store",
-                    map->region->name, map->im2col ? "im2col" : "tiled"));
+    f.home->report(f, Kind::instruction, map->region->name, site,
+                   fmt::format("at \1, {}: {} with a descriptor of tensor {} that is {}",
+                               f.home->who(f.index), im2col ? "tma_store_im2col" : "tma_store",
+                               map->region->name, map->im2col ? "im2col" : "tiled"));
     return;
   }
   transfer::tma_store(f, *map, from, at, reduction, site);
@@ -184,10 +180,9 @@ void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
   if (alignment > 1 && (bytes % alignment || std::uintptr_t(p.p) % alignment || r.space != Space::global))
     f.home->report(
         f, Kind::misaligned, r.name, site,
-        fmt::format("in tensor {}: {} of {} prefetches bytes {}..{} at \1; place and size must be multiples "
-                    "of {} in global memory",
-                    r.name, f.home->spell(f.index), f.home->spell_block(f.home->linear), p.p - r.begin,
-                    p.p - r.begin + bytes, alignment));
+        fmt::format("in tensor {}: {} prefetches bytes {}..{} at \1; place and size must be multiples of {} "
+                    "in global memory",
+                    r.name, f.home->who(f.index), p.p - r.begin, p.p - r.begin + bytes, alignment));
 }
 
 void wgmma(Thread& t, const WgmmaCall& call) { fiber(t).home->wgmma(fiber(t), call, ZELLIGE_SITE()); }
@@ -219,9 +214,8 @@ void check_descriptor(Thread& t, const char* field, unsigned bytes) {
   Fiber& f = fiber(t);
   f.home->report(
       f, Kind::instruction, nullptr, site,
-      fmt::format("at \1, {} of {}: {} of a wgmma descriptor is {} bytes; it must be a multiple of 16 below "
-                  "{}",
-                  f.home->spell(f.index), f.home->spell_block(f.home->linear), field, bytes, 1u << 18));
+      fmt::format("at \1, {}: {} of a wgmma descriptor is {} bytes; it must be a multiple of 16 below {}",
+                  f.home->who(f.index), field, bytes, 1u << 18));
 }
 
 }  // namespace

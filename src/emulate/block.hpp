@@ -12,11 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulate/access_log.hpp"
 #include "emulate/async_shadow.hpp"
-#include "emulate/clock.hpp"
+#include "emulate/block_state.hpp"
 #include "emulate/findings.hpp"
-#include "emulate/global_shadow.hpp"
 #include "emulate/in_flight.hpp"
 #include "emulate/mbarrier.hpp"
 #include "emulate/parts.hpp"
@@ -25,79 +23,6 @@
 #include "zellige/emulate/async.hpp"
 
 namespace zellige::emulate {
-
-/// State of a device buffer during a launch, to which the `shadow` of its tensors (Region) points.
-struct GlobalState {
-  GlobalShadow* races = nullptr;  // null: the launch does not write the buffer
-  std::uint8_t* flags = nullptr;  // per byte, 1 if written; null: everything is initialized
-  bool padded = false;            // uninitialized bytes are padding between elements; the message says so
-};
-
-/// A launch, shared by all worker threads.
-struct LaunchState : Launch {
-  const LaunchConfig* config = nullptr;
-  void (*body)(const Launch&) = nullptr;
-};
-
-/// A warp of a running block: its lanes, what they have observed (clock.hpp), and the collective they are in.
-struct Warp {
-  unsigned index = 0, local = 0;          // index within the cluster, within the block
-  std::uint32_t lanes = 0;                // mask of the lanes that exist
-  std::uint32_t ready = 0, returned = 0;  // masks of lanes
-  Clock clock{};                          // what all of its lanes have observed
-  std::uint32_t minimum = 0;              // minimum of the clock's times of warps, and of `synced`
-  std::uint32_t synced = 0;               // when its lanes last synchronized with each other; see Actor
-  // Mask of the lanes that have clocks of their own: by a wait or a fence of a single lane they have observed
-  // more than the warp, until it synchronizes.
-  std::uint32_t diverged = 0;
-  std::unique_ptr<Clock[]> own;       // by lane; valid for diverged lanes
-  std::uint32_t own_synced[32] = {};  // like `synced`, for diverged lanes
-  AccessLog log;
-
-  const Fiber* left_first = nullptr;  // the first lane to return
-
-  std::uint32_t met = 0;       // lanes that have reached the warp collective in progress
-  const char* what = nullptr;  // name of that collective
-  Site converging{};           // its call
-  const void* in[32];
-  void* out[32];
-
-  // mask of the lanes that wait in __syncwarp, and the mask that they passed
-  std::uint32_t synced_lanes = 0, sync_mask = 0;
-};
-
-/// One of a block's 16 named barriers (bar.sync); a round ends when the expected threads have arrived.
-struct Barrier {
-  unsigned arrived = 0, expected = 0;  // threads in this round
-  std::uint32_t warps = 0;             // mask of the warps with a waiting thread
-  std::uint32_t waiting[32] = {};      // per warp, mask of the waiting lanes
-  std::uint32_t come[32] = {};         // per warp, mask of the arrived lanes, waiting or not
-  // per warp: its time at its arrival in the previous round; 0: did not arrive
-  std::uint32_t came_before[32] = {};
-  std::uint32_t epoch[32] = {};  // the same for this round
-  // number of finished rounds; number of warps that arrived in this round and could not know that the
-  // previous one had ended
-  unsigned rounds = 0, strays = 0;
-  Clock observed{};  // what the threads that arrived without waiting (bar.arrive) had observed
-  Site first{};      // the first arrival of this round, and its thread
-  unsigned first_thread = 0;
-};
-
-/// The threads of a warpgroup that have reached the wgmma in progress, with their operands.
-struct GroupConvergence {
-  unsigned arrived = 0;
-  Site site{};
-  const WgmmaCall* call[128] = {};
-};
-
-/// The last access to this block's shared memory by a warp of another block of the cluster.
-struct Touch {
-  std::uint32_t epoch = 0;  // time of the accessing warp
-  std::uint16_t thread = 0;
-  Site site{};
-  const char *verb = "", *kind = "";  // for the message: "arrives at", "mbarrier"
-  std::string what;                   // for the message: name of the tensor or mbarrier
-};
 
 /// Returns the table of functions by which emulated kernels call the emulator, for memory accesses, barriers
 /// and asynchronous instructions.
@@ -243,6 +168,7 @@ class Block {
   std::vector<std::uintptr_t> walk(const Fiber& running, Site) const;
   std::string spell(unsigned thread) const;      // "thread 37 (warp 1)"
   std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
+  std::string who(unsigned thread) const;        // "thread 37 (warp 1) of block (3,0,0)"
   /// Adds a finding (an error in the kernel) unless an equal one exists. `running`: the thread that made the
   /// call Site. `tensor`: name of the tensor, or null. In `text`, \1 is a placeholder for the source line of
   /// the call and \2 for that of `other_site`. `only_between_lines`: drops the finding if both turn out to be
@@ -313,6 +239,12 @@ class Block {
   Clock& diverge(Fiber&);  // returns the lane's own clock, made from the warp's if it has none
   void catch_up(Warp&);    // updates the warp's clock if all lanes have clocks of their own
   void complete_sync_warp(Warp&);
+  /// Records that a thread has reached its warpgroup's wgmma. Returns whether it is the last of the warpgroup. Reports
+  /// a finding (an error in the kernel) if others have reached another wgmma.
+  bool join_wgmma(Fiber&, const WgmmaCall&, Site);
+  /// Reports a finding if the threads of a warpgroup that have reached a wgmma disagree: about its descriptors, about
+  /// whether it accumulates, or about how many instructions for whole warps they have executed.
+  void check_agreement(Fiber&, unsigned warpgroup, Site);
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
   /// Called when the block's last thread has returned. Reports a finding (an error in the kernel) if another

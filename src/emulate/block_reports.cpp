@@ -18,6 +18,8 @@ std::string Block::spell_block(std::uint64_t linear_index) const {
                      linear_index / grid.x / grid.y);
 }
 
+std::string Block::who(unsigned thread) const { return spell(thread) + " of " + spell_block(linear); }
+
 std::vector<std::uintptr_t> Block::walk(const Fiber& f, Site site) const {
   return callers(site, stacks_.low(f.index), stacks_.high(f.index));
 }
@@ -32,10 +34,9 @@ void Block::report(const Fiber& f, Finding::Kind kind, const char* tensor, Site 
 
 void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsRead::Part& p, Site site) {
   report(f, Finding::Kind::stale, r.name, site,
-         fmt::format(
-             "shared tensor {}: {} of {} reads at \1 the stage that {} began to fill at \2, and has read a "
-             "later one since",
-             r.name, spell(thread), spell_block(linear), spell(p.thread)),
+         fmt::format("shared tensor {}: {} reads at \1 the stage that {} began to fill at \2, and has read a "
+                     "later one since",
+                     r.name, who(thread), spell(p.thread)),
          p.site);
 }
 
@@ -50,9 +51,8 @@ void Block::check_parts() {
       const Region& r = *tile.region;
       if (!p.fill || p.read || !findings.fresh(Finding::Kind::unread, r.name, p.site)) continue;
       RawFinding raw{Finding::Kind::unread, r.name, "", {{p.site}}, linear};
-      raw.text =
-          fmt::format("{} {} of shared tensor {}: {} of {} began to fill it at \1 and nobody has read it",
-                      r.stages ? "stage" : "part", i, r.name, spell(p.thread), spell_block(linear));
+      raw.text = fmt::format("{} {} of shared tensor {}: {} began to fill it at \1 and nobody has read it",
+                             r.stages ? "stage" : "part", i, r.name, who(p.thread));
       findings.add(std::move(raw));
       break;
     }
@@ -66,8 +66,6 @@ static std::string lacking_bytes(const MBarrier& b) {
                      : fmt::format("{} bytes have come that were not announced", -b.bytes);
 }
 
-// Reports mbarriers and named barriers that are in the middle of a phase or round when the block ends,
-// because their arrivals or bytes do not match what they expect. Bytes in flight are reported by leave().
 void Block::check_barriers() {
   if (cluster.live) return;  // the cluster was aborted
   const auto add = [&](Finding::Kind kind, const char* tensor, Site site, std::string text) {
@@ -105,9 +103,9 @@ void Block::unwritten(const Fiber& f, Use use, std::uintptr_t declared, unsigned
                      : use == Use::multiplies ? "multiplies at \1 by"
                                               : "accumulates at \1 on";
   RawFinding raw{kind, "", "", {walk(f, site)}, linear};
-  raw.text = fmt::format("of registers{}: {} of {} {} value {}{}, which nothing has written",
-                         declared ? " \x0e" : "", spell(f.index), spell_block(linear), deed, value,
-                         use == Use::multiplies && !declared ? " of an operand" : "");
+  raw.text =
+      fmt::format("of registers{}: {} {} value {}{}, which nothing has written", declared ? " \x0e" : "",
+                  who(f.index), deed, value, use == Use::multiplies && !declared ? " of an operand" : "");
   raw.registers = true;
   if (declared) {
     raw.text += "; they are declared at \2";
@@ -151,8 +149,7 @@ static std::string spell(const Arrangement& a) {
   return text;
 }
 
-// Returns the earlier access of a conflict as the end of a sentence, in which \2 is a placeholder for the
-// earlier access's source line. `thread`: the thread that makes the later access.
+// \2 is a placeholder for the earlier access's source line.
 std::string Block::against(const Clash& c, unsigned thread) const {
   const std::string who = cluster.spell(c.thread);
   switch (c.what) {
@@ -207,11 +204,11 @@ void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff
   RawFinding raw{kind, r.name, "", {walk(f, site)}, linear};
   if (c.site) raw.sites.push_back({widen(c.site, site.address)});
   const Block& there = r.space == Space::shared ? *static_cast<const Block*>(r.shadow) : *this;
-  raw.text = fmt::format("{} {} tensor {}{}: {} of {} {} bytes {}..{} at \1{}",
+  raw.text = fmt::format("{} {} tensor {}{}: {} {} bytes {}..{} at \1{}",
                          kind == Finding::Kind::uninitialised_read ? "of" : "on",
                          r.space == Space::shared ? "shared" : "global", r.name,
-                         &there == this ? "" : " of " + spell_block(there.linear), spell(thread),
-                         spell_block(linear), verb, from, to, there.against(c, first_thread + thread));
+                         &there == this ? "" : " of " + spell_block(there.linear), who(thread), verb, from,
+                         to, there.against(c, first_thread + thread));
   if (c.what == What::other_layout)
     raw.text += fmt::format(" instead of {}", emulate::spell(*there.arrangements_[r.arrangement]));
   findings.add(std::move(raw));
@@ -256,10 +253,9 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
   Block& own = *f.home;
   if (this == &own) return true;
   if (!live_) {
-    own.report(
-        f, Finding::Kind::departed, nullptr, site,
-        fmt::format("{}: {} of {} {} its {} {} at \1, and all its threads have returned", spell_block(linear),
-                    own.spell(f.index), own.spell_block(own.linear), verb, kind, what));
+    own.report(f, Finding::Kind::departed, nullptr, site,
+               fmt::format("{}: {} {} its {} {} at \1, and all its threads have returned",
+                           spell_block(linear), own.who(f.index), verb, kind, what));
     return false;
   }
   if (by_copy) return true;
@@ -291,9 +287,8 @@ void Block::leave(Fiber& f) {
     const Fiber& other = cluster.block(warp / warps_).thread(t.thread % (warps_ * 32));
     Block& theirs = *other.home;
     theirs.report(other, Finding::Kind::departed, nullptr, Site{t.site.address, 0},
-                  fmt::format("{}: {} of {} {} its {} {} at \1, and nothing makes the block stay until then",
-                              spell_block(linear), theirs.spell(other.index),
-                              theirs.spell_block(theirs.linear), t.verb, t.kind, t.what));
+                  fmt::format("{}: {} {} its {} {} at \1, and nothing makes the block stay until then",
+                              spell_block(linear), theirs.who(other.index), t.verb, t.kind, t.what));
   }
   for (std::size_t i = 1; i < cluster.ops.size(); ++i) {
     const AsyncOp& op = cluster.ops[i];
@@ -326,9 +321,7 @@ static std::string lacking(const MBarrier& b, unsigned parity, const char* line)
                      b.phase, missing, line);
 }
 
-// Returns in words what a thread waits for, such as "waits in mma at \3". Appends the call in which it waits
-// to the calls that `raw` (an unfinished message) lists; \3 is a placeholder for the source line of the third
-// one.
+// Such as "waits in mma at \3"; \3 is a placeholder for the source line of the third call that `raw` lists.
 std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
   if (f.state == Fiber::State::returned) return "has returned";
   raw.sites.push_back(walk(f, f.site));
@@ -361,8 +354,6 @@ std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
   }
 }
 
-// If only some lanes of a warp have reached a collective instruction, reports the first such warp and returns
-// true. Otherwise returns false.
 bool Block::report_convergence() {
   for (unsigned w = 0; w < warps_; ++w) {
     const Warp& warp = warp_[w];
@@ -381,9 +372,6 @@ bool Block::report_convergence() {
   return false;
 }
 
-// Appends to the message of `raw` the block's threads with what they wait for; consecutive threads that wait
-// in the same place become one range. `ranges`: number of ranges listed so far, of all blocks; `first_site`:
-// code address of the first call listed, 0 if none.
 void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& first_site) const {
   raw.text += fmt::format("{} {}:", ranges ? ";" : "", spell_block(linear));
   const unsigned before = ranges;
@@ -410,8 +398,6 @@ void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& f
   }
 }
 
-// If all threads that have not returned wait at the block's barrier, reports that as a finding (an error in
-// the kernel), releases the barrier and returns true. Otherwise returns false.
 bool Block::unstick() {
   Barrier& b = barrier_[0];
   if (!b.arrived || b.arrived != live_ || b.expected != threads_) return false;

@@ -31,8 +31,7 @@ alignas(16) thread_local unsigned char sink[16];
 // Returns an access in words: "thread 37 (warp 1) of block (3,0,0) reads bytes 64..80".
 std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes, const char* verb) {
   const auto from = p.p - p.region->begin;
-  return fmt::format("{} of {} {} bytes {}..{}", b.spell(thread), b.spell_block(b.linear), verb, from,
-                     from + bytes);
+  return fmt::format("{} {} bytes {}..{}", b.who(thread), verb, from, from + bytes);
 }
 
 // Reports an access that is out of bounds, misaligned, or a write to a read-only tensor.
@@ -86,141 +85,99 @@ bool all_written(const std::uint8_t* flags, unsigned bytes) {
 
 Block& home(const Place& p) { return *static_cast<Block*>(p.region->shadow); }
 
-// Checks and records a read of shared memory, of this block or another one. `g`: the thread that reads; `f`:
-// the running thread, a different one in a warp collective, where one thread runs for all lanes. Returns
+// Checks and records a read or write of shared memory, of this block or another one. `g`: the thread that makes the
+// access; `f`: the running thread, a different one in a warp collective, where one thread runs for all lanes. Returns
 // false if the block that owns the memory has exited.
-inline bool shared_read(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
+template <bool writes>
+inline bool check_shared(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
+  constexpr const char* verb = writes ? "writes" : "reads";
   Block &b = *f.home, &there = home(p);
-  if (&there != &b && !there.reach(g, "reads", "shared tensor", p.region->name, site)) return false;
-  const std::size_t at = std::size_t(p.p - there.memory);
+  if (&there != &b && !there.reach(g, verb, "shared tensor", p.region->name, site)) return false;
+  const std::size_t at = std::size_t(p.p - there.memory), from = std::size_t(p.p - p.region->begin);
   const Actor a = b.actor(g, site.address);
-  Clash c = there.shadow.read(at, bytes, a, *p.region);
-  if (!c && !there.async.empty()) c = there.async.read(at, a, b.cluster.ops);
-  if (c) clash(f, g.index, p, bytes, "reads", site, c);
-  if (p.region->part_bytes && &there == &b)
-    if (const auto* old = b.parts.read(*p.region, std::size_t(p.p - p.region->begin), std::uint16_t(g.index),
-                                       a.epoch)) [[unlikely]]
-      b.stale(f, g.index, *p.region, *old, site);
+  Clash c = writes ? there.shadow.write(at, bytes, a, *p.region) : there.shadow.read(at, bytes, a, *p.region);
+  if (!c && !there.async.empty())
+    c = writes ? there.async.write(at, a, b.cluster.ops) : there.async.read(at, a, b.cluster.ops);
+  if (c) clash(f, g.index, p, bytes, verb, site, c);
+  if (!p.region->part_bytes || &there != &b) return true;
+  if constexpr (writes)
+    b.parts.filled(*p.region, from, std::uint16_t(g.index), a.epoch, site.address);
+  else if (const auto* old = b.parts.read(*p.region, from, std::uint16_t(g.index), a.epoch)) [[unlikely]]
+    b.stale(f, g.index, *p.region, *old, site);
   return true;
 }
 
-// Checks and records a write of shared memory, of this block or another one, by thread `g`; `f` is the
-// running thread. Returns false if the block that owns the memory has exited.
-inline bool shared_write(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
-  Block &b = *f.home, &there = home(p);
-  if (&there != &b && !there.reach(g, "writes", "shared tensor", p.region->name, site)) return false;
-  const std::size_t at = std::size_t(p.p - there.memory);
-  const Actor a = b.actor(g, site.address);
-  Clash c = there.shadow.write(at, bytes, a, *p.region);
-  if (!c && !there.async.empty()) c = there.async.write(at, a, b.cluster.ops);
-  if (c) clash(f, g.index, p, bytes, "writes", site, c);
-  if (p.region->part_bytes && &there == &b)
-    b.parts.filled(*p.region, std::size_t(p.p - p.region->begin), std::uint16_t(g.index), a.epoch,
-                   site.address);
-  return true;
-}
-
-// Checks and records a read of global memory: uninitialised bytes, races, and reads before griddep_wait.
-inline void check_global_read(Fiber& f, Place p, unsigned bytes, Site site) {
+// Checks and records a read or write of global memory: uninitialised bytes, races, and accesses before griddep_wait.
+template <bool writes>
+inline void check_global(Fiber& f, Place p, unsigned bytes, Site site) {
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - p.region->begin);
-  if (state.flags && !all_written(state.flags + at, bytes))
+  if (writes && state.flags) std::memset(state.flags + at, 1, bytes);
+  if (!writes && state.flags && !all_written(state.flags + at, bytes))
     clash(f, f.index, p, bytes, "reads", site, {state.padded ? What::padding : What::unwritten});
   Block& b = *f.home;
-  if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + bytes, false, site);
+  if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + bytes, writes, site);
   if (!state.races) return;
-  if (Clash c = state.races->read(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear))) {
-    f.home->clash_of_global(f, p, bytes, false, site, c);
-  }
-}
-
-inline void check_global_write(Fiber& f, Place p, unsigned bytes, Site site) {
-  const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
-  const std::size_t at = std::size_t(p.p - p.region->begin);
-  if (state.flags) std::memset(state.flags + at, 1, bytes);
-  Block& b = *f.home;
-  if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + bytes, true, site);
-  if (!state.races) return;
-  if (Clash c = state.races->write(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear))) {
-    f.home->clash_of_global(f, p, bytes, true, site, c);
-  }
+  const Actor a = b.actor(f, site.address);
+  const auto block = std::uint32_t(b.linear);
+  if (Clash c = writes ? state.races->write(at, bytes, a, block) : state.races->read(at, bytes, a, block))
+    b.clash_of_global(f, p, bytes, writes, site, c);
 }
 
 // Returns the mask of the lanes of the thread's warp that have not returned; these are expected to execute
 // the thread's next instruction, too.
 std::uint32_t awaited(const Fiber& f) { return f.its_warp->lanes & ~f.its_warp->returned; }
 
+// Checks, records and counts a read or write of `bytes` bytes at `p` by thread `f`. Returns false if it is invalid.
+template <bool writes>
+inline bool access(Fiber& f, Place p, unsigned bytes, Site site) {
+  Block& b = *f.home;
+  b.check_time(f, site);
+  if (!admit(f, f.index, p, bytes, writes, site, bytes)) return false;
+  if (p.region->space == Space::shared) {
+    if (!check_shared<writes>(f, f, p, bytes, site)) return false;
+    ++b.counters[by_width(writes ? Counter::shared_store_1 : Counter::shared_load_1, bytes)];
+    f.its_warp->log.add(site.address, writes ? Stream::shared_store : Stream::shared_load, bytes, f.lane,
+                        std::size_t(p.p - home(p).memory), bytes, awaited(f), b.counters);
+  } else {
+    check_global<writes>(f, p, bytes, site);
+    ++b.counters[by_width(writes ? Counter::global_store_1 : Counter::global_load_1, bytes)];
+    f.its_warp->log.add(site.address, writes ? Stream::global_store : Stream::global_load, bytes, f.lane,
+                        reinterpret_cast<std::uint64_t>(p.p), bytes, awaited(f), b.counters);
+  }
+  return true;
+}
+
 const void* read(Thread& t, Place p, unsigned bytes) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  f.home->check_time(f, site);
-  if (!admit(f, f.index, p, bytes, false, site, bytes)) return poison;
-  Block& b = *f.home;
-  if (p.region->space == Space::shared) {
-    if (!shared_read(f, f, p, bytes, site)) return poison;
-    const std::size_t at = std::size_t(p.p - home(p).memory);
-    ++b.counters[by_width(Counter::shared_load_1, bytes)];
-    f.its_warp->log.add(site.address, Stream::shared_load, bytes, f.lane, at, bytes, awaited(f), b.counters);
-  } else {
-    check_global_read(f, p, bytes, site);
-    ++b.counters[by_width(Counter::global_load_1, bytes)];
-    f.its_warp->log.add(site.address, Stream::global_load, bytes, f.lane,
-                        reinterpret_cast<std::uint64_t>(p.p), bytes, awaited(f), b.counters);
-  }
-  return p.p;
+  return access<false>(fiber(t), p, bytes, ZELLIGE_SITE()) ? p.p : poison;
 }
-
 void* write(Thread& t, Place p, unsigned bytes) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  f.home->check_time(f, site);
-  if (!admit(f, f.index, p, bytes, true, site, bytes)) return sink;
-  Block& b = *f.home;
-  if (p.region->space == Space::shared) {
-    if (!shared_write(f, f, p, bytes, site)) return sink;
-    const std::size_t at = std::size_t(p.p - home(p).memory);
-    ++b.counters[by_width(Counter::shared_store_1, bytes)];
-    f.its_warp->log.add(site.address, Stream::shared_store, bytes, f.lane, at, bytes, awaited(f), b.counters);
-  } else {
-    check_global_write(f, p, bytes, site);
-    ++b.counters[by_width(Counter::global_store_1, bytes)];
-    f.its_warp->log.add(site.address, Stream::global_store, bytes, f.lane,
-                        reinterpret_cast<std::uint64_t>(p.p), bytes, awaited(f), b.counters);
-  }
-  return p.p;
+  return access<true>(fiber(t), p, bytes, ZELLIGE_SITE()) ? p.p : sink;
 }
 
-// Checks a read of `bytes` bytes at `p` that lane `lane` makes in a warp collective, such as ldmatrix.
-// Returns the address to read from: `p`, or that of a NaN if the read is invalid. Errors are reported at the
-// source line of the collective. The caller counts the wavefronts.
-const void* read_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
+// Checks and records an access of `bytes` bytes at `p` that lane `lane` makes in a warp collective, such as ldmatrix.
+// Returns false if it is invalid. Errors are reported at the source line of the collective. The caller counts the
+// wavefronts.
+template <bool writes>
+bool access_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
   const Site site = f.its_warp->converging;
   Fiber& g = f.home->thread(f.its_warp->local * 32 + lane);
-  if (!admit(f, g.index, p, bytes, false, site, bytes)) return poison;
-  if (p.region->space == Space::global) {
-    check_global_read(g, p, bytes, site);
-  } else if (!shared_read(f, g, p, bytes, site)) {
-    return poison;
-  }
-  return p.p;
+  if (!admit(f, g.index, p, bytes, writes, site, bytes)) return false;
+  if (p.region->space == Space::shared) return check_shared<writes>(f, g, p, bytes, site);
+  check_global<writes>(g, p, bytes, site);
+  return true;
 }
 
+// Returns the address to read from: `p`, or that of a NaN if the read is invalid; see access_for.
+const void* read_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
+  return access_for<false>(f, lane, p, bytes) ? p.p : poison;
+}
 const void* read_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
   return read_for(fiber(t), lane, p, bytes);
 }
-
 void* write_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
-  const Site site = f.its_warp->converging;
-  Fiber& g = f.home->thread(f.its_warp->local * 32 + lane);
-  if (!admit(f, g.index, p, bytes, true, site, bytes)) return sink;
-  if (p.region->space == Space::global) {
-    check_global_write(g, p, bytes, site);
-  } else if (!shared_write(f, g, p, bytes, site)) {
-    return sink;
-  }
-  return p.p;
+  return access_for<true>(f, lane, p, bytes) ? p.p : sink;
 }
-
 void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
   return write_for(fiber(t), lane, p, bytes);
 }
@@ -260,12 +217,11 @@ void poisoned(Thread& t) {
   Fiber& f = fiber(t);
   Block& b = *f.home;
   const std::uintptr_t wgmma = f.in_flight ? f.in_flight->last_wgmma : 0;
-  b.report(
-      f, Kind::accumulator, nullptr, site,
-      fmt::format("of {} of {}: at \1 it stores a value made of registers that the wgmma at \2 still owned "
-                  "when they were read; wgmma_commit and wgmma_wait come first",
-                  b.spell(f.index), b.spell_block(b.linear)),
-      wgmma);
+  b.report(f, Kind::accumulator, nullptr, site,
+           fmt::format("of {}: at \1 it stores a value made of registers that the wgmma at \2 still owned "
+                       "when they were read; wgmma_commit and wgmma_wait come first",
+                       b.who(f.index)),
+           wgmma);
 }
 
 const Region* arranged(Thread&, const Region* region, const Arrangement& a, const Parts* parts) {
@@ -285,21 +241,18 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   Block& b = *f.home;
   if (valid > bytes) {
     b.report(f, Kind::instruction, dst.region->name, site,
-             fmt::format("cp.async: {} of {} asks at \1 for {} valid bytes of {}", b.spell(f.index),
-                         b.spell_block(b.linear), valid, bytes));
+             fmt::format("cp.async: {} asks at \1 for {} valid bytes of {}", b.who(f.index), valid, bytes));
     valid = bytes;
   }
   if (dst.region->space != Space::shared || (valid && src.region->space != Space::global)) {
-    b.report(
-        f, Kind::instruction, dst.region->name, site,
-        fmt::format(
-            "cp.async: {} of {} copies at \1 from {} to {} memory; it goes from global to shared only",
-            b.spell(f.index), b.spell_block(b.linear), spell(src.region->space), spell(dst.region->space)));
+    b.report(f, Kind::instruction, dst.region->name, site,
+             fmt::format("cp.async: {} copies at \1 from {} to {} memory; it goes from global to shared only",
+                         b.who(f.index), spell(src.region->space), spell(dst.region->space)));
     return;
   }
   const unsigned char* from = poison;
   if (valid && admit(f, f.index, src, valid, false, site, bytes)) {
-    check_global_read(f, src, valid, site);
+    check_global<false>(f, src, valid, site);
     from = src.p;
     f.its_warp->log.add(site.address, Stream::cp_async_source, bytes, f.lane,
                         reinterpret_cast<std::uint64_t>(src.p), valid, awaited(f), b.counters);
@@ -343,8 +296,8 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   Block& b = *f.home;
   if (p.region->space != Space::global) {
     b.report(f, Kind::instruction, p.region->name, site,
-             fmt::format("at \1, {} of {}: atomic_increment of {}, which is not in global memory",
-                         b.spell(f.index), b.spell_block(b.linear), p.region->name));
+             fmt::format("at \1, {}: atomic_increment of {}, which is not in global memory", b.who(f.index),
+                         p.region->name));
     return 0;
   }
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
@@ -374,8 +327,7 @@ void fail(Thread& t, const char* tensor, const char* message) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
   Block& b = *f.home;
-  b.report(f, Kind::instruction, tensor, site,
-           fmt::format("at \1, {} of {}: {}", b.spell(f.index), b.spell_block(b.linear), message));
+  b.report(f, Kind::instruction, tensor, site, fmt::format("at \1, {}: {}", b.who(f.index), message));
 }
 
 }  // namespace

@@ -121,8 +121,6 @@ bool Cluster::land_one() {
   return true;
 }
 
-// Resumes the threads that poll an mbarrier (test_wait in a loop). Returns false if there are none, or if
-// they have been resumed 1000 times while no other thread made progress.
 bool Cluster::wake_pollers() {
   if (polled > 1000) return false;
   bool any = false;
@@ -141,10 +139,11 @@ bool Cluster::wake_pollers() {
 void Cluster::arrive(Fiber& f, bool release, Site site) {
   Block& b = *f.home;
   if (f.arrived_at_cluster) {
-    b.report(f, Finding::Kind::barrier_divergence, nullptr, site,
-             fmt::format("{} of {} arrives at the cluster's barrier at \1 for the second time without a "
-                         "cluster_wait between",
-                         b.spell(f.index), b.spell_block(b.linear)));
+    b.report(
+        f, Finding::Kind::barrier_divergence, nullptr, site,
+        fmt::format(
+            "{} arrives at the cluster's barrier at \1 for the second time without a cluster_wait between",
+            b.who(f.index)));
     b.abandon(f);
   }
   f.arrived_at_cluster = true;
@@ -161,8 +160,7 @@ void Cluster::wait(Fiber& f, Site site) {
   Block& b = *f.home;
   if (!f.arrived_at_cluster) {
     b.report(f, Finding::Kind::barrier_divergence, nullptr, site,
-             fmt::format("{} of {} reaches cluster_wait at \1 without a cluster_arrive before it",
-                         b.spell(f.index), b.spell_block(b.linear)));
+             fmt::format("{} reaches cluster_wait at \1 without a cluster_arrive before it", b.who(f.index)));
     b.abandon(f);
   }
   // The barrier completes when its last thread arrives; if that was earlier, this thread need not wait.
@@ -189,11 +187,8 @@ void Cluster::left(const Fiber& f) {
   if (f.arrived_at_cluster && f.cluster_phase == barrier_phase_) --arrived;
 }
 
-// Returns the ends of mbarrier phases that a thread with the vector clock `known` has observed: pairs (the
-// mbarrier's index in the clocks, the number of its ended phases), for mbarriers that count only arrivals, no
-// bytes. An asynchronous copy that the thread issues passes these pairs on to threads that wait for the copy,
-// because the copy completes after the thread's own waits, for example for an empty stage. Other components
-// of the clock are not passed on, because a copy does not order ordinary accesses.
+// An asynchronous copy passes these pairs on because it completes after the thread's own waits, for example for an
+// empty stage. Other components of the clock are not passed on, because a copy does not order ordinary accesses.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
   for (const auto& b : blocks_)

@@ -10,19 +10,15 @@ void Block::griddep_wait(Fiber& f) {
   hear(f, cluster.previous, 1);
 }
 
-// Keeps an access to global memory that a thread makes before griddep_wait: the first read and the first
-// write of each tensor. Cluster::report_early reports it if this kernel turns out to depend on the previous
-// kernel.
 void Block::early(const Fiber& f, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to, bool writes,
                   Site site) {
   if (!writes && (r.constant || !launch_->config->programmatic)) return;
   const void* key = reinterpret_cast<const unsigned char*>(&r) + (writes ? 1 : 0);
   if (!findings.fresh(Finding::Kind::dependency, key, 0)) return;
   RawFinding raw{Finding::Kind::dependency, r.name, "", {walk(f, site)}, linear};
-  raw.text =
-      fmt::format("for global tensor {}: {} of {} {} bytes {}..{} at \1, and the kernel before may not {}",
-                  r.name, spell(f.index), spell_block(linear), writes ? "writes" : "reads", from, to,
-                  writes ? "be done with them" : "have written them yet");
+  raw.text = fmt::format("for global tensor {}: {} {} bytes {}..{} at \1, and the kernel before may not {}",
+                         r.name, who(f.index), writes ? "writes" : "reads", from, to,
+                         writes ? "be done with them" : "have written them yet");
   cluster.early.push_back(std::move(raw));
 }
 

@@ -2,7 +2,6 @@
 // the vector clocks (clock.hpp) of the arriving threads are passed on to the waiting threads, so that the
 // accesses before the arrivals are ordered before the accesses after the wait.
 #include <algorithm>
-#include <cstring>
 
 #include "emulate/cluster.hpp"
 
@@ -18,15 +17,15 @@ void Block::mbarrier_init(Fiber& f, Place p, unsigned count, Site site) {
       p.region->bytes > 8 ? fmt::format("{}[{}]", p.region->name, from / 8) : std::string(p.region->name);
   if (count == 0 || count >= (1u << 20)) {
     report(f, Kind::instruction, p.region->name, site,
-           fmt::format("at \1, {} of {}: mbarrier {} is initialised for {} arrivals; there must be 1 to {}",
-                       spell(f.index), spell_block(linear), name, count, (1u << 20) - 1));
+           fmt::format("at \1, {}: mbarrier {} is initialised for {} arrivals; there must be 1 to {}",
+                       who(f.index), name, count, (1u << 20) - 1));
     count = 1;
   }
   MBarrier& b = home.mbarriers[at];
   if (b.valid && !b.waiting.empty())
     report(f, Kind::instruction, p.region->name, site,
-           fmt::format("at \1, {} of {}: mbarrier {} is initialised again while {} threads wait at it",
-                       spell(f.index), spell_block(linear), name, b.waiting.size()));
+           fmt::format("at \1, {}: mbarrier {} is initialised again while {} threads wait at it",
+                       who(f.index), name, b.waiting.size()));
   if (b.name.empty()) b.agent = cluster.new_agent();
   b.at = at, b.name = name, b.tensor = p.region->name;
   b.count = b.pending = count;
@@ -45,37 +44,31 @@ MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
   const Region& r = *p.region;
   if (r.space != Space::shared) {
     report(f, Kind::instruction, r.name, site,
-           fmt::format("at \1, {} of {} {} an mbarrier in global memory; it must be in shared memory",
-                       spell(f.index), spell_block(linear), verb));
+           fmt::format("at \1, {} {} an mbarrier in global memory; it must be in shared memory", who(f.index),
+                       verb));
     return nullptr;
   }
   const std::size_t from = std::size_t(p.p - r.begin);
   if (from > r.bytes || 8 > r.bytes - from || from % 8 != 0 || std::uintptr_t(p.p) % 8 != 0) {
     const std::ptrdiff_t signed_from = p.p - r.begin;
-    report(
-        f, from % 8 ? Kind::misaligned : Kind::out_of_bounds, r.name, site,
-        fmt::format("{} shared tensor {}: {} of {} {} an mbarrier at bytes {}..{} at \1; the tensor has {}",
-                    from % 8 ? "in" : "on", r.name, spell(f.index), spell_block(linear), verb, signed_from,
-                    signed_from + 8, r.bytes));
+    report(f, from % 8 ? Kind::misaligned : Kind::out_of_bounds, r.name, site,
+           fmt::format("{} shared tensor {}: {} {} an mbarrier at bytes {}..{} at \1; the tensor has {}",
+                       from % 8 ? "in" : "on", r.name, who(f.index), verb, signed_from, signed_from + 8,
+                       r.bytes));
     return nullptr;
   }
   Block& home = *static_cast<Block*>(r.shadow);
   return home.mbarrier(f, std::uint32_t(p.p - home.memory), verb, site, r.name);
 }
 
-// Returns the mbarrier at byte offset `at` of this block. If there is none, reports a finding (an error in
-// the kernel) and returns null. The thread `f` may be of another block of the cluster. For the message:
-// `verb`, what the thread does, and the tensor's name `tensor`. `by_copy`: an asynchronous copy uses the
-// mbarrier.
 MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor,
                           bool by_copy) {
   Block& own = *f.home;
   const auto found = mbarriers.find(at);
   if (found == mbarriers.end() || !found->second.valid) {
     own.report(f, Kind::uninitialised_read, tensor, site,
-               fmt::format("of mbarrier {}: {} of {} {} it{} at \1, and nobody has initialised it", tensor,
-                           own.spell(f.index), own.spell_block(own.linear), verb,
-                           this == &own ? "" : " in " + spell_block(linear)));
+               fmt::format("of mbarrier {}: {} {} it{} at \1, and nobody has initialised it", tensor,
+                           own.who(f.index), verb, this == &own ? "" : " in " + spell_block(linear)));
     return nullptr;
   }
   MBarrier& b = found->second;
@@ -84,17 +77,15 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   if (!a.after(b.made_at_time, b.made_by)) {
     own.report(
         f, Kind::race, b.tensor, site,
-        fmt::format("on mbarrier {}: {} of {} {} it at \1; {} initialised it at \2 and no barrier lies "
-                    "between",
-                    b.name, own.spell(f.index), own.spell_block(own.linear), verb, cluster.spell(b.made_by)),
+        fmt::format("on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no barrier lies between",
+                    b.name, own.who(f.index), verb, cluster.spell(b.made_by)),
         widen(b.made_site, site.address));
   } else if (!shadow.written_by(at, b.made_by, b.made_at_time)) {
-    own.report(
-        f, Kind::race, b.tensor, site,
-        fmt::format("on mbarrier {}: {} of {} {} it at \1, but its bytes have been overwritten since it "
-                    "was initialised at \2",
-                    b.name, own.spell(f.index), own.spell_block(own.linear), verb),
-        widen(b.made_site, site.address));
+    own.report(f, Kind::race, b.tensor, site,
+               fmt::format("on mbarrier {}: {} {} it at \1, but its bytes have been overwritten since it was "
+                           "initialised at \2",
+                           b.name, own.who(f.index), verb),
+               widen(b.made_site, site.address));
   }
   return &b;
 }
@@ -123,8 +114,8 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   const std::int64_t limit = (1 << 20) - 1;
   if (b.bytes + bytes > limit) {
     own.report(f, Kind::instruction, b.tensor, site,
-               fmt::format("at \1, {} of {}: mbarrier {} is to expect {} bytes in one phase; {} is the most",
-                           own.spell(f.index), own.spell_block(own.linear), b.name, b.bytes + bytes, limit));
+               fmt::format("at \1, {}: mbarrier {} is to expect {} bytes in one phase; {} is the most",
+                           own.who(f.index), b.name, b.bytes + bytes, limit));
   }
   b.bytes += bytes;
   b.counts_bytes |= bytes != 0;
@@ -134,21 +125,18 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   }
   if (count > b.pending) {
     own.report(f, Kind::instruction, b.tensor, site,
-               fmt::format("at \1, {} of {}: mbarrier {} gets more arrivals than the {} that it was "
-                           "initialised for: {} in phase {}",
-                           own.spell(f.index), own.spell_block(own.linear), b.name, b.count,
-                           b.count - b.pending + count, b.phase));
+               fmt::format("at \1, {}: mbarrier {} gets more arrivals than the {} that it was initialised "
+                           "for: {} in phase {}",
+                           own.who(f.index), b.name, b.count, b.count - b.pending + count, b.phase));
     count = b.pending;
   }
   const Actor a = own.actor(f, site.address);
   if (!may_arrive(b, a)) {
     b.strays += count;
-    own.report(
-        f, Kind::instruction, b.tensor, site,
-        fmt::format("at \1, {} of {}: mbarrier {} gets more arrivals than the {} that it was "
-                    "initialised for: {} in phase {}, since this thread has not observed that it has ended",
-                    own.spell(f.index), own.spell_block(own.linear), b.name, b.count, b.count + b.strays,
-                    b.phase - 1));
+    own.report(f, Kind::instruction, b.tensor, site,
+               fmt::format("at \1, {}: mbarrier {} gets more arrivals than the {} that it was initialised "
+                           "for: {} in phase {}, since this thread has not observed that it has ended",
+                           own.who(f.index), b.name, b.count, b.count + b.strays, b.phase - 1));
   }
   b.came.push_back({a.epoch, a.thread});
   b.last = site;
@@ -159,8 +147,6 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   mbarrier_complete(b, 0);
 }
 
-// Counts `bytes` bytes as arrived at an mbarrier. If the current phase then lacks no arrivals and no bytes,
-// ends the phase and wakes the threads that wait for it.
 void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   b.bytes -= bytes;
   b.counts_bytes |= bytes != 0;

@@ -187,9 +187,7 @@ Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, As as)
   return clash;
 }
 
-// Records the completion of a cp.async, when the issuing thread (the actor) waits for it. Accesses between
-// issue and completion have been reported as races. From here on, the write counts as made by the issuing
-// thread at the time of the wait.
+// The issuing thread waits for the copy. Accesses between issue and completion have been reported as races.
 void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   each(at, bytes, [&](Cell& cell) {
     cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;

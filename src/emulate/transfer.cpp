@@ -16,9 +16,7 @@ using OpKind = AsyncOp::Kind;
 void refuse(Fiber& f, Kind kind, const Region& r, Site site, const std::string& text) {
   const Block& b = *f.home;
   f.home->report(f, kind, r.name, site,
-                 kind == Kind::instruction
-                     ? fmt::format("at \1, {} of {}: {}", b.spell(f.index), b.spell_block(b.linear), text)
-                     : text);
+                 kind == Kind::instruction ? fmt::format("at \1, {}: {}", b.who(f.index), text) : text);
 }
 
 const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
@@ -38,8 +36,8 @@ bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment
   }
   const std::ptrdiff_t from = p.p - r.begin;
   const auto where = [&] {
-    return fmt::format("{} tensor {}: {} of {} {} bytes {}..{} at \1", spell(space), r.name, b.spell(f.index),
-                       b.spell_block(b.linear), verb, from, from + std::ptrdiff_t(bytes));
+    return fmt::format("{} tensor {}: {} {} bytes {}..{} at \1", spell(space), r.name, b.who(f.index), verb,
+                       from, from + std::ptrdiff_t(bytes));
   };
   if (from < 0 || std::size_t(from) > r.bytes || bytes > r.bytes - std::size_t(from)) {
     refuse(f, Kind::out_of_bounds, r, site, "on " + where() + fmt::format("; the tensor has {}", r.bytes));
@@ -62,6 +60,14 @@ bool whole_chunks(Fiber& f, const Region& r, unsigned bytes, const char* what, S
   if (bytes % 16 == 0 && bytes > 0) return true;
   refuse(f, Kind::instruction, r, site,
          fmt::format("{} of {} bytes; there must be a multiple of 16", what, bytes));
+  return false;
+}
+
+// Returns true if the cluster has a block `rank`; otherwise reports a finding and returns false.
+bool has_block(Fiber& f, unsigned rank, const Region& r, Site site) {
+  const unsigned blocks = f.home->cluster.size();
+  if (rank < blocks) return true;
+  refuse(f, Kind::instruction, r, site, fmt::format("block {} of a cluster of {}", rank, blocks));
   return false;
 }
 
@@ -97,12 +103,12 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
                                  : there.mbarrier(f, bar, load.use, site, barrier.region->name, true);
     if (!b) continue;
     if (!b->fenced) {
-      own.report(f, Kind::fence, b->tensor, site,
-                 fmt::format("on mbarrier {}: {} of {} {} it at \1; {} initialised it at \2 and no "
-                             "fence_mbarrier_init followed",
-                             b->name, own.spell(f.index), own.spell_block(own.linear), load.use,
-                             cluster.spell(b->made_by)),
-                 widen(b->made_site, site.address));
+      own.report(
+          f, Kind::fence, b->tensor, site,
+          fmt::format(
+              "on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no fence_mbarrier_init followed",
+              b->name, own.who(f.index), load.use, cluster.spell(b->made_by)),
+          widen(b->made_site, site.address));
     }
     const Region* region = to.region;
     if (&there != &own) {
@@ -258,11 +264,7 @@ void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned byt
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_copy_cluster into", site)) return;
   if (!admit(f, from, bytes, Space::shared, 16, "reads", site)) return;
   Block& b = *f.home;
-  if (rank >= b.cluster.size()) {
-    refuse(f, Kind::instruction, *to.region, site,
-           fmt::format("block {} of a cluster of {}", rank, b.cluster.size()));
-    return;
-  }
+  if (!has_block(f, rank, *to.region, site)) return;
   b.async.start(b.shared_bytes);
   const std::size_t before = b.cluster.ops.size();
   issue(f,
@@ -283,12 +285,7 @@ void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned byt
 
 void store_async(Fiber& f, Place to, unsigned rank, std::uint32_t value, Place barrier, Site site) {
   if (!admit(f, to, 4, Space::shared, 4, "writes by store_async", site)) return;
-  Block& b = *f.home;
-  if (rank >= b.cluster.size()) {
-    refuse(f, Kind::instruction, *to.region, site,
-           fmt::format("block {} of a cluster of {}", rank, b.cluster.size()));
-    return;
-  }
+  if (!has_block(f, rank, *to.region, site)) return;
   auto data = std::make_shared<std::vector<unsigned char>>(4);
   std::memcpy(data->data(), &value, 4);
   issue(

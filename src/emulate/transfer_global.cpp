@@ -100,9 +100,8 @@ void write_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, 
 
 }  // namespace transfer
 
-// Writes the bytes of the thread's TMA and bulk stores to global memory, for its bulk groups with numbers up
-// to `groups`. Reductions may occur in any order among themselves. They are therefore recorded as reads, so
-// that only an ordinary write is a race with a reduction.
+// Reductions may occur in any order among themselves. They are therefore recorded as reads, so that only an ordinary
+// write is a race with a reduction.
 void Block::finish_stores(Fiber& f, std::uint32_t groups) {
   InFlight& mine = *f.in_flight;
   std::size_t done = 0;
@@ -111,17 +110,15 @@ void Block::finish_stores(Fiber& f, std::uint32_t groups) {
     const Region& r = *s.region;
     if (!r.writable) {
       report(f, Finding::Kind::read_only, r.name, s.site,
-             fmt::format("{}: {} of {} stores to it at \1; the launch only reads it", r.name, spell(f.index),
-                         spell_block(linear)));
+             fmt::format("{}: {} stores to it at \1; the launch only reads it", r.name, who(f.index)));
       continue;
     }
     for (const StoreInFlight::Piece& piece : s.pieces) {
       if (piece.to > r.bytes || piece.bytes > r.bytes - piece.to) {
         report(f, Finding::Kind::out_of_bounds, r.name, s.site,
-               fmt::format(
-                   "on global tensor {}: the store by TMA that {} of {} issued at \1 writes bytes {}..{}, "
-                   "in whole chunks of 16; the tensor has {}",
-                   r.name, spell(f.index), spell_block(linear), piece.to, piece.to + piece.bytes, r.bytes));
+               fmt::format("on global tensor {}: the store by TMA that {} issued at \1 writes bytes {}..{}, "
+                           "in whole chunks of 16; the tensor has {}",
+                           r.name, who(f.index), piece.to, piece.to + piece.bytes, r.bytes));
         continue;
       }
       if (s.reduction == Reduction::none) {

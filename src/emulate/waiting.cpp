@@ -14,8 +14,8 @@ namespace zellige::emulate {
   Warp& w = *f.its_warp;
   if (w.lanes != ~0u) {
     report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("at {}: {} of {} needs a warp of 32 threads, its warp has {}", what, spell(f.index),
-                       spell_block(linear), std::popcount(w.lanes)) +
+           fmt::format("at {}: {} needs a warp of 32 threads, its warp has {}", what, who(f.index),
+                       std::popcount(w.lanes)) +
                " (\1)");
     abandon(f);
   }
@@ -64,8 +64,8 @@ void Block::complete_sync_warp(Warp& w) {
   mask &= w.lanes;
   if (!(mask >> f.lane & 1)) {
     report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("{} of {} calls __syncwarp at \1 with the mask {:#x}, which leaves its own lane out",
-                       spell(f.index), spell_block(linear), mask));
+           fmt::format("{} calls __syncwarp at \1 with the mask {:#x}, which leaves its own lane out",
+                       who(f.index), mask));
     return;
   }
   if (!w.synced_lanes) w.sync_mask = mask;
@@ -80,10 +80,9 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   const unsigned expected = threads ? std::min(threads, threads_) : threads_;
   if (id >= 16 || threads > warps_ * 32 || threads % 32 != 0) {
     report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format(
-               "{} of {} reaches barrier {} of {} threads at \1; there are barriers 0 to 15, of whole warps, "
-               "and {} warps in the block",
-               spell(f.index), spell_block(linear), id, threads, warps_));
+           fmt::format("{} reaches barrier {} of {} threads at \1; there are barriers 0 to 15, of whole "
+                       "warps, and {} warps in the block",
+                       who(f.index), id, threads, warps_));
     abandon(f);
   }
   Barrier& b = barrier_[id];

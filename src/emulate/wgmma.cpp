@@ -78,20 +78,19 @@ struct OperandReader {
     static const unsigned char nothing[16] = {255, 255, 255, 255, 255, 255, 255, 255,
                                               255, 255, 255, 255, 255, 255, 255, 255};
     if (at + 16 > b.shared_bytes) {
-      b.report(
-          f, Kind::out_of_bounds, nullptr, site,
-          fmt::format("of wgmma's operand {}: {} of {} reads bytes {}..{} of shared memory at \1, the launch "
-                      "gives a block {}",
-                      which, b.spell(f.index), b.spell_block(b.linear), at, at + 16, b.shared_bytes));
+      b.report(f, Kind::out_of_bounds, nullptr, site,
+               fmt::format("of wgmma's operand {}: {} reads bytes {}..{} of shared memory at \1, the launch "
+                           "gives a block {}",
+                           which, b.who(f.index), at, at + 16, b.shared_bytes));
       return nothing;
     }
     if (tensor && !b.region(tensor, at)) {
       const Region& r = *b.first_region(tensor);
       const std::ptrdiff_t from = b.memory + at - r.begin;
-      b.report(f, Kind::out_of_bounds, r.name, site,
-               fmt::format(
-                   "on shared tensor {}: {} of {} multiplies by wgmma bytes {}..{} at \1; the tensor has {}",
-                   r.name, b.spell(f.index), b.spell_block(b.linear), from, from + 16, r.bytes));
+      b.report(
+          f, Kind::out_of_bounds, r.name, site,
+          fmt::format("on shared tensor {}: {} multiplies by wgmma bytes {}..{} at \1; the tensor has {}",
+                      r.name, b.who(f.index), from, from + 16, r.bytes));
       return nothing;
     }
     Clash c = b.shadow.proxy_read(at, 16, a);
@@ -116,13 +115,12 @@ struct OperandReader {
       const auto name = [](unsigned s) {
         return s ? fmt::format("{} bytes", 16u << s) : std::string("none");
       };
-      b.report(
-          f, Kind::instruction, b.region_names[writer.region], site,
-          fmt::format("at \1, {} of {}: wgmma's descriptor of operand {} says swizzle {}, the tma_load at \2 "
-                      "wrote tensor {} with {}",
-                      b.spell(f.index), b.spell_block(b.linear), which, name(swizzle),
-                      b.region_names[writer.region], name(writer.swizzle)),
-          widen(writer.site, site.address));
+      b.report(f, Kind::instruction, b.region_names[writer.region], site,
+               fmt::format("at \1, {}: wgmma's descriptor of operand {} says swizzle {}, the tma_load at \2 "
+                           "wrote tensor {} with {}",
+                           b.who(f.index), which, name(swizzle), b.region_names[writer.region],
+                           name(writer.swizzle)),
+               widen(writer.site, site.address));
     }
     return b.memory + at;
   }
@@ -152,24 +150,8 @@ struct OperandReader {
   }
 };
 
-void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
+bool Block::join_wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   const unsigned g = f.index / 128;
-  if (g * 128 + 128 > threads_) {
-    report(f, Kind::divergence, nullptr, site,
-           fmt::format("at wgmma: {} of {} needs a warpgroup of 128 threads, the block has {} (\1)",
-                       spell(f.index), spell_block(linear), threads_));
-    abandon(f);
-  }
-  InFlight& mine = in_flight(f);
-  f.watch_poison = true;
-  mine.last_wgmma = site.address;
-  if (call.ra && any_poison(call.ra, 4))
-    report(f, Kind::accumulator, nullptr, site,
-           fmt::format(
-               "of {} of {}: at \1 its operand's registers are made of accumulators that the wgmma at \2 "
-               "still owned when they were read; wgmma_commit and wgmma_wait come first",
-               spell(f.index), spell_block(linear)),
-           mine.last_wgmma);
   GroupConvergence& m = group_[g];
   if (!m.arrived) {
     m.site = site;
@@ -180,29 +162,55 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
            m.site.address, true);
   }
   m.call[f.index % 128] = &call;
-  if (++m.arrived < 128) return suspend(f, Fiber::State::in_wgmma, site);
-  m.arrived = 0;
+  m.arrived = (m.arrived + 1) % 128;
+  return m.arrived == 0;
+}
 
+void Block::check_agreement(Fiber& f, unsigned g, Site site) {
   for (unsigned i = 1; i < 128; ++i)
     if (i % 32) check_together(stacks_.fiber(g * 128 + i), stacks_.fiber(g * 128 + i / 32 * 32));
-  ++counters[Counter::wgmma];
+  const GroupConvergence& m = group_[g];
   const WgmmaCall& first = *m.call[0];
-  const Instruction& row = wgmma_row(first.n, first.types, first.saturate, !first.ra);
-  const unsigned k = static_cast<unsigned>(row.k), element_bytes = static_cast<unsigned>(row.a.bits) / 8,
-                 d_bytes = 4 * static_cast<unsigned>(row.c.registers);
   for (unsigned i = 1; i < 128; ++i) {
     const WgmmaCall& other = *m.call[i];
     if (other.a == first.a && other.b == first.b && other.accumulate == first.accumulate) continue;
     const char* what = other.a != first.a   ? "descriptor of operand A"
                        : other.b != first.b ? "descriptor of operand B"
                                             : "choice to accumulate";
-    report(
-        f, Kind::divergence, nullptr, site,
-        fmt::format("in warpgroup {} of {}: threads {} and {} reach wgmma at \1 with different values of the "
-                    "{}",
-                    g, spell_block(linear), g * 128, g * 128 + i, what));
+    report(f, Kind::divergence, nullptr, site,
+           fmt::format(
+               "in warpgroup {} of {}: threads {} and {} reach wgmma at \1 with different values of the {}",
+               g, spell_block(linear), g * 128, g * 128 + i, what));
     break;
   }
+}
+
+void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
+  const unsigned g = f.index / 128;
+  if (g * 128 + 128 > threads_) {
+    report(f, Kind::divergence, nullptr, site,
+           fmt::format("at wgmma: {} needs a warpgroup of 128 threads, the block has {} (\1)", who(f.index),
+                       threads_));
+    abandon(f);
+  }
+  InFlight& mine = in_flight(f);
+  f.watch_poison = true;
+  mine.last_wgmma = site.address;
+  if (call.ra && any_poison(call.ra, 4))
+    report(f, Kind::accumulator, nullptr, site,
+           fmt::format("of {}: at \1 its operand's registers are made of accumulators that the wgmma at \2 "
+                       "still owned when they were read; wgmma_commit and wgmma_wait come first",
+                       who(f.index)),
+           mine.last_wgmma);
+  if (!join_wgmma(f, call, site)) return suspend(f, Fiber::State::in_wgmma, site);
+
+  const GroupConvergence& m = group_[g];
+  check_agreement(f, g, site);
+  ++counters[Counter::wgmma];
+  const WgmmaCall& first = *m.call[0];
+  const Instruction& row = wgmma_row(first.n, first.types, first.saturate, !first.ra);
+  const unsigned k = static_cast<unsigned>(row.k), element_bytes = static_cast<unsigned>(row.a.bits) / 8,
+                 d_bytes = 4 * static_cast<unsigned>(row.c.registers);
   async.start(shared_bytes);
   if (!wgmma_agent_[g]) wgmma_agent_[g] = cluster.new_agent();
   Fiber& leader = stacks_.fiber(g * 128);
@@ -270,25 +278,23 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
 void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, unsigned d_bytes,
                                bool running, Site site) {
   InFlight& its = *f.in_flight;
-  const auto who = [&] { return fmt::format("of {} of {}", spell(f.index), spell_block(linear)); };
+  const auto of = [&] { return "of " + who(f.index); };
   if (acc && acc->running && !running) {
     report(f, Kind::accumulator, nullptr, site,
-           fmt::format(
-               "{}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still owns "
-               "them; wgmma_commit and wgmma_wait come first",
-               who()),
+           fmt::format("{}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still "
+                       "owns them; wgmma_commit and wgmma_wait come first",
+                       of()),
            acc->site);
   } else if (!running && !acc) {
     if (!its.wgmma_fenced)
-      report(
-          f, Kind::accumulator, nullptr, site,
-          fmt::format("{}: at \1 a wgmma takes registers that ordinary code has written, and no wgmma_fence "
-                      "lies between",
-                      who()));
+      report(f, Kind::accumulator, nullptr, site,
+             fmt::format("{}: at \1 a wgmma takes registers that ordinary code has written, and no "
+                         "wgmma_fence lies between",
+                         of()));
   } else if (!running && acc->bytes == d_bytes && (acc->fenced || !its.wgmma_fenced) &&
              std::memcmp(acc->content.data(), call.d, acc->bytes) != 0) {
     report(f, Kind::accumulator, nullptr, site,
-           fmt::format("{}: at \1 a wgmma takes registers that have been written since {}", who(),
+           fmt::format("{}: at \1 a wgmma takes registers that have been written since {}", of(),
                        acc->fenced ? "the last wgmma_fence; it must come after what writes them"
                                    : "the wgmma at \2 was waited for, and no wgmma_fence lies between"),
            acc->site);
@@ -302,16 +308,14 @@ void Block::check_together(const Fiber& f, const Fiber& other) {
     if (!findings.fresh(Kind::divergence, names[i], 0)) return;
     const bool before = other.together[i] < f.together[i];
     const Fiber &more = before ? f : other, &less = before ? other : f;
-    findings.add(
-        {Kind::divergence,
-         "",
-         fmt::format(
-             "in warp {} of {}: thread {} has reached {} {} times at \1, thread {} {} times; all lanes of a "
-             "warp reach it together",
-             f.its_warp->local, spell_block(linear), more.index, names[i], more.together[i], less.index,
-             less.together[i]),
-         {walk(more, more.together_at)},
-         linear});
+    findings.add({Kind::divergence,
+                  "",
+                  fmt::format("in warp {} of {}: thread {} has reached {} {} times at \1, thread {} {} "
+                              "times; all lanes of a warp reach it together",
+                              f.its_warp->local, spell_block(linear), more.index, names[i], more.together[i],
+                              less.index, less.together[i]),
+                  {walk(more, more.together_at)},
+                  linear});
     return;
   }
 }
@@ -331,28 +335,24 @@ void Block::wgmma_fence(Fiber& f) {
     if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
 }
 
-// Checks and records the registers of an A operand. Reports a finding (an error in the kernel) if they have
-// been written since an earlier wgmma that may still read them, or without a later wgmma_fence.
 void Block::take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group, Site site) {
   InFlight& its = *f.in_flight;
   OperandRegisters* o = nullptr;
   for (OperandRegisters& known : its.operands)
     if (known.a == registers) o = &known;
   const bool changed = o && std::memcmp(o->content, registers, sizeof(o->content)) != 0;
-  const auto who = [&] { return fmt::format("of {} of {}", spell(f.index), spell_block(linear)); };
+  const auto of = [&] { return "of " + who(f.index); };
   if (o && o->running && changed) {
     report(f, Kind::accumulator, nullptr, site,
-           fmt::format(
-               "{}: at \1 the registers of a wgmma's first operand have been written since the wgmma at \2, "
-               "which may still read them; wgmma_commit and wgmma_wait come first",
-               who()),
+           fmt::format("{}: at \1 the registers of a wgmma's first operand have been written since the wgmma "
+                       "at \2, which may still read them; wgmma_commit and wgmma_wait come first",
+                       of()),
            o->site);
   } else if (o ? !o->running && changed : !its.wgmma_fenced) {
     report(f, Kind::accumulator, nullptr, site,
-           fmt::format(
-               "{}: at \1 a wgmma takes a first operand in registers that ordinary code has written, and no "
-               "wgmma_fence lies between",
-               who()));
+           fmt::format("{}: at \1 a wgmma takes a first operand in registers that ordinary code has written, "
+                       "and no wgmma_fence lies between",
+                       of()));
   }
   if (!o) o = &its.operands.emplace_back();
   o->a = registers;
@@ -378,10 +378,9 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
     mine.wgmma_fenced = false;
     if (std::memcmp(o.content, o.a, sizeof(o.content)) == 0) continue;
     report(f, Kind::accumulator, nullptr, site,
-           fmt::format(
-               "of {} of {}: the registers of the first operand of the wgmma at \2 have been written (or are "
-               "no longer there) before its wait at \1",
-               spell(f.index), spell_block(linear)),
+           fmt::format("of {}: the registers of the first operand of the wgmma at \2 have been written (or "
+                       "are no longer there) before its wait at \1",
+                       who(f.index)),
            o.site);
     std::memcpy(o.content, o.a, sizeof(o.content));
   }
@@ -391,8 +390,8 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
     mine.wgmma_fenced = false;
     if (!poisoned(a.d, a.bytes)) {
       report(f, Kind::accumulator, nullptr, site,
-             fmt::format("of {} of {}: they have been written between the wgmma at \2 and its wait at \1",
-                         spell(f.index), spell_block(linear)),
+             fmt::format("of {}: they have been written between the wgmma at \2 and its wait at \1",
+                         who(f.index)),
              a.site);
       continue;
     }
@@ -418,15 +417,15 @@ void Block::set_registers(Fiber& f, unsigned wanted, bool more, Site site) {
   if (threads_ % 128 || f.lane != unsigned(std::countr_zero(f.its_warp->lanes & ~f.its_warp->returned))) {
     if (threads_ % 128)
       report(f, Kind::instruction, nullptr, site,
-             fmt::format("at \1, {} of {}: setmaxnreg is for warpgroups, and the block has {} threads",
-                         spell(f.index), spell_block(linear), threads_));
+             fmt::format("at \1, {}: setmaxnreg is for warpgroups, and the block has {} threads",
+                         who(f.index), threads_));
     return;
   }
   const unsigned have = registers_[w];
   if (more ? wanted < have : wanted > have) {
     report(f, Kind::instruction, nullptr, site,
-           fmt::format("at \1, {} of {}: {} to {} registers, and the thread has {}", spell(f.index),
-                       spell_block(linear), more ? "register_alloc" : "register_dealloc", wanted, have));
+           fmt::format("at \1, {}: {} to {} registers, and the thread has {}", who(f.index),
+                       more ? "register_alloc" : "register_dealloc", wanted, have));
     return;
   }
   if (!more) {
