@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <set>
 
@@ -15,104 +14,9 @@
 
 namespace zellige::plan {
 
-// Returns the total size, in bytes, of the 32-byte sectors that `run` contiguous bytes touch. The size is averaged over
-// all start addresses that are multiples of `run`, as the start addresses of a dense tensor's rows are.
-double in_sectors(double run) {
-  constexpr std::int64_t sector = 32;
-  const auto length = static_cast<std::int64_t>(run), step = std::gcd(length, sector);
-  std::int64_t sectors = 0, starts = sector / step;
-  for (std::int64_t at = 0; at < sector; at += step) sectors += ceil_div(at + length, sector);
-  return static_cast<double>(sectors * sector) / static_cast<double>(starts);
-}
-
 // Loads in flight per thread where tiles are read directly from global memory; stores in between prevent more.
 constexpr double reads_at_a_time = 4;
 
-// Returns the number of issue slots (warp instructions) that elementwise operator `op` needs per 32 elements. The
-// default of 6 is for exp and similar functions, which use the special function unit at a quarter of the usual rate.
-double slots_of(OpKind op) {
-  switch (op) {
-    case OpKind::mul_scalar:
-    case OpKind::add:
-    case OpKind::sub:
-    case OpKind::mul:
-    case OpKind::neg:
-    case OpKind::square:
-    case OpKind::relu:
-    case OpKind::clamp:
-    case OpKind::cast:
-      return 1;
-    case OpKind::div:
-    case OpKind::silu:
-    case OpKind::sigmoid:
-    case OpKind::pow:
-    case OpKind::gelu:
-    case OpKind::gelu_tanh:
-    case OpKind::log:
-    case OpKind::tanh:
-      return 12;
-    default:
-      return 6;
-  }
-}
-
-bool stays_in_l1(double bytes) {
-  constexpr double l1_bytes = 128 * 1024;  // what shared memory usually leaves
-  return bytes <= l1_bytes;
-}
-
-double evicted_of_rows(double bytes, const target::Target& target) {
-  // Each miss replaces a random byte of the L2. So a byte is held for `bytes` further accesses with probability
-  // held = exp(-misses / L2). Of these accesses half are first ones, which miss, and half miss with probability 1 - held.
-  // The fixed-point iteration halves the error per step, or better.
-  const double ratio = bytes / static_cast<double>(target.costs.l2_bytes);
-  double held = 0.5;
-  for (int i = 0; i < 30; ++i) held = std::exp(-ratio * (1 - held / 2));
-  return 1 - held;
-}
-
-double of_its_cycles(const Instruction& row, bool a_in_shared, const target::Target& target) {
-  constexpr double bytes_a_cycle = 128, element = 2;
-  const double read = ((a_in_shared ? row.m * row.k : 0) + row.n * row.k) * element / bytes_a_cycle;
-  return std::max(1.0, read / row.cycles) / target.costs.sustained;
-}
-
-void settle(KernelCost& k, const target::Target& target, double launched, bool first_kernel, double missed) {
-  const target::Costs& costs = target.costs;
-  const double cycle = 1e-3 / costs.clock;  // us
-  k.blocks_of_busiest = ceil_div(static_cast<std::int64_t>(launched), target.multiprocessors);
-  k.waves = std::ceil(static_cast<double>(k.blocks_of_busiest) / k.blocks_each);
-  const double busy = static_cast<double>(k.blocks_of_busiest);
-  k.launch = first_kernel ? costs.launch : costs.next;
-  k.first = costs.load * cycle;
-  k.dram = missed * k.dram_bytes / costs.dram * 1e-3;
-  k.l2 = std::max(
-      k.l2_bytes / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
-      busy * k.l2_bytes / launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
-  k.shared = busy * k.wavefronts * cycle;
-  k.tensor =
-      busy * k.tensor_cycles * cycle * (k.stalls && k.in_flight < costs.few_stages ? costs.stalled : 1);
-  k.issue = busy * k.slots / 4 * cycle;
-  const double trip_count = k.trip_count > 1 ? k.trip_count * costs.load / k.in_flight : 0;
-  k.latency = k.waves *
-              (std::max(trip_count, k.chain * costs.step) +
-               k.barriers * (costs.barrier + (k.warps - 4) * costs.barrier_warp) + k.rounds * costs.load) *
-              cycle;
-  // The L2 and DRAM serve the same stream of bytes, so the slower of them determines its time.
-  const double parts[] = {std::max(k.dram, k.l2), k.shared, k.tensor, k.issue, k.latency};
-  const double slowest = *std::max_element(std::begin(parts), std::end(parts));
-  const double total = std::accumulate(std::begin(parts), std::end(parts), 0.0);
-  // Work of one iteration overlaps with loads of other iterations, of the same block or of another block on the
-  // multiprocessor.
-  const double under_way =
-      k.trip_count * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
-  const double rest = k.warp_specialized ? costs.rest_warp_specialized : costs.rest;
-  const double exposed = rest + (1 - rest) / std::max(1.0, under_way);
-  const double chain_cycles = k.chained ? k.waves * k.trip_count * costs.chain_iteration * cycle
-                                        : k.waves * k.tiles * costs.tile * cycle;
-  const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
-  k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + chain_cycles;
-}
 namespace {
 
 using emulate::Counter;
@@ -136,7 +40,7 @@ class Pricing {
     k.chained = has_warpgroup_chain(plan_);
     k.stalls = k.warp_specialized && !k.chained;
     threads_ = k.warp_specialized ? plan_.threads : p.threads();
-    resident();
+    k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_));
     memory(made_here);
     counted();
     latencies();
@@ -174,9 +78,6 @@ class Pricing {
   double evicted(double bytes) const {
     return std::max(0.0, 1 - 0.6 * static_cast<double>(target_.costs.l2_bytes) / bytes);
   }
-
-  /// Sets k.blocks_each, the number of blocks that are resident on a multiprocessor at a time.
-  void resident() { k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_)); }
 
   /// Returns the number of bytes in the 32-byte sectors that the tile of the load or store `n` touches. The tile
   /// consists of runs of equal length, each of which is contiguous in the tensor.

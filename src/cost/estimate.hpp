@@ -2,7 +2,7 @@
 // plans only promising tilings. Assumes matmuls on tensor cores, tiles in shared memory, and as many iterations in
 // flight as the planner's software pipelining would have. The estimate for a finished plan is in cost_estimate.hpp.
 #pragma once
-#include "cost/cost_estimate.hpp"
+#include "cost/kernel_cost.hpp"
 
 namespace zellige::plan {
 

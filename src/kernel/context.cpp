@@ -198,107 +198,6 @@ Summation spread(Summation s, bool together, std::int64_t threads) {
   return s;
 }
 
-EvaluatedLayout::EvaluatedLayout(const Context& c)
-    : axes_(static_cast<std::size_t>(c.axes())),
-      values_(static_cast<int>(c.values())),
-      repeats_(c.repeats()),
-      rank_(c.rank()) {
-  const auto table = [&](values::View layout, std::vector<std::int64_t>& items) {
-    const std::vector<Mode> leaves = modes(layout);
-    const std::int64_t n = size(layout);
-    items.assign(static_cast<std::size_t>(n) * axes_, 0);
-    for (std::int64_t i = 0; i < n; ++i) {
-      std::int64_t rest = i;
-      for (const Mode& m : leaves) {
-        items[static_cast<std::size_t>(i) * axes_ + static_cast<std::size_t>(m.basis)] +=
-            rest % m.extent * m.stride;
-        rest /= m.extent;
-      }
-    }
-  };
-  table(values::View(c.share)[0], of_thread_);
-  table(values::View(c.share)[1], of_value_);
-  table(values::View(c.share)[2], of_repeat_);
-  for (int axis = 0; axis < c.axes(); ++axis) {
-    sizes_.push_back(c.items(axis));
-    std::vector<Step>& steps = tile_.emplace_back();
-    for (const Mode& m : modes(values::View(c.tile)[axis])) {
-      const auto extent = static_cast<std::uint64_t>(m.extent);
-      steps.push_back({m, std::has_single_bit(extent) ? std::countr_zero(extent) : -1});
-    }
-  }
-}
-
-void EvaluatedLayout::find(int thread, int value, int repeat, Shape& at, bool sum) const {
-  at.resize(static_cast<std::size_t>(rank_));
-  std::ranges::fill(at, 0);  // inlined, as assign() is not
-  for (std::size_t a = 0; a < axes_; ++a) {
-    std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
-                        of_value_[static_cast<std::size_t>(value) * axes_ + a] +
-                        of_repeat_[static_cast<std::size_t>(repeat) * axes_ + a];
-    if (item >= sizes_[a]) return at.clear();
-    if (sum && a == 0) continue;
-    add_coordinates(a, item, at);
-  }
-}
-
-void EvaluatedLayout::find_line(int thread, int value, Shape& at) const {
-  at.assign(static_cast<std::size_t>(rank_), 0);
-  for (std::size_t a = 1; a < axes_; ++a) {
-    const std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
-                              of_value_[static_cast<std::size_t>(value) * axes_ + a];
-    if (item >= sizes_[a]) return at.clear();
-    add_coordinates(a, item, at);
-  }
-}
-
-void EvaluatedLayout::add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const {
-  for (const auto& [m, shift] : tile_[axis]) {
-    std::int64_t& coordinate = at[static_cast<std::size_t>(m.basis)];
-    if (shift >= 0) {
-      coordinate += (item & (m.extent - 1)) * m.stride;
-      item >>= shift;
-    } else {
-      coordinate += item % m.extent * m.stride;
-      item /= m.extent;
-    }
-  }
-}
-
-void for_each_access(const Context& c, const UseAccess& use, std::size_t limit) {
-  const EvaluatedLayout layout(c);
-  WarpAccess lanes(32);
-  for (int repeat = 0; repeat < layout.repeats(); ++repeat)
-    for (int value = 0; value < layout.values(); value += c.vector())
-      for (int first = 0; first < layout.threads(); first += 32) {
-        if (limit == 0) return;
-        bool any = false;
-        for (int lane = 0; lane < 32; ++lane) {
-          Shape& at = lanes[static_cast<std::size_t>(lane)];
-          at.clear();
-          if (first + lane < layout.threads()) layout.find(first + lane, value, repeat, at);
-          any = any || !at.empty();
-        }
-        if (any) use(lanes), --limit;
-      }
-}
-
-void for_each_sum_access(const Context& c, const UseAccess& use, std::size_t limit) {
-  const EvaluatedLayout layout(c);
-  WarpAccess lanes(32);
-  for (int value = 0; value < layout.values(); ++value) {
-    if (!layout.starts_sum(value)) continue;
-    for (int first = 0; first < layout.threads(); first += 32) {
-      if (limit-- == 0) return;
-      for (Shape& at : lanes) at.clear();
-      for (int lane = 0; lane < 32 && first + lane < layout.threads(); ++lane)
-        if (c.first_lane(lane) == lane)
-          layout.find_sum(first + lane, value, 0, lanes[static_cast<std::size_t>(lane)]);
-      use(lanes);
-    }
-  }
-}
-
 bool inside(const Shape& at, const Shape& shape) {
   bool in = at.size() == shape.size();
   for (std::size_t d = 0; in && d < shape.size(); ++d) in = at[d] < shape[d];
@@ -309,17 +208,6 @@ std::int64_t linear(const Shape& at, const Shape& shape) {
   std::int64_t index = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) index = index * shape[d] + at[d];
   return index;
-}
-
-std::vector<int> owners(const Context& c, const Shape& shape) {
-  std::vector<int> owner(static_cast<std::size_t>(graph::size(shape)), -1);
-  for_each(EvaluatedLayout(c), [&](int thread, int, const Shape& at) {
-    if (!inside(at, shape)) return;
-    int& o = owner[static_cast<std::size_t>(linear(at, shape))];
-    o = o == -1 || o == thread ? thread : -2;
-  });
-  for (int& o : owner) o = o < 0 ? -1 : o;
-  return owner;
 }
 
 Shape factor(const Shape& at, int side) {

@@ -242,80 +242,23 @@ class BlockLowering {
     if (graph::reduces(op.kind))
       for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
     switch (op.kind) {
-      case OpKind::input: {
-        const int given = op_.inputs[op.kernel_tensor];
-        const Shape times = padded_rank(repeats(whole_, given), rank_);
-        const int tensor = seen(repeated(whole_, given));
-        Shape whole = whole_.shape(tensor);
-        for (std::size_t d = 0; d < rank_; ++d) whole[d] *= times[d];
-        View v = view(shape, whole, map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
-        for (std::size_t d = 0; d < rank_; ++d) v.cuts[d] = of_repeated(v.cuts[d], times[d]);
-        v.move(whole_.starts(tensor));
-        const bool invariant = looped() && op.loop_dim < 0;
-        return program_.add(
-            whole_.access(NodeKind::load, tensor, std::move(v), invariant ? Section::before : section));
-      }
-      case OpKind::output: {
-        const int given = op_.outputs[op.kernel_tensor];
-        int tensor = seen(given);
-        const Shape tile = tile_shape(op.inputs[0]);
-        View v = view(tile, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
-        if (const int d = dim(op.inputs[0], op.attributes.dim); d >= 0) {  // an output slice
-          Cut& s = v.cuts[static_cast<std::size_t>(d)];
-          s.offset = -op.attributes.start, s.extent -= s.offset;  // elements before the slice are not written
-          s.overhang = true;
-        }
-        v.move(whole_.starts(tensor));
-        if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty()) {  // in the value's order
-          const std::vector<int> back = back_from(order);
-          tensor = permuted_view(whole_, tensor, back, target_);
-          const std::vector<Cut> of = v.cuts;
-          for (std::size_t d = 0; d < back.size(); ++d) v.cuts[d] = of[static_cast<std::size_t>(back[d])];
-        }
-        const int number = number_of_view(given);
-        Node n = whole_.access(NodeKind::store, tensor, std::move(v), Section::after);
-        n.in = {in[0]};
-        if (number >= 0) {  // the store adds the index along the view's first dimension
-          const std::size_t first = rank_ - whole_.shape(given).size();
-          const std::vector<int>& order = order_[op.inputs[0]];
-          n.in.push_back(number);
-          n.dim = order.empty() ? static_cast<int>(first) : order[first];
-        }
-        program_.add(std::move(n));
+      case OpKind::input:
+        return load(op, shape, section);
+      case OpKind::output:
+        store(op, in[0]);
         return -1;
-      }
       case OpKind::matmul:
         return matmul(op, in, section);
-      case OpKind::reduction_max: {
-        const int max = reduce(OpKind::reduction_max, in[0], a.dim, a.to, section, false);
-        int running, diff;
-        if (section == Section::inside) {
-          running = add(NodeKind::running_max, {max}, shape, section);
-          diff = add(NodeKind::running_diff, {running}, shape, section);
-        } else {
-          running = map(OpKind::clamp, {max}, shape, section, 1, lowest, infinity);
-          diff = map(OpKind::clamp, {max}, shape, section, 1, 0, 0);
-        }
-        value_[op.outputs[1]] = diff;
-        return running;
-      }
+      case OpKind::reduction_max:
+        return running_max(op, reduce(OpKind::reduction_max, in[0], a.dim, a.to, section, false), shape,
+                           section);
       case OpKind::concat: {
         const int id = add(NodeKind::concat, in, shape, section);
         program_.nodes[id].dim = a.dim;
         return id;
       }
-      case OpKind::split: {
-        std::int64_t start = 0;
-        for (std::size_t i = 0; i < op.outputs.size(); ++i) {
-          const Shape part = tile_shape(op.outputs[i]);
-          const int id = add(NodeKind::slice, {in[0]}, part, section);
-          program_.nodes[id].dim = a.dim;
-          program_.nodes[id].start = start;
-          start += part[a.dim];
-          value_[op.outputs[i]] = id;
-        }
-        return value_[op.outputs[0]];
-      }
+      case OpKind::split:
+        return split(op, in[0], a.dim, section);
       case OpKind::accum:
         if (looped()) return accumulate(OpKind::accum, {in[0]});
         return node(in[0]).dtype == DType::int8
@@ -352,13 +295,7 @@ class BlockLowering {
       case OpKind::mask: {
         for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
         const int id = lower_operator(program_, op.kind, a, in, section);
-        const auto axes = map_of(op, op.inputs[0]);
-        const int along = dim(op.inputs[0], op.loop_dim);
-        Shape whole = shape;
-        for (int axis = 0; axis < 3; ++axis)
-          if (axes[axis] >= 0) whole[axes[axis]] *= block_.grid[axis];
-        if (along >= 0) whole[along] *= block_.loop;
-        program_.nodes[id].view = view(shape, whole, axes, along);
+        program_.nodes[id].view = masked_part(op, shape);
         return id;
       }
       case OpKind::rotary_interleaved: {
@@ -375,6 +312,88 @@ class BlockLowering {
       default:
         return lower_operator(program_, op.kind, a, in, section);
     }
+  }
+
+  /// Adds the load of the tile that an input operator reads. Returns its node.
+  int load(const graph::BlockOp& op, const Shape& shape, Section section) {
+    const int given = op_.inputs[op.kernel_tensor];
+    const Shape times = padded_rank(repeats(whole_, given), rank_);
+    const int tensor = seen(repeated(whole_, given));
+    Shape whole = whole_.shape(tensor);
+    for (std::size_t d = 0; d < rank_; ++d) whole[d] *= times[d];
+    View v = view(shape, whole, map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
+    for (std::size_t d = 0; d < rank_; ++d) v.cuts[d] = of_repeated(v.cuts[d], times[d]);
+    v.move(whole_.starts(tensor));
+    if (looped() && op.loop_dim < 0) section = Section::before;
+    return program_.add(whole_.access(NodeKind::load, tensor, std::move(v), section));
+  }
+
+  /// Adds the store of node `value`, the tile that an output operator writes.
+  void store(const graph::BlockOp& op, int value) {
+    const int given = op_.outputs[op.kernel_tensor];
+    int tensor = seen(given);
+    const std::vector<int>& order = order_[op.inputs[0]];
+    View v = view(tile_shape(op.inputs[0]), whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
+    if (const int d = dim(op.inputs[0], op.attributes.dim); d >= 0) {  // an output slice
+      Cut& s = v.cuts[static_cast<std::size_t>(d)];
+      s.offset = -op.attributes.start, s.extent -= s.offset;  // elements before the slice are not written
+      s.overhang = true;
+    }
+    v.move(whole_.starts(tensor));
+    if (!order.empty()) {  // in the value's order
+      const std::vector<int> back = back_from(order);
+      tensor = permuted_view(whole_, tensor, back, target_);
+      const std::vector<Cut> of = v.cuts;
+      for (std::size_t d = 0; d < back.size(); ++d) v.cuts[d] = of[static_cast<std::size_t>(back[d])];
+    }
+    const int number = number_of_view(given);
+    Node n = whole_.access(NodeKind::store, tensor, std::move(v), Section::after);
+    n.in = {value};
+    if (number >= 0) {  // the store adds the index along the view's first dimension
+      const std::size_t first = rank_ - whole_.shape(given).size();
+      n.in.push_back(number);
+      n.dim = order.empty() ? static_cast<int>(first) : order[first];
+    }
+    program_.add(std::move(n));
+  }
+
+  /// Adds the results of a running maximum, given the maximum `max` of one iteration: the maximum so far, whose node
+  /// it returns, and by how much it has grown.
+  int running_max(const graph::BlockOp& op, int max, const Shape& shape, Section section) {
+    int running, diff;
+    if (section == Section::inside) {
+      running = add(NodeKind::running_max, {max}, shape, section);
+      diff = add(NodeKind::running_diff, {running}, shape, section);
+    } else {
+      running = map(OpKind::clamp, {max}, shape, section, 1, lowest, infinity);
+      diff = map(OpKind::clamp, {max}, shape, section, 1, 0, 0);
+    }
+    value_[op.outputs[1]] = diff;
+    return running;
+  }
+
+  /// Adds the parts of node `whole` into which an operator splits it along `dim`. Returns the first part.
+  int split(const graph::BlockOp& op, int whole, int dim, Section section) {
+    std::int64_t start = 0;
+    for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+      const Shape part = tile_shape(op.outputs[i]);
+      const int id = add(NodeKind::slice, {whole}, part, section);
+      program_.nodes[id].dim = dim, program_.nodes[id].start = start;
+      start += part[dim];
+      value_[op.outputs[i]] = id;
+    }
+    return value_[op.outputs[0]];
+  }
+
+  /// Returns which part of the masked tensor the block's tile of shape `shape` is.
+  View masked_part(const graph::BlockOp& op, const Shape& shape) {
+    const auto axes = map_of(op, op.inputs[0]);
+    const int along = dim(op.inputs[0], op.loop_dim);
+    Shape whole = shape;
+    for (int axis = 0; axis < 3; ++axis)
+      if (axes[axis] >= 0) whole[axes[axis]] *= block_.grid[axis];
+    if (along >= 0) whole[along] *= block_.loop;
+    return view(shape, whole, axes, along);
   }
 
   /// Adds a matmul and, if it has a third operand, the addition of this operand. Returns the node of the result. A

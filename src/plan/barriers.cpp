@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
-#include <ranges>
 #include <unordered_map>
 
 #include "graph/error.hpp"

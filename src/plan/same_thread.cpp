@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/evaluated_layout.hpp"
 #include "kernel/leaves.hpp"
 
 namespace zellige::plan {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernel/evaluated_layout.hpp"
 #include "kernel/leaves.hpp"
 #include "kernel/outer_product.hpp"
 #include "kernel/tensor_map.hpp"

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "kernel/evaluated_layout.hpp"
 #include "predict/banks.hpp"
 #include "predict/shared_access.hpp"
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "kernel/evaluated_layout.hpp"
 #include "kernel/nests.hpp"
 #include "kernel/outer_product.hpp"
 #include "kernel/sliced.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kernel/evaluated_layout.hpp"
 #include "kernel/tensor_map.hpp"
 #include "select/tile_schedule.hpp"
 #include "target/instructions.hpp"

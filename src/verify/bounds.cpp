@@ -4,6 +4,8 @@
 #include <zellige/layout/algebra/complement.hpp>
 #include <zellige/layout/algebra/swizzle.hpp>
 
+#include "kernel/evaluated_layout.hpp"
+
 namespace zellige::plan {
 namespace {
 

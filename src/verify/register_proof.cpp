@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernel/evaluated_layout.hpp"
+
 namespace zellige::plan {
 
 namespace {

@@ -365,9 +365,8 @@ class Simulation {
   /// ends when all warp roles that use the barrier have arrived.) This holds if `me` has observed that some warp role,
   /// itself included, has returned from waiting for the end of the round.
   bool knows(const AgentState& me, const Round& round) const {
-    for (const auto& [agent, value] : round.passed)
-      if (me.own[s.component(agent)] >= value) return true;
-    return false;
+    return std::ranges::any_of(round.passed,
+                               [&](const auto& p) { return me.own[s.component(p.first)] >= p.second; });
   }
 
   /// Rejects computation `e` of warp role `a` if it reads the accumulators of wgmma groups before the warp

@@ -8,6 +8,7 @@
 #include <set>
 #include <zellige/layout/runtime.hpp>
 
+#include "kernel/evaluated_layout.hpp"
 #include "kernel/fragments.hpp"
 #include "random_plans.hpp"
 #include "target/instructions.hpp"

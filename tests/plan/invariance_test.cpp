@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <zellige/layout/runtime.hpp>
 
+#include "kernel/evaluated_layout.hpp"
 #include "kernel/nests.hpp"
 #include "random_plans.hpp"
 #include "steps_of.hpp"

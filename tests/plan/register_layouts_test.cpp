@@ -6,6 +6,7 @@
 #include <zellige/atom/outer_product.hpp>
 #include <zellige/block/fragment.hpp>
 
+#include "kernel/evaluated_layout.hpp"
 #include "kernel/fragments.hpp"
 #include "target/instructions.hpp"
 #include "target/outer_products.hpp"

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <random>
 
+#include "kernel/evaluated_layout.hpp"
+
 namespace zellige::plan {
 namespace {
 

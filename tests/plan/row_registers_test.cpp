@@ -9,6 +9,7 @@
 
 #include "graph/builder.hpp"
 #include "graph/error.hpp"
+#include "kernel/evaluated_layout.hpp"
 #include "plan/plan.hpp"
 #include "steps_of.hpp"
 #include "target/target.hpp"

@@ -5,6 +5,7 @@
 #include <random>
 #include <zellige/layout/runtime.hpp>
 
+#include "kernel/evaluated_layout.hpp"
 #include "random_plans.hpp"
 #include "verify/bounds.hpp"
 

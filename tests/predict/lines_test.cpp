@@ -6,6 +6,7 @@
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
+#include "kernel/evaluated_layout.hpp"
 #include "kernel/evaluation.hpp"
 #include "kernel/nests.hpp"
 #include "plan/flat_steps.hpp"

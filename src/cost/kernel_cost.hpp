@@ -1,0 +1,53 @@
+// The cost of one kernel launch: how many bytes, instructions and waits it takes of each resource of the GPU, and the
+// times that follow. Both estimates fill it in: that of a graph (estimate.hpp) and that of a plan (cost_estimate.hpp).
+#pragma once
+#include <string>
+
+#include "target/target.hpp"
+#include "tile/program.hpp"
+#include "zellige/atom/instruction.hpp"
+
+namespace zellige::plan {
+
+/// The expected time of one kernel launch, and the quantities that it is computed from.
+struct KernelCost {
+  std::string name;
+  int blocks_each = 1;  // blocks resident per multiprocessor, limited by shared memory, threads and registers
+  std::int64_t blocks_of_busiest = 1;  // number of blocks that the busiest multiprocessor runs in all
+  double waves = 1;                    // blocks_of_busiest / blocks_each, rounded up
+  bool warp_specialized = false;       // producer warps load for consumer warps
+  bool stalls = false;                 // warp-specialised matmuls without a chain: stall if the ring is short
+  bool chained = false;                // two matmuls on wgmma, the second of which reads the first's result
+  // Quantities before they are converted to times.
+  double dram_bytes = 0, l2_bytes = 0;                  // per launch
+  double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block; slots: warp instructions issued
+  // Per block: loop iterations; the number of them whose loads are in flight; dependent instructions per warp.
+  double trip_count = 0, in_flight = 0, chain = 0;
+  // Per block: warps; barriers; rounds of loads into registers that threads wait for.
+  double warps = 4, barriers = 0, rounds = 0;
+  double tiles = 0;  // output tiles per block, in a matmul on wgmma
+  // Microseconds: launch and first load, each resource alone, and the total.
+  double launch = 0, first = 0, dram = 0, l2 = 0, shared = 0, tensor = 0, issue = 0, latency = 0, us = 0;
+};
+
+/// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
+double slots_of(OpKind);
+/// Returns the total size, in bytes, of the 32-byte sectors that `run` contiguous bytes touch, averaged over the
+/// possible start addresses of these bytes.
+double in_sectors(double run);
+/// Returns whether the L1 cache is expected to hold `bytes`, those of one tile of each block on a multiprocessor, until
+/// they are read again.
+bool stays_in_l1(double bytes);
+/// Returns the fraction of the tiles of resident blocks, `bytes` in all, that the L2 is expected not to hold any more when
+/// the blocks read them again. Each block reads its tile at its own time.
+double evicted_of_rows(double bytes, const target::Target&);
+/// Returns the time of a wgmma divided by its nominal tensor-core cycles. The ratio is at least the inverse of the
+/// rate that tensor cores sustain. It is larger if reading B (and A, with `a_in_shared`) from shared memory takes
+/// longer than the multiplication, as it does with few columns.
+double of_its_cycles(const Instruction&, bool a_in_shared, const target::Target&);
+/// Computes the times in `KernelCost` from the bytes, instructions and other quantities in the same KernelCost.
+/// `launched`: number of blocks of the launch; `first_kernel`: whether it is the program's first launch; `missed`:
+/// fraction of the reads that miss the L2.
+void settle(KernelCost&, const target::Target&, double launched, bool first_kernel, double missed);
+
+}  // namespace zellige::plan
