@@ -10,14 +10,9 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::KernelGraph;
-using graph::KernelTensor;
-using graph::OpKind;
-using graph::Shape;
-
 /// Returns the strides with which a tensor of shape `shape` and these strides is read or written in the shape `as`.
 /// Requires that this needs no copy; strides may be empty, then returns empty ones.
-graph::Strides reshaped(const graph::Strides& strides, const Shape& shape, const Shape& as) {
+Strides reshaped(const Strides& strides, const Shape& shape, const Shape& as) {
   if (strides.empty()) return {};
   const auto seen = graph::viewed(OpKind::reshape, {}, shape, strides, as);
   if (!seen) fault("a kernel reads or writes a tensor in a shape that needs a copy");
@@ -41,7 +36,7 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
     return at[t] = static_cast<int>(a.tensors.size()) - 1;
   };
   for (int i : concatenations(g, k.ops)) {
-    graph::KernelOp op = g.ops[i];
+    KernelOp op = g.ops[i];
     for (int& t : op.inputs) {
       if (at.count(t) == 0) a.inputs.push_back(add(t, outside(g, t)));
       t = at[t];
@@ -51,7 +46,7 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
     a.ops.push_back(std::move(op));
   }
   for (const Part& part : k.parts) {
-    graph::KernelOp op;
+    KernelOp op;
     op.kind = OpKind::custom;
     op.block = part.block;
     for (std::size_t i = 0; i < part.loads.size(); ++i) {
@@ -69,8 +64,7 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
       const bool inner = t >= static_cast<int>(g.tensors.size());
       const KernelTensor& whole = inner ? k.between[t - g.tensors.size()] : g.tensors[t];
       const bool in_full = !inner && graph::size(part.stored[i]) == graph::size(whole.shape);
-      const graph::Strides strides =
-          in_full ? reshaped(lay_out(g, t), whole.shape, part.stored[i]) : graph::Strides{};
+      const Strides strides = in_full ? reshaped(lay_out(g, t), whole.shape, part.stored[i]) : Strides{};
       op.outputs.push_back(add(t, {whole.dtype, part.stored[i], strides, whole.name}));
       if (!inner) a.outputs.push_back(op.outputs.back());
     }

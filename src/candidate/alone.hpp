@@ -6,10 +6,10 @@ namespace zellige::fuse {
 
 /// Returns tensor number `tensor` of the graph, with its strides, as an input of a separate graph. A view has the
 /// strides that follow from those of its operand.
-graph::KernelTensor outside(const graph::KernelGraph&, int tensor);
+KernelTensor outside(const KernelGraph&, int tensor);
 
 /// Returns the kernel as a separate graph. Concatenations whose operands the kernel reads precede the kernel
 /// in that graph.
-graph::KernelGraph alone(const graph::KernelGraph&, const Kernel&);
+KernelGraph alone(const KernelGraph&, const Kernel&);
 
 }  // namespace zellige::fuse

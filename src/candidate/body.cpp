@@ -7,35 +7,19 @@
 
 #include "candidate/infinite_rows.hpp"
 #include "candidate/needed_of_part.hpp"
-#include "graph/block_writer.hpp"
+#include "candidate/tile_writer.hpp"
 #include "graph/error.hpp"
+#include "graph/refused.hpp"
 
 namespace zellige::fuse {
 namespace {
 
-using graph::BlockOp;
-using graph::DType;
 using Kind = Deferred::Kind;
 
-/// Writes the block graph of a group step by step. `deferred_` records for each value its tile, or what
-/// becomes the value after the loop.
-class Emission : graph::BlockWriter {
+/// Writes the block graph of a group step by step.
+class Emission : TileWriter {
  public:
-  /// `split`: whether the loop axis is split over blocks.
-  Emission(const graph::KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles, bool split)
-      : BlockWriter(body_.block),
-        g_(g),
-        steps_(steps),
-        axes_(axes),
-        tiles_(tiles),
-        split_(split),
-        deferred_(steps.values.size()) {
-    graph::BlockGraph& b = body_.block;
-    b.grid = {tiles.grid[0].blocks, tiles.grid[1].blocks, tiles.grid[2].blocks};
-    b.block = {tiles.threads, 1, 1};
-    b.loop = tiles.loop;
-    multiplies_ = std::ranges::any_of(steps.steps, [](const Step& s) { return s.kind == OpKind::matmul; });
-  }
+  using TileWriter::TileWriter;
 
   /// Emits all steps and, unless the loop is split over blocks, the stores of the group's outputs. Returns
   /// the block graph with its loads and stores. Throws Error if a step needs a value that is not yet
@@ -44,7 +28,7 @@ class Emission : graph::BlockWriter {
     for (const Step& s : steps_.steps) split_ ? step_before_split(s) : step(s);
     require_nan_rows(steps_, deferred_, exact_maxima());
     if (!split_)
-      for (int v : steps_.outputs) store(v);
+      for (int v : steps_.outputs) store(v, known(v));
     return std::move(body_);
   }
 
@@ -62,7 +46,8 @@ class Emission : graph::BlockWriter {
       if (!exact_maxima()) bounded(v);
       body_.maxima[v] = partial_of(running_of(deferred_[v]));
     }
-    for (std::size_t p = 0; p < body_.partials.size(); ++p) store_partial(static_cast<int>(p));
+    for (std::size_t p = 0; p < body_.partials.size(); ++p)
+      store_partial(static_cast<int>(p), partial_tiles_[p]);
     return std::move(body_);
   }
 
@@ -88,160 +73,13 @@ class Emission : graph::BlockWriter {
   /// that depend on its result.
   void step_before_split(const Step& s) {
     if (!exact_maxima()) return step(s);
-    bool postponed = std::ranges::any_of(s.inputs, [&](int v) { return postponed_.count(v) > 0; });
-    try {
-      if (!postponed) step(s);
-    } catch (const Fault&) {
-      throw;
-    } catch (const Error&) {
-      postponed = true;
-    }
-    if (!postponed) return;
+    if (std::ranges::none_of(s.inputs, [&](int v) { return postponed_.contains(v); }) &&
+        !refused([&] { step(s); }))
+      return;
     postponed_.insert(s.output);
     body_.reduces_again = body_.reduces_again || is_along(s);
   }
 
-  const Shape& shape(int v) const { return steps_.values[v].shape; }
-  /// Returns the name of the value's tensor for messages, or a description if the value is no tensor of the
-  /// graph.
-  std::string called(int v) const {
-    const int t = steps_.values[v].tensor;
-    return t >= 0 ? g_.tensors[t].name : "a step of a composed operator";
-  }
-  /// Throws Error, because step `s` would read inside the loop a value that is known only after the loop.
-  [[noreturn]] void refuse(const Step& s) const {
-    fail("{} ({}) would read inside the loop what is known after it", graph::name(s.kind), called(s.output));
-  }
-
-  /// Names tile `t` after the graph's tensor that value `v` represents. Does nothing if `v` is no tensor of
-  /// the graph.
-  void name_after(int v, int t) {
-    if (steps_.values[v].tensor >= 0) name(t, called(v));
-  }
-  /// Returns tile `t` cast to the dtype of value `v`. A matmul reads the value in this dtype, and it is
-  /// stored in this dtype.
-  int rounded(int t, int v) { return cast(t, steps_.values[v].dtype); }
-
-  std::array<int, 3> map_of(int v) const { return tiles_.map_of(axes_, v); }
-  Shape covered(int v, Shape s) const { return tiles_.covered(axes_, v, std::move(s)); }
-  /// Returns which dimension of the value lies along the loop axis, or -1 if none does.
-  int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
-  /// Returns whether the step reduces over the loop axis.
-  bool is_along(const Step& s) const {
-    const int x = s.inputs[0], d = loop_dim(x);
-    if (s.kind == OpKind::matmul) return d >= 0 && d + 1 == static_cast<int>(shape(x).size());
-    return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
-  }
-  /// Returns whether each block of a split loop has a loop of its own, along another axis (inner_axis) than the one
-  /// that is split over blocks.
-  bool has_inner_loop() const { return tiles_.inner_axis >= 0; }
-  /// Returns whether each block of a split loop runs a single iteration and the group has no matmul. A block's maxima
-  /// are then final for its share of the loop axis, so that no running maximum replaces them.
-  bool exact_maxima() const { return split_ && tiles_.loop == 1 && !has_inner_loop() && !multiplies_; }
-  /// Returns whether each block of a split loop has a single tile along the loop axis.
-  bool one_tile() const { return has_inner_loop() || exact_maxima(); }
-  /// Returns whether the value has the axis of the block's own loop (inner_axis). False if there is no such
-  /// loop.
-  bool is_inner(int v) const { return has_inner_loop() && axes_.has(v, tiles_.inner_axis); }
-  /// Returns which dimension of the value is divided over the iterations of the block's loop, or -1 if none
-  /// is or if the loop has one iteration.
-  int cut_by_loop(int v) const {
-    if (tiles_.loop == 1) return -1;
-    return has_inner_loop() ? axes_.dim(v, tiles_.inner_axis) : loop_dim(v);
-  }
-
-  /// Emits the load of value `v` if it is produced outside the group. If an equal load exists, its tile is
-  /// used.
-  void load(int v) {
-    if (deferred_[v].tile >= 0 || !steps_.values[v].loaded) return;
-    const bool varies = loop_dim(v) >= 0;
-    BlockOp op;
-    op.kind = OpKind::input;
-    op.map = map_of(v);
-    op.loop_dim = cut_by_loop(v);
-    if (Shape whole = covered(v, shape(v)); whole != shape(v)) op.attributes.sizes = std::move(whole);
-    const int tensor = steps_.values[v].tensor;
-    const auto at = std::ranges::find(body_.loads, tensor, &Seen::tensor);
-    op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
-    if (at == body_.loads.end()) body_.loads.push_back({tensor, shape(v)});
-    for (const BlockOp& other : body_.block.ops)  // the same tile, loaded for another step
-      if (other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
-          other.loop_dim == op.loop_dim && other.attributes == op.attributes) {
-        deferred_[v] = {.tile = other.outputs[0], .varies = varies, .inner = is_inner(v)};
-        return;
-      }
-    op.outputs = {tile(steps_.values[v].dtype, called(v) + "_tile")};
-    deferred_[v] = {.tile = op.outputs[0], .varies = varies, .inner = is_inner(v)};
-    body_.block.ops.push_back(op);
-  }
-
-  /// Emits the stores of value `v`, an output of the group. Throws Error if the value changes with the loop
-  /// iteration, or if blocks that differ in a grid dimension would write the same elements.
-  void store(int v) {
-    if (deferred_[v].varies) fail("{} would be stored from inside the loop", called(v));
-    BlockOp op;
-    op.kind = OpKind::output;
-    op.inputs = {rounded(known(v), v)};
-    op.map = map_of(v);
-    for (int g = 0; g < 3; ++g)
-      if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
-        fail("{} lacks the dimension that blocks share", called(v));
-    if (covered(v, shape(v)) != shape(v)) op.attributes.sizes = shape(v);
-    for (const Slice& s : slices(v)) {
-      op.kernel_tensor = static_cast<int>(body_.stores.size());
-      op.attributes.dim = s.dim, op.attributes.start = s.start, op.attributes.end = s.end;
-      Shape stored = shape(v);
-      if (s.dim >= 0) stored[s.dim] = s.end - s.start;
-      body_.stores.push_back({s.tensor, stored});
-      body_.block.ops.push_back(op);
-    }
-  }
-
-  /// Returns the parts of value `v` that are stored as separate tensors. They are the slices that readers use, if each
-  /// slice consists of whole block tiles. Otherwise the only part is the whole value.
-  std::vector<Slice> slices(int v) const {
-    const auto found = steps_.slices.find(v);
-    const std::vector<Slice> all{{steps_.values[v].tensor, -1, 0, 0}};
-    if (found == steps_.slices.end()) return all;
-    for (const Slice& s : found->second) {
-      std::int64_t tile = covered(v, shape(v))[s.dim];
-      for (const Cut& c : tiles_.grid)
-        if (std::ranges::count(c.axes, axes_.of[v][s.dim]) > 0) tile /= c.blocks;
-      if (s.start % tile != 0 || s.end % tile != 0) return all;
-    }
-    return found->second;
-  }
-
-  /// Emits the store of the partial result with index `at`. The stored tensor has a first dimension that
-  /// numbers the blocks of the split loop. Throws Error if two blocks would write the same elements.
-  void store_partial(int at) {
-    const Partial& p = body_.partials[at];
-    Shape shape{1};
-    const Shape whole = covered(p.value, p.shape);
-    for (std::size_t d = 0; d < whole.size(); ++d) {
-      std::int64_t extent = whole[d];
-      for (const Cut& c : tiles_.grid)
-        if (extent > 1 && std::ranges::count(c.axes, axes_.of[p.value][d]) > 0) extent /= c.blocks;
-      shape.push_back(extent);
-    }
-    BlockOp op;
-    op.kind = OpKind::output;
-    op.inputs = {emit(OpKind::expand, {partial_tiles_[at]}, {.sizes = shape})};
-    op.map = map_of(p.value);
-    for (int g = 0; g < 3; ++g) {
-      if (op.map[g] >= 0) ++op.map[g];
-      if (g == tiles_.split)
-        op.map[g] = 0;
-      else if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
-        fail("a part of {} lacks the dimension that blocks share", called(p.value));
-    }
-    op.kernel_tensor = at;
-    if (whole != p.shape) {
-      op.attributes.sizes = p.shape;
-      op.attributes.sizes.insert(op.attributes.sizes.begin(), tiles_.grid[tiles_.split].blocks);
-    }
-    body_.block.ops.push_back(op);
-  }
   /// Records a partial result, which will be stored from tile `tile`. Returns its index in body_.partials.
   int add_partial(Partial p, int tile) {
     body_.partials.push_back(std::move(p));
@@ -555,15 +393,7 @@ class Emission : graph::BlockWriter {
     return {.tile = t, .after = true};
   }
 
-  const graph::KernelGraph& g_;
-  const Steps& steps_;
-  const Axes& axes_;
-  const Tiles& tiles_;
-  const bool split_;
-  bool multiplies_ = false;  // the group has a matmul
   std::set<int> postponed_;  // of a split loop: values that another kernel computes
-  Body body_;
-  std::vector<Deferred> deferred_;  // by value
   std::vector<Running> runnings_;
   // By sum over the loop: the factors deferred to its end, and the other values with which its parts are combined.
   std::map<int, std::vector<Factor>> factors_;
@@ -574,7 +404,7 @@ class Emission : graph::BlockWriter {
 
 }  // namespace
 
-Body body_of(const graph::KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles) {
+Body body_of(const KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles) {
   if (tiles.split < 0) return Emission(g, steps, axes, tiles, false).run();
   Tiles unsplit = tiles;
   unsplit.grid[tiles.split] = {};

@@ -23,45 +23,12 @@
 // iteration, a reduction that needs another reduction's result, such as a mean of x - amax(x), is computed by a later
 // kernel, too.
 #pragma once
-#include <array>
 #include <map>
-#include <string>
 
-#include "candidate/axes.hpp"
 #include "candidate/deferred.hpp"
+#include "candidate/tiling.hpp"
 
 namespace zellige::fuse {
-
-/// One grid dimension: the axes that it splits, into how many blocks. It has several axes if they are
-/// different dimensions of values that never occur in one step, such as heads of queries and heads of keys.
-struct Cut {
-  std::vector<int> axes;
-  std::int64_t blocks = 1;
-};
-
-/// The tiling of a group: grid, loop and threads.
-struct Tiles {
-  std::array<Cut, 3> grid;
-  int loop_axis = -1;     // the axis that the loop runs along; -1: no loop
-  std::int64_t loop = 1;  // number of iterations
-  int threads = 128;
-  // The grid dimension that splits the loop axis (split-K): each block computes partial results, which a
-  // second kernel combines. -1: none.
-  int split = -1;
-  // Set if `split` is and each block has one tile along loop_axis: the axis of the block's own loop, for
-  // example K of a matmul whose results are then summed over loop_axis. -1: the block's loop runs along
-  // loop_axis.
-  int inner_axis = -1;
-  // By axis whose last tile is partial: the extent that all tiles cover together, which is more than the axis
-  // has.
-  std::map<int, std::int64_t> extents{};
-
-  /// Returns, for each grid dimension, which dimension of the value it splits, or -1 if none.
-  std::array<int, 3> map_of(const Axes&, int value) const;
-  /// Returns the padded shape of a value: each dimension with a partial tile is extended to a whole number of tiles.
-  /// The last argument is the value's own shape.
-  graph::Shape covered(const Axes&, int value, graph::Shape) const;
-};
 
 /// A result of one block's share of a split loop: a float32 sum or a maximum. A second kernel combines these.
 struct Partial {
@@ -92,7 +59,7 @@ struct Seen {
 
 /// The block graph of a group, and the tensors that it reads and writes.
 struct Body {
-  graph::BlockGraph block;
+  BlockGraph block;
   std::vector<Seen> loads;        // by operand of the block graph
   std::vector<Seen> stores;       // by result; empty if the loop is split
   std::vector<Partial> partials;  // by result, if the loop is split
@@ -104,6 +71,6 @@ struct Body {
 /// Returns the block graph of the steps under this tiling. If tiles.split is set, the block graph computes
 /// partial results. Throws Error with the step's name if a step needs a value that is not yet available.
 /// Requires that elements beyond the end of partial tiles do not change the results (mask_partial_tiles.hpp).
-Body body_of(const graph::KernelGraph&, const Steps&, const Axes&, const Tiles&);
+Body body_of(const KernelGraph&, const Steps&, const Axes&, const Tiles&);
 
 }  // namespace zellige::fuse

@@ -12,11 +12,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::KernelGraph;
-using graph::KernelOp;
-using graph::KernelTensor;
-using graph::Strides;
-
 /// Returns whether a concatenation or slice_scatter reads the tensor, directly or through views. The planner may let
 /// the tensor's producer write into the result of such an operator.
 bool is_placed(const KernelGraph& g, int tensor) {

@@ -20,6 +20,6 @@ namespace zellige::fuse {
 /// - the group reads a concatenation, or a concatenation or slice_scatter reads a result. The planner may then read or
 ///   write their parts in place, which needs the dimensions as they are;
 /// - results are stored slice by slice.
-Steps coalesced(const graph::KernelGraph&, Steps, const target::Target&);
+Steps coalesced(const KernelGraph&, Steps, const target::Target&);
 
 }  // namespace zellige::fuse

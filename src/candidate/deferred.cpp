@@ -25,7 +25,7 @@ bool offset(const Step& s, Deferred& h) {
     case OpKind::sub:
       return true;
     case OpKind::cast:
-      return s.attributes.dtype == graph::DType::f32;
+      return s.attributes.dtype == DType::f32;
     case OpKind::exp:
       h.kind = Kind::scaled;
       return true;
@@ -86,7 +86,7 @@ bool is_monotone(const Step& s) {
     case OpKind::mul_scalar:
       return s.attributes.scalar > 0;
     case OpKind::cast:
-      return s.attributes.dtype == graph::DType::f32;
+      return s.attributes.dtype == DType::f32;
     default:
       return false;
   }

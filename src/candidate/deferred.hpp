@@ -47,9 +47,8 @@ struct Deferred {
 
   /// Returns whether this maximum is bounded below by a finite number, because it is clamped.
   bool bounded_below() const {
-    return std::ranges::any_of(monotone, [](const Step& s) {
-      return s.kind == graph::OpKind::clamp || s.kind == graph::OpKind::maximum;
-    });
+    return std::ranges::any_of(
+        monotone, [](const Step& s) { return s.kind == OpKind::clamp || s.kind == OpKind::maximum; });
   }
   /// Returns whether the value is known only after the loop.
   bool waits() const { return after && !varies; }

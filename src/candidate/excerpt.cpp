@@ -12,10 +12,6 @@
 
 namespace zellige::fuse {
 
-using graph::KernelGraph;
-using graph::KernelOp;
-using graph::OpKind;
-
 Excerpts::Excerpts(const KernelGraph& g)
     : g_(g),
       producer_(g.tensors.size(), -1),
@@ -140,7 +136,7 @@ Excerpt Excerpts::of(const Ops& ops) const {
       // The views that decide on the layout of an operand are not in the excerpt.
       if (!made && !laid_out_[t].empty()) e.graph.tensors.back().strides = laid_out_[t];
       if (joined) {
-        graph::KernelTensor part = e.graph.tensors.back();
+        KernelTensor part = e.graph.tensors.back();
         part.name += "_parts";
         KernelOp concat;
         concat.kind = OpKind::concat;
@@ -170,7 +166,7 @@ Excerpt Excerpts::of(const Ops& ops) const {
       KernelOp reader;
       reader.kind = kind;
       reader.inputs = {at.at(t)}, reader.outputs = {static_cast<int>(e.tensors.size())};
-      graph::KernelTensor of = g_.tensors[t];
+      KernelTensor of = g_.tensors[t];
       of.strides.clear(), of.memory = -1, of.name += suffix;
       e.tensors.push_back(-1);
       e.graph.tensors.push_back(std::move(of));
@@ -207,12 +203,12 @@ Kernel whole(const Kernel& made, const Excerpt& of, const Excerpt& like, const s
   for (Part& part : k.parts) {
     for (int& t : part.loads) t = tensor(t);
     for (int& t : part.stores) t = tensor(t);
-    auto block = std::make_shared<graph::BlockGraph>(*part.block);
+    auto block = std::make_shared<BlockGraph>(*part.block);
     for (graph::BlockTensor& t : block->tensors)
       if (const auto name = names.find(t.name); name != names.end()) t.name = name->second;
     part.block = std::move(block);
   }
-  for (graph::KernelTensor& t : k.between) {
+  for (KernelTensor& t : k.between) {
     const std::string tensor_name = t.name.substr(0, t.name.rfind(parts_suffix));
     if (const auto name = names.find(tensor_name); name != names.end())
       t.name.replace(0, tensor_name.size(), name->second);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -12,39 +11,21 @@
 #include "candidate/mask_partial_tiles.hpp"
 #include "candidate/merge.hpp"
 #include "candidate/tiles.hpp"
-#include "cost/cost_estimate.hpp"
 #include "cost/estimate.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
-#include "reference/structure.hpp"
-#include "rewrite/canonical_order.hpp"
+#include "graph/refused.hpp"
 #include "rewrite/swap_operands.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::fuse {
-std::vector<int> concatenations(const graph::KernelGraph& g, const std::vector<int>& ops) {
+
+std::vector<int> concatenations(const KernelGraph& g, const std::vector<int>& ops) {
   std::vector<int> result;
   for (int i : ops)
-    if (g.ops[i].kind == graph::OpKind::concat) result.push_back(i);
+    if (g.ops[i].kind == OpKind::concat) result.push_back(i);
   return result;
 }
-
-namespace {
-
-using graph::KernelGraph;
-using graph::KernelTensor;
-
-/// The weight of the time with a warm L2 in a kernel's expected time. In a graph some inputs are in the L2 already. The
-/// weight is small, so that it only decides between tilings which take equally long while they wait for DRAM.
-constexpr double warm = 0.06;
-
-/// Returns the expected time, in microseconds, of a kernel that is launched right after another kernel. `p` is
-/// the cost of a program that consists of this kernel alone.
-double us_after_another(const plan::CostEstimate& p, const target::Target& target) {
-  return (1 - warm) * p.us + warm * p.warm_us - target.costs.launch + target.costs.next;
-}
-
-}  // namespace
 
 namespace {
 
@@ -55,22 +36,20 @@ constexpr double hopeful = 0.8, hopeful_of_matmuls = 0.6, hopeful_of_chains = 0.
 
 /// Returns whether the block graph has a matmul for which dtype_is(d) is true, where d is the dtype of the
 /// matmul's first operand.
-bool multiplies(const graph::BlockGraph& b, auto dtype_is) {
-  return std::ranges::any_of(b.ops, [&](const graph::BlockOp& op) {
+bool multiplies(const BlockGraph& b, auto dtype_is) {
+  return std::ranges::any_of(b.ops, [&](const BlockOp& op) {
     return op.kind == OpKind::matmul && dtype_is(b.tensors[op.inputs[0]].dtype);
   });
 }
 
 /// Returns a fraction f such that a plan of the block graph is expected to take at least f times the
 /// estimated time.
-double least_share(const graph::BlockGraph& b, const target::Target& target) {
-  const auto lacks = [&](auto find) {
-    return multiplies(b, [&](graph::DType t) { return !find(graph::name(t)); });
-  };
+double least_share(const BlockGraph& b, const target::Target& target) {
+  const auto lacks = [&](auto find) { return multiplies(b, [&](DType t) { return !find(graph::name(t)); }); };
   if (lacks([&](auto t) { return target::find_mma(target, t, t, "f32"); })) return hopeful;
   const bool by_warps = lacks([&](auto t) { return target::find_warpgroup_mma(target, t, t, "f32", 128); });
   int products = 0, others = 0;
-  for (const graph::BlockOp& op : b.ops)
+  for (const BlockOp& op : b.ops)
     if (op.kind != OpKind::input && op.kind != OpKind::output && op.kind != OpKind::permute &&
         !b.tensors[op.outputs[0]].after_loop)
       ++(op.kind == OpKind::matmul ? products : others);
@@ -111,7 +90,7 @@ class Making {
  private:
   /// Returns the launch that runs the block graph of `body`.
   static Part part(Body body) {
-    Part p{std::make_shared<graph::BlockGraph>(std::move(body.block)), {}, {}, {}, {}};
+    Part p{std::make_shared<BlockGraph>(std::move(body.block)), {}, {}, {}, {}};
     for (const Seen& s : body.loads) p.loads.push_back(s.tensor), p.loaded.push_back(s.shape);
     for (const Seen& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
     return p;
@@ -131,8 +110,8 @@ class Making {
               target_.costs.next;
     }
     k.us += target_.costs.launch;
-    const graph::BlockGraph& b = *k.parts[0].block;
-    k.one_by_one = multiplies(b, [](graph::DType t) { return graph::is_integer(t); });
+    const BlockGraph& b = *k.parts[0].block;
+    k.one_by_one = multiplies(b, [](DType t) { return graph::is_integer(t); });
     k.lower_bound_us = k.us * least_share(b, target_);
     return k;
   }
@@ -144,7 +123,7 @@ class Making {
     bool any = false;
     for (Part& p : other.parts)
       if (auto block = swap_operands(*p.block, target_)) {
-        p.block = std::make_shared<graph::BlockGraph>(*std::move(block));
+        p.block = std::make_shared<BlockGraph>(*std::move(block));
         any = true;
       }
     found_.push_back(std::move(k));
@@ -155,26 +134,17 @@ class Making {
   /// under this tiling. The reason is then stored in `why`, unless `why` has one already and `loops` (the
   /// tiling has a loop) is false.
   bool try_whole(const Tiles& t, bool loops, std::string& why) {
-    try {
+    const std::optional<Error> error = refused([&] {
       offer(finished({ops_, {part(body_of(g_, steps_of_tiles(t), axes_of_tiles(t), t))}}));
-      return true;
-    } catch (const Fault&) {
-      throw;
-    } catch (const Error& e) {
-      if (why.empty() || loops) why = e.what();
-      return false;
-    }
+    });
+    if (error && (why.empty() || loops)) why = error->what();
+    return !error;
   }
 
   /// Adds the kernels of a tiling whose loop is split over blocks. Adds none if the group does not allow the
   /// split.
   void try_split(const Tiles& t) {
-    try {
-      split(t);
-    } catch (const Fault&) {
-      throw;
-    } catch (const Error&) {  // some partial result would be written by several blocks, or read too early
-    }
+    refused([&] { split(t); });  // if a partial result would be written by several blocks, or read too early
   }
 
   /// Returns the axes that have a partial tile.
@@ -247,7 +217,7 @@ class Making {
       while (std::ranges::any_of(g.tensors, [&](const KernelTensor& other) { return other.name == name; }))
         name += '_';
       tensors.push_back(static_cast<int>(g.tensors.size()));
-      k.between.push_back({graph::DType::f32, shape, {}, name});
+      k.between.push_back({DType::f32, shape, {}, name});
       g.tensors.push_back(k.between.back());
     }
     Part& p = k.parts.emplace_back(part(body));
@@ -318,160 +288,13 @@ std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops
   std::vector<Kernel> found;
   why.clear();
   for (const Readers readers : {Readers::together, Readers::separate}) {
-    try {
-      found = Making(g, ops, readers, target).run(why);
-    } catch (const Fault&) {
-      throw;
-    } catch (const Error& e) {
-      if (why.empty()) why = e.what();
-    }
+    const std::optional<Error> error = refused([&] { found = Making(g, ops, readers, target).run(why); });
+    if (error && why.empty()) why = error->what();
     if (!found.empty()) break;
   }
   if (found.empty() && why.empty()) why = "its tiles do not fit into shared memory";
   std::ranges::stable_sort(found, {}, &Kernel::us);
   return found;
-}
-
-namespace {
-
-/// Plans a graph that consists of one kernel, and returns its expected time in microseconds, assuming that it
-/// is launched right after another kernel. Returns nullopt and sets `refusal` if the graph cannot be planned.
-/// If the verifier has rejected the plan, records its message in `known`.
-std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, CostCache& known,
-                                 Refusal& refusal) {
-  std::optional<double> us;
-  tried(known, refusal, [&] {
-    const plan::Plan plan = plan::make_plan(a, target, {.registers_proved = false});
-    us = us_after_another(plan::estimate_cost(plan, target), target);
-  });
-  return us;
-}
-
-/// Returns the expected time, in microseconds, of a graph that consists of one kernel, assuming that it is
-/// launched right after another kernel. Looks the time up in the cache `known`; if it is missing, plans the
-/// graph and stores the time there. Returns nullopt and sets `refusal` if the graph cannot be planned.
-std::optional<double> planned(const KernelGraph& given, const target::Target& target, CostCache& known,
-                              Refusal& refusal) {
-  const KernelGraph a = in_one_order(given);
-  const std::string text = graph::structure(a);
-  if (const std::optional<double> us = known.find(text)) return us;
-  const std::optional<double> us = plan_alone(a, target, known, refusal);
-  if (us) known.add(text, *us);  // no error is kept, because it names this graph's tensors
-  return us;
-}
-
-}  // namespace
-
-void raise(const Refusal& refusal) {
-  if (refusal.rejected) throw Rejected(refusal.why);
-  throw Error(refusal.why);
-}
-
-std::optional<double> CostCache::find(const std::string& structure) const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto at = added_.find(structure); at != added_.end()) return at->second;
-  }
-  return before_ ? before_(structure) : std::nullopt;
-}
-
-void CostCache::add(const std::string& structure, double us) {
-  const std::lock_guard lock(mutex_);
-  added_.insert_or_assign(structure, us);
-}
-
-void CostCache::drop(const Rejected& plan) {
-  const std::lock_guard lock(mutex_);
-  plan::drop(plan, rejected_);
-}
-
-plan::Rejections CostCache::take_rejected() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(rejected_, {});
-}
-
-std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,
-                                 CostCache& known, Refusal& refusal) {
-  return planned(alone(g, k), target, known, refusal);
-}
-
-std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target,
-                                 CostCache& known, Refusal& refusal) {
-  const graph::KernelOp& op = g.ops[index];
-  KernelGraph a;
-  a.name = g.name;
-  std::map<int, int> at;
-  const auto tensor = [&](int t, const KernelTensor& as) {
-    const auto [found, is_new] = at.insert({t, static_cast<int>(a.tensors.size())});
-    if (is_new) a.tensors.push_back(as);
-    return found->second;
-  };
-  graph::KernelOp copy = op;
-  for (int& t : copy.inputs) {
-    t = tensor(t, outside(g, t));
-    if (std::ranges::find(a.inputs, t) == a.inputs.end()) a.inputs.push_back(t);
-  }
-  for (int& t : copy.outputs) {
-    const KernelTensor& whole = g.tensors[t];
-    const int memory = whole.memory < 0 ? -1 : copy.inputs[0];
-    t = tensor(t, {whole.dtype, whole.shape, whole.strides, whole.name, memory});
-  }
-  a.outputs = copy.outputs;
-  a.ops.push_back(std::move(copy));
-  return planned(a, target, known, refusal);
-}
-
-namespace {
-
-/// Returns the fraction of a matrix's elements that a causal mask keeps, or 1 for another mask. `shape` ends
-/// with the matrix's rows and columns.
-double kept_share(const graph::Attributes& a, const Shape& shape) {
-  if (!a.kept.tril || !a.sizes.empty() || shape.size() < 2) return 1;
-  const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
-  double kept = 0;
-  for (std::int64_t i = 0; i < rows; ++i)
-    kept += static_cast<double>(std::clamp<std::int64_t>(i + *a.kept.tril + 1, 0, columns));
-  return kept / static_cast<double>(rows * columns);
-}
-
-}  // namespace
-
-double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target) {
-  std::set<int> made, moved;
-  for (int i : ops) made.insert(g.ops[i].outputs.begin(), g.ops[i].outputs.end());
-  double cycles = 0, kept = 1;  // cycles of one multiprocessor; the share of results that masks keep
-  for (int i : ops) {
-    const graph::KernelOp& op = g.ops[i];
-    for (int t : op.inputs)
-      if (made.count(t) == 0) moved.insert(t);
-    for (int t : op.outputs) {
-      bool read = std::ranges::count(g.outputs, t) > 0;
-      for (std::size_t r = 0; r < g.ops.size(); ++r)
-        read = read || (std::ranges::find(ops, static_cast<int>(r)) == ops.end() &&
-                        std::ranges::count(g.ops[r].inputs, t) > 0);
-      if (read) moved.insert(t);
-    }
-    if (op.kind == OpKind::mask)
-      kept = std::min(kept, kept_share(op.attributes, g.tensors[op.outputs[0]].shape));
-    if (op.kind != OpKind::matmul) continue;
-    const graph::DType dtype = g.tensors[op.inputs[0]].dtype;
-    const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
-                            static_cast<double>(g.tensors[op.inputs[0]].shape.back());
-    // A warpgroup's instruction uses all four tensor cores of a multiprocessor, a warp's instruction one of
-    // them.
-    const auto a = graph::name(dtype);
-    if (const Instruction* row = target::find_warpgroup_mma(target, a, a, "f32", 128))
-      cycles += products / (row->m * row->n * row->k) * row->cycles;
-    else if (const Instruction* warp = target::find_mma(target, a, a, "f32"))
-      cycles += products / (warp->m * warp->n * warp->k) * warp->cycles / 4;
-    else
-      cycles += products / 128;
-  }
-  double bytes = 0;
-  for (int t : moved)
-    bytes += static_cast<double>(graph::bytes_of(graph::size(g.tensors[t].shape), g.tensors[t].dtype));
-  return std::max(bytes / target.costs.dram * 1e-3,
-                  kept * cycles / target.multiprocessors / target.costs.clock * 1e-3);
 }
 
 }  // namespace zellige::fuse

@@ -8,8 +8,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::DType;
-
 /// Writes the combining steps, from the outputs back to the partial results.
 class Merge {
  public:

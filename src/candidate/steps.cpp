@@ -15,10 +15,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::KernelGraph;
-using graph::KernelOp;
-using graph::OpFamily;
-
 class Expansion {
  public:
   Expansion(const KernelGraph& g, Readers readers) : g_(g), readers_(readers) {}
@@ -69,7 +65,7 @@ class Expansion {
     std::vector<Shape> shapes;
     for (int t : op.inputs) in.push_back(operand(t, index)), shapes.push_back(g_.tensors[t].shape);
     if (op.kind == OpKind::matmul && in.size() > 2) return product_and_sum(op, in);
-    const graph::DType dtype = g_.tensors[op.outputs[0]].dtype;
+    const DType dtype = g_.tensors[op.outputs[0]].dtype;
     Attributes a = op.attributes;
     a.keepdim = true;
     if (!graph::is_composed(op.kind) || is_rotary(op.kind) || graph::is_greatest(op.kind, a)) {
@@ -94,7 +90,7 @@ class Expansion {
 
   /// Appends the steps of matmul `op` with a bias: the matmul of in[0] and in[1], and the addition of in[2].
   void product_and_sum(const KernelOp& op, const std::vector<int>& in) {
-    const graph::KernelTensor& result = g_.tensors[op.outputs[0]];
+    const KernelTensor& result = g_.tensors[op.outputs[0]];
     const int product = value({result.shape, result.dtype});
     result_.steps.push_back({op.kind, op.attributes, {in[0], in[1]}, product});
     made_[op.outputs[0]] = value({result.shape, result.dtype, op.outputs[0]});
@@ -111,7 +107,7 @@ class Expansion {
     const Shape& shape = g_.tensors[first->outputs[0]].shape;
     for (int i : ops) {
       const KernelOp& op = g_.ops[i];
-      const graph::KernelTensor& y = g_.tensors[op.outputs[0]];
+      const KernelTensor& y = g_.tensors[op.outputs[0]];
       const bool is_concat = op.kind == OpKind::concat;
       if (!is_concat && !graph::is_elementwise(op.kind))
         fail("{} ({}) is not elementwise, and {} is a concatenation", y.name, graph::name(op.kind),
@@ -166,8 +162,8 @@ class Expansion {
   /// Returns the value that readers in the group use for tensor `tensor`, which the group computes as value
   /// `v`: a cast of `v` to the tensor's dtype if the group also stores the tensor, otherwise `v`.
   int stored(int tensor, int v) {
-    const graph::DType dtype = g_.tensors[tensor].dtype;
-    if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == graph::DType::f32) return v;
+    const DType dtype = g_.tensors[tensor].dtype;
+    if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == DType::f32) return v;
     const auto [at, is_new] = rounded_.insert({tensor, -1});
     if (is_new) {
       at->second = value({g_.tensors[tensor].shape, dtype});
@@ -251,19 +247,19 @@ bool fusable(const KernelGraph& g, int index) {
   if (op.kind == OpKind::permute) return is_of_pairs(g, op);
   if (op.kind == OpKind::matmul)
     for (std::size_t side = 0; side < 2; ++side) {
-      const graph::KernelTensor& t = g.tensors[op.inputs[side]];
+      const KernelTensor& t = g.tensors[op.inputs[side]];
       if (t.shape.size() < 2 || graph::is_integer(t.dtype)) return false;  // a matrix-vector product
     }
   for (int t : op.outputs)
     if (g.tensors[t].memory >= 0) return false;
   if (op.kind == OpKind::concat) return !graph::writes_in_place(g);
   switch (graph::family(op.kind)) {
-    case OpFamily::matmul:
-    case OpFamily::elementwise:
-    case OpFamily::composed:
-    case OpFamily::reduction:
-    case OpFamily::mask:
-    case OpFamily::rotary:
+    case graph::OpFamily::matmul:
+    case graph::OpFamily::elementwise:
+    case graph::OpFamily::composed:
+    case graph::OpFamily::reduction:
+    case graph::OpFamily::mask:
+    case graph::OpFamily::rotary:
       return true;
     default:
       return false;

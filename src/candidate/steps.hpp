@@ -11,18 +11,14 @@
 #include <map>
 #include <vector>
 
-#include "graph/graph.hpp"
+#include "rewrite/graph_words.hpp"
 
 namespace zellige::fuse {
-
-using graph::Attributes;
-using graph::OpKind;
-using graph::Shape;
 
 /// An operand or result of a step.
 struct Value {
   Shape shape;
-  graph::DType dtype = graph::DType::f16;
+  DType dtype = DType::f16;
   int tensor = -1;      // the tensor of the graph that it is; -1: none
   bool loaded = false;  // produced outside the group, and loaded by it
 };
@@ -67,7 +63,7 @@ bool is_reduction(OpKind);
 std::vector<std::size_t> readers_of(const Steps&);
 
 /// Returns whether the operator may be fused with others into one kernel.
-bool fusable(const graph::KernelGraph&, int op);
+bool fusable(const KernelGraph&, int op);
 
 /// Whether all readers of a loaded tensor share one value, or each has its own value with independent axes.
 enum class Readers : bool { together, separate };
@@ -76,6 +72,6 @@ enum class Readers : bool { together, separate };
 /// Throws Error if an operator reads a reduction's result without the reduced dimension, which the group's steps keep,
 /// or if a concatenation cannot be read operand by operand. With Readers::together all readers of a loaded tensor share
 /// one value; with Readers::separate each reader has its own, with independent axes.
-Steps steps_of(const graph::KernelGraph&, const std::vector<int>& ops, Readers = Readers::together);
+Steps steps_of(const KernelGraph&, const std::vector<int>& ops, Readers = Readers::together);
 
 }  // namespace zellige::fuse

@@ -79,7 +79,7 @@ class Tilings {
         cuts_(candidates(s, a)) {
     for (const Step& step : s.steps) {
       products_ = products_ || is_product(step);
-      by_threads_ = by_threads_ || (is_product(step) && s.values[step.inputs[0]].dtype == graph::DType::f32);
+      by_threads_ = by_threads_ || (is_product(step) && s.values[step.inputs[0]].dtype == DType::f32);
     }
     if (!products_ && loop_axis < 0) readers_ = readers_of(s);
     if (split_axis >= 0) cuts_.push_back({{split_axis}, whole(split_axis), whole(split_axis), -1});
@@ -366,10 +366,7 @@ class Tilings {
       t.inner_axis = loop_axis_, t.loop_axis = split_axis_;
     }
     const auto same = [&](const Tiles& o) {
-      bool equal = o.loop == t.loop && o.threads == t.threads && o.extents == t.extents;
-      for (int g = 0; g < 3; ++g)
-        equal = equal && o.grid[g].axes == t.grid[g].axes && o.grid[g].blocks == t.grid[g].blocks;
-      return equal;
+      return o.grid == t.grid && o.loop == t.loop && o.threads == t.threads && o.extents == t.extents;
     };
     if (fits(t) && std::ranges::none_of(result_, same)) result_.push_back(std::move(t));
   }
@@ -453,21 +450,6 @@ std::vector<Tiles> row_splits(const Steps& s, const Axes& a, const target::Targe
     }
   }
   return result;
-}
-
-std::array<int, 3> Tiles::map_of(const Axes& axes, int value) const {
-  std::array<int, 3> map{-1, -1, -1};
-  for (int g = 0; g < 3; ++g)
-    if (grid[g].blocks > 1)
-      for (int axis : grid[g].axes)
-        if (const int d = axes.dim(value, axis); d >= 0) map[g] = d;
-  return map;
-}
-
-graph::Shape Tiles::covered(const Axes& axes, int value, graph::Shape s) const {
-  for (std::size_t d = 0; d < s.size(); ++d)
-    if (const auto at = extents.find(axes.of[value][d]); at != extents.end() && s[d] > 1) s[d] = at->second;
-  return s;
 }
 
 std::vector<Tiles> splits(const Tiles& t, const target::Target& target) {

@@ -1,7 +1,7 @@
 // Chooses initial tilings of a group of operators: which axes the grid splits, which axis the loop runs
 // along, and how many threads a block has. Retiling may improve a tiling later.
 #pragma once
-#include "candidate/body.hpp"
+#include "candidate/tiling.hpp"
 #include "target/target.hpp"
 
 namespace zellige::fuse {

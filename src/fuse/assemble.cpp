@@ -10,15 +10,12 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::KernelGraph;
-using graph::KernelOp;
-
 /// Writes the fused graph, group by group.
 class Assembly {
  public:
   explicit Assembly(const KernelGraph& g) : g_(g), at_(g.tensors.size(), -1) {
     out_.name = g.name;
-    for (const graph::KernelTensor& t : g.tensors) names_.insert(t.name);
+    for (const KernelTensor& t : g.tensors) names_.insert(t.name);
     for (int t : g.inputs) out_.inputs.push_back(tensor(t));
   }
 
@@ -41,7 +38,7 @@ class Assembly {
     std::vector<KernelOp> views;
     for (const Part& part : k.parts) {
       KernelOp op;
-      op.kind = graph::OpKind::custom;
+      op.kind = OpKind::custom;
       op.block = part.block;
       for (std::size_t i = 0; i < part.loads.size(); ++i) {
         const int t = part.loads[i];
@@ -50,12 +47,12 @@ class Assembly {
       for (std::size_t i = 0; i < part.stores.size(); ++i) {
         const int t = part.stores[i];
         if (t >= static_cast<int>(g_.tensors.size())) {
-          graph::KernelTensor inner = k.between[t - g_.tensors.size()];
+          KernelTensor inner = k.between[t - g_.tensors.size()];
           inner.name = fresh(inner.name);
           op.outputs.push_back(between[t] = add(std::move(inner)));
           continue;
         }
-        const graph::KernelTensor& whole = g_.tensors[t];
+        const KernelTensor& whole = g_.tensors[t];
         if (part.stored[i] == whole.shape) {
           op.outputs.push_back(tensor(t));
           continue;
@@ -63,7 +60,7 @@ class Assembly {
         const int kept = add({whole.dtype, part.stored[i], {}, fresh(whole.name + "_kept")});
         op.outputs.push_back(kept);
         KernelOp& view = views.emplace_back();
-        view.kind = graph::OpKind::reshape;
+        view.kind = OpKind::reshape;
         view.attributes.sizes = whole.shape;
         view.inputs = {kept}, view.outputs = {tensor(t)};
       }
@@ -85,33 +82,33 @@ class Assembly {
     for (const KernelOp& op : out_.ops)
       if (op.block)
         for (int t : op.outputs)
-          if (graph::Strides strides = lay_out(given, t); !strides.empty())
+          if (Strides strides = lay_out(given, t); !strides.empty())
             out_.tensors[t].strides = std::move(strides);
     return std::move(out_);
   }
 
  private:
   /// Appends a tensor to the fused graph and returns its index.
-  int add(graph::KernelTensor t) {
+  int add(KernelTensor t) {
     out_.tensors.push_back(std::move(t));
     return static_cast<int>(out_.tensors.size()) - 1;
   }
   /// Appends a copy of the input graph's tensor `t` to the fused graph and returns its new index.
   int tensor(int t) {
-    graph::KernelTensor copy = g_.tensors[t];
+    KernelTensor copy = g_.tensors[t];
     if (copy.memory >= 0) copy.memory = at_[copy.memory];
     return at_[t] = add(std::move(copy));
   }
   /// Returns the fused graph's copy of the input graph's tensor `t` in the given shape. Appends a reshape if the
   /// tensor has another shape.
-  int seen_as(int t, const graph::Shape& shape) {
+  int seen_as(int t, const Shape& shape) {
     if (g_.tensors[t].shape == shape) return at_[t];
     const auto [seen, is_new] = seen_.insert({{t, shape}, -1});
     if (!is_new) return seen->second;
-    const graph::KernelTensor& whole = g_.tensors[t];
+    const KernelTensor& whole = g_.tensors[t];
     seen->second = add({whole.dtype, shape, {}, fresh(whole.name + "_flat")});
     KernelOp view;
-    view.kind = graph::OpKind::reshape;
+    view.kind = OpKind::reshape;
     view.attributes.sizes = shape;
     view.inputs = {at_[t]}, view.outputs = {seen->second};
     reshaped_.insert(seen->second);
@@ -128,9 +125,8 @@ class Assembly {
   KernelGraph out_;
   std::vector<int> at_;  // by tensor of the input graph: its copy in out_; -1: none yet
   std::set<std::string> names_;
-  std::map<std::pair<int, graph::Shape>, int>
-      seen_;                // by tensor of the input graph and shape: its reshape in out_
-  std::set<int> reshaped_;  // the tensors of seen_
+  std::map<std::pair<int, Shape>, int> seen_;  // by tensor of the input graph and shape: its reshape in out_
+  std::set<int> reshaped_;                     // the tensors of seen_
 };
 
 }  // namespace

@@ -7,13 +7,13 @@ namespace zellige::fuse {
 
 /// A fused graph, and where each group's operators are in it.
 struct Assembled {
-  graph::KernelGraph graph;
+  KernelGraph graph;
   std::vector<int> first;  // by group: index in graph.ops of the first operator that computes it
 };
 
 /// Returns the graph in which the first kernel of each group replaces the group's operators. A group without
 /// kernels is one unfused operator, which is kept. Requires that the groups cover each operator of the graph
 /// exactly once and are in topological order.
-Assembled assemble(const graph::KernelGraph&, const std::vector<Group>&);
+Assembled assemble(const KernelGraph&, const std::vector<Group>&);
 
 }  // namespace zellige::fuse

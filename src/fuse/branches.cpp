@@ -216,7 +216,7 @@ std::vector<Branch> branches_of(const Order& order, const Neighbours& neighbours
   return kept;
 }
 
-Patterns::Patterns(const graph::KernelGraph& g, const std::vector<Branch>& of_operators)
+Patterns::Patterns(const KernelGraph& g, const std::vector<Branch>& of_operators)
     : branches_(of_operators), in_(g.ops.size(), -1), at_(g.ops.size(), -1) {
   const Excerpts excerpts(g);
   std::map<std::string, int> kinds;

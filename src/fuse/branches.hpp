@@ -41,7 +41,7 @@ std::vector<Branch> branches_of(const Order&, const Neighbours&);
 class Patterns {
  public:
   /// The branches must be of operators, as branches_of returns them.
-  Patterns(const graph::KernelGraph&, const std::vector<Branch>& of_operators);
+  Patterns(const KernelGraph&, const std::vector<Branch>& of_operators);
   /// Returns a key of group `ops`. Groups that differ only in their choice among equal branches have equal
   /// keys. A branch is a set of operators that only one further operator, its joining operator, connects to
   /// the rest of the graph. Returns nullopt if the group has the joining operators of fewer than two

@@ -10,9 +10,7 @@
 
 #include "candidate/steps.hpp"
 #include "fuse/branches.hpp"
-#include "fuse/groups.hpp"
-#include "fuse/kinds.hpp"
-#include "fuse/waits.hpp"
+#include "fuse/candidates.hpp"
 #include "graph/error.hpp"
 #include "graph/view.hpp"
 #include "reference/parallel.hpp"
@@ -30,32 +28,16 @@ constexpr std::size_t plans_each = 16;   // limit of plans: times the kinds of s
 /// selected.
 constexpr double each = 0.01;
 
-/// A group that may be selected, or a single unfused operator.
-struct Candidate {
-  Set ops, before;               // `before`: the operators it depends on
-  std::vector<int> list;         // the same as `ops`, ascending
-  std::shared_ptr<Kind> kind{};  // null: the operator unfused
-  double as_it_is = 0;           // microseconds of the operator unfused
-  bool banned = false;           // excluded, because it and another group depend on each other
-
-  /// Returns the cost in microseconds, or `never` if the candidate is excluded.
-  double us() const { return banned ? never : kind ? kind->us : as_it_is; }
-  /// Returns the number of kernels that the candidate launches.
-  std::size_t launches() const { return kind ? kind->launches() : 1; }
-};
-
 /// Searches for the cheapest groups of one graph.
-class Choosing {
+class Choosing : Candidates {
  public:
-  Choosing(const graph::KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
+  Choosing(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
            Reasons reasons)
-      : g_(g),
+      : Candidates(g),
         target_(target),
-        order_(order_of(g)),
         neighbours_(g),
         twins_(g, order_),
         kinds_(g, target, known),
-        place_(g.ops.size(), -1),
         costs_(known),
         watch_(watch),
         reasons_(reasons) {}
@@ -81,22 +63,6 @@ class Choosing {
   }
 
  private:
-  /// Returns the operators as a bit set.
-  Set set(const std::vector<int>& ops) const {
-    Set s(g_.ops.size());
-    for (int i : ops) s.add(i);
-    return s;
-  }
-  /// Returns the operators outside of `s` whose results are read by operators of `s`.
-  Set before(const Set& s) const {
-    Set all(g_.ops.size()), b(g_.ops.size());
-    for (int i : s.list()) all.add(order_.direct[i]);
-    for (int p : all.list())
-      if (!s.has(p)) b.add(p);
-    return b;
-  }
-  /// Returns whether the operator cannot be fused. Such an operator is in no selected group.
-  bool free(int op) const { return place_[op] < 0; }
   /// Reports to the callback that `done` of `of` items of a phase are done. Returns false if the callback has
   /// ended the search.
   bool goes_on(std::string_view phase, std::size_t done, std::size_t of) {
@@ -313,52 +279,6 @@ class Choosing {
     candidates_[worst].banned = true;
   }
 
-  /// The dependences between the selected groups and the operators outside of all groups.
-  struct Waiting {
-    std::vector<std::size_t> nodes;  // candidates, the selected ones first
-    Waits waits;
-  };
-  /// Returns the dependences between the groups of cover `way` (indices of candidates_) and the operators
-  /// outside of these groups.
-  Waiting waiting(const std::vector<std::size_t>& way) const {
-    std::vector<std::size_t> nodes = way;
-    Set all(g_.ops.size());
-    for (std::size_t c : way) all.add(candidates_[c].ops);
-    for (std::size_t i = 0; i < g_.ops.size(); ++i)
-      if (!all.has(static_cast<int>(i))) nodes.push_back(i);
-    std::vector<Waits::Piece> pieces;
-    for (std::size_t c : nodes) pieces.push_back({&candidates_[c].list, &candidates_[c].before});
-    return {std::move(nodes), Waits(pieces, g_.ops.size())};
-  }
-
-  /// Returns a topological order, as indices of candidates, of the groups of cover `way` and the operators
-  /// outside of these groups. Operators that cannot be fused come as early as possible. Returns nullopt if
-  /// there is a cycle.
-  std::optional<std::vector<std::size_t>> in_order(const std::vector<std::size_t>& way) const {
-    const Waiting w = waiting(way);
-    std::vector<int> ranks;
-    for (std::size_t c : w.nodes) {
-      const int first = candidates_[c].list[0];
-      ranks.push_back(free(first) ? first - static_cast<int>(g_.ops.size()) : first);
-    }
-    std::optional<std::vector<std::size_t>> order = w.waits.in_order(ranks);
-    if (order)
-      for (std::size_t& n : *order) n = w.nodes[n];
-    return order;
-  }
-
-  /// Returns pairs (i, j) of groups of the cover `way`, as indices of candidates_: group j reads a result of
-  /// group i.
-  std::vector<std::pair<std::size_t, std::size_t>> readers(const std::vector<std::size_t>& way) const {
-    const Waiting w = waiting(way);
-    std::vector<std::pair<std::size_t, std::size_t>> pairs;
-    for (std::size_t i = 0; i < way.size(); ++i)
-      for (std::size_t j : w.waits.after()[i])
-        if (j < way.size() && !free(candidates_[way[i]].list[0]) && !free(candidates_[way[j]].list[0]))
-          pairs.emplace_back(way[i], way[j]);
-    return pairs;
-  }
-
   /// Replaces several groups of cover `way` by one candidate with the same operators if that has fewer
   /// kernels and costs at most 5% (`tie`) more, which is within the cost model's error.
   void join(std::vector<std::size_t>& way) {
@@ -473,19 +393,15 @@ class Choosing {
   /// Returns the name of the last tensor that the group computes.
   std::string last(const Candidate& c) const { return g_.tensors[g_.ops[c.list.back()].outputs[0]].name; }
 
-  const graph::KernelGraph& g_;
   const target::Target& target_;
   std::set<Set> seen_;  // operators of all groups seen so far
-  Order order_;
   Neighbours neighbours_;
   Twins twins_;
   Kinds kinds_;
-  std::vector<int> place_;  // by operator: its number among those that can be fused; -1: it cannot
-  int places_ = 0;
+  int places_ = 0;                // number of operators that can be fused
   std::vector<Branch> branches_;  // their operators numbered as in place_
   std::optional<Patterns> patterns_;
   std::set<std::vector<int>> seen_patterns_;  // of groups seen so far (branches.hpp)
-  std::vector<Candidate> candidates_;         // first each operator unfused, by index
   std::map<Set, std::size_t> by_ops_;
   std::vector<double> with_;  // by candidate: cost of the cheapest cover that contains it
   CostCache& costs_;
@@ -500,7 +416,7 @@ class Choosing {
 
 }  // namespace
 
-Choice choose(const graph::KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
+Choice choose(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
               Reasons reasons) {
   return Choosing(g, target, known, watch, reasons).run();
 }

@@ -7,7 +7,7 @@
 // kinds are planned. If groups of a cover depend on each other in a cycle, one of them is excluded. A note
 // reports each search limit that was reached.
 #pragma once
-#include "candidate/kernel.hpp"
+#include "candidate/expected_time.hpp"
 #include "rewrite/watch.hpp"
 
 namespace zellige::fuse {
@@ -48,7 +48,7 @@ enum class Reasons : bool { omitted, told };
 /// that receives the progress and may end the search; then only groups that are planned are used. With
 /// Reasons::told, notes say why groups were not fused. Throws Error if an operator cannot be planned, and
 /// Rejected if the verifier rejects an operator's plan and no fused kernel contains the operator.
-Choice choose(const graph::KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
+Choice choose(const KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
               Reasons = Reasons::told);
 
 }  // namespace zellige::fuse

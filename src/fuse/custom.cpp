@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "candidate/kernel.hpp"
+#include "candidate/expected_time.hpp"
 #include "fuse/choose.hpp"
 #include "rewrite/decompose.hpp"
 #include "rewrite/roundings.hpp"
@@ -10,8 +10,6 @@
 
 namespace zellige::fuse {
 namespace {
-
-using graph::KernelGraph;
 
 /// One variant of the fused graph, or why it is not available.
 struct Way {

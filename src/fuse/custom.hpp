@@ -20,12 +20,12 @@ enum class Custom : std::uint8_t { kept, cheaper, decomposed };
 
 /// Returns the fused graph, with custom operators kept, decomposed, or whichever is cheaper. Throws Error if
 /// the last argument is Custom::decomposed and no custom operator can be decomposed.
-Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
+Optimized optimize(const KernelGraph&, const target::Target&, Custom);
 /// Returns the fused graph, like the overload above. `known` is a cache of costs for this target, to which new costs
 /// are added. `Watch` is a callback that receives the progress and may end the search. With Reasons::told, notes say
 /// why operators were not fused.
-Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, CostCache& known,
-                   const Watch& = {}, Reasons = Reasons::told);
+Optimized optimize(const KernelGraph&, const target::Target&, Custom, CostCache& known, const Watch& = {},
+                   Reasons = Reasons::told);
 
 /// Returns the graph fused as the options say.
 ///
@@ -35,11 +35,9 @@ Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, Cos
 ///
 /// Sets PlanOptions::decomposed: whether custom operators were decomposed. If the input graph has no custom operators,
 /// replaces Tiles::automatic by Tiles::given, because fusion has selected the tiles already.
-Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
-                                plan::PlanOptions&, CostCache& known, const Watch& = {},
-                                Reasons = Reasons::told);
+Optimized optimize_with_options(const KernelGraph&, const target::Target&, bool fuse, plan::PlanOptions&,
+                                CostCache& known, const Watch& = {}, Reasons = Reasons::told);
 /// Returns the graph fused as the options say, like the overload above, with its own cache of costs.
-Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
-                                plan::PlanOptions&);
+Optimized optimize_with_options(const KernelGraph&, const target::Target&, bool fuse, plan::PlanOptions&);
 
 }  // namespace zellige::fuse

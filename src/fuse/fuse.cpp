@@ -21,9 +21,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::KernelGraph;
-using graph::KernelOp;
-
 /// Returns an operator as it is shown in notes: "t2 = mul".
 std::string called(const KernelGraph& g, int op) {
   const KernelOp& o = g.ops[op];
@@ -92,17 +89,17 @@ KernelGraph with_copies(KernelGraph g) {
   std::set<int> written;
   for (const plan::WrittenAs& w : plan::written_as(g)) written.insert(g.ops[w.view].outputs[0]);
   std::set<std::string> names;
-  for (const graph::KernelTensor& t : g.tensors) names.insert(t.name);
+  for (const KernelTensor& t : g.tensors) names.insert(t.name);
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int to = g.ops[i].outputs[0];
     if (!graph::is_view(g.ops[i].kind) || std::ranges::count(g.outputs, to) == 0) continue;
     if (written.count(to) > 0) continue;
-    graph::KernelTensor seen = g.tensors[to];
+    KernelTensor seen = g.tensors[to];
     seen.strides.clear();
     do seen.name += "_view";
     while (!names.insert(seen.name).second);
     KernelOp copy;
-    copy.kind = graph::OpKind::mul_scalar;
+    copy.kind = OpKind::mul_scalar;
     copy.inputs = {static_cast<int>(g.tensors.size())}, copy.outputs = {to};
     g.ops[i].outputs = copy.inputs;
     g.tensors.push_back(std::move(seen));

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "fuse/choose.hpp"
-#include "graph/graph.hpp"
 #include "kernel/rejections.hpp"
+#include "rewrite/graph_words.hpp"
 #include "target/target.hpp"
 
 namespace zellige::fuse {
@@ -34,7 +34,7 @@ struct FusedKernel {
 
 /// The fused graph, and how it was found.
 struct Optimized {
-  graph::KernelGraph graph;
+  KernelGraph graph;
   std::vector<FusedKernel> kernels;
   std::vector<std::string> notes;     // what was fused, what was not, and why
   std::vector<std::string> limits{};  // search limits that were reached; also in the notes
@@ -45,11 +45,11 @@ struct Optimized {
 
 /// Returns the fused graph. `graph` must be validated. Throws Error if not even the unfused graph can be
 /// planned, and Rejected if the verifier rejects its plan.
-Optimized optimize(const graph::KernelGraph&, const target::Target&);
+Optimized optimize(const KernelGraph&, const target::Target&);
 /// Returns the fused graph, like the overload above. `known` is a cache of costs for this target, to which new
 /// costs are added. `Watch` is a callback that receives the progress and may end the search. With
 /// Reasons::told, notes say why operators were not fused.
-Optimized optimize(const graph::KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
+Optimized optimize(const KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
                    Reasons = Reasons::told);
 
 }  // namespace zellige::fuse

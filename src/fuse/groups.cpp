@@ -17,7 +17,7 @@ namespace zellige::fuse {
 namespace {
 
 /// Returns, for each tensor, the operator that produces it, or -1 if the tensor is an input.
-std::vector<int> producers(const graph::KernelGraph& g) {
+std::vector<int> producers(const KernelGraph& g) {
   std::vector<int> producer(g.tensors.size(), -1);
   for (std::size_t i = 0; i < g.ops.size(); ++i)
     for (int t : g.ops[i].outputs) producer[t] = static_cast<int>(i);
@@ -40,10 +40,10 @@ std::vector<int> Set::list() const {
   return result;
 }
 
-Order order_of(const graph::KernelGraph& g) {
+Order order_of(const KernelGraph& g) {
   const std::vector<int> producer = producers(g);
   Order o;
-  for (const graph::KernelOp& op : g.ops) {
+  for (const KernelOp& op : g.ops) {
     Set direct(g.ops.size()), all(g.ops.size());
     for (int t : op.inputs)
       if (producer[t] >= 0) direct.add(producer[t]), all.add(producer[t]), all.add(o.all[producer[t]]);
@@ -52,7 +52,7 @@ Order order_of(const graph::KernelGraph& g) {
   return o;
 }
 
-std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
+std::vector<int> branch_by_branch(const KernelGraph& g) {
   const std::vector<int> producer = producers(g);
   // By operator: the producers of its operands. A producer with a longer chain of operators before it comes
   // first.
@@ -94,10 +94,10 @@ bool is_convex(const Set& s, const Order& o) {
   return true;
 }
 
-Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
+Neighbours::Neighbours(const KernelGraph& g) : of_each_(g.ops.size()) {
   std::vector<int> shown(g.tensors.size());  // by tensor: the tensor that it is a view of, or itself
   std::iota(shown.begin(), shown.end(), 0);
-  for (const graph::KernelOp& op : g.ops)
+  for (const KernelOp& op : g.ops)
     if (graph::is_view(op.kind)) shown[op.outputs[0]] = shown[op.inputs[0]];
   const auto connect = [&](int a, int b) {
     if (a == b) return;
@@ -146,16 +146,16 @@ std::vector<int> Neighbours::of(const std::vector<int>& group) const {
   return result;
 }
 
-Twins::Twins(const graph::KernelGraph& g, const Order& order) : kind_(g.ops.size(), -1) {
+Twins::Twins(const KernelGraph& g, const Order& order) : kind_(g.ops.size(), -1) {
   std::vector<int> readers(g.tensors.size());
-  for (const graph::KernelOp& op : g.ops)
+  for (const KernelOp& op : g.ops)
     for (int t : op.inputs) ++readers[t];
   const auto is_read = [&](int t) { return readers[t] > 0; };
   const Excerpts excerpts(g);
   std::map<std::tuple<std::string, std::vector<int>, Set>, int>
       kinds;  // by excerpt's key, operands with several readers, and operators that it reads
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
-    const graph::KernelOp& op = g.ops[i];
+    const KernelOp& op = g.ops[i];
     const int x = static_cast<int>(i);
     if (!fusable(g, x) || std::ranges::any_of(op.outputs, is_read)) continue;
     std::vector<int> common;

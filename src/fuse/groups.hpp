@@ -3,11 +3,9 @@
 // be connected and convex, which means that no path of the graph leaves the group and returns to it.
 #pragma once
 #include <cstdint>
-#include <span>
-#include <string>
 #include <vector>
 
-#include "graph/graph.hpp"
+#include "rewrite/graph_words.hpp"
 
 namespace zellige::fuse {
 
@@ -48,12 +46,12 @@ struct Order {
 };
 /// Returns, for each operator, the operators whose results it reads, and all operators that it depends on. The
 /// graph must be in topological order.
-Order order_of(const graph::KernelGraph&);
+Order order_of(const KernelGraph&);
 
 /// Returns a topological order of the operators. The operators of a branch (a chain of operators that another
 /// operator joins with others) are contiguous. An operator with one user comes close before that user, and a
 /// short branch just before the operator that joins it with a long branch.
-std::vector<int> branch_by_branch(const graph::KernelGraph&);
+std::vector<int> branch_by_branch(const KernelGraph&);
 
 /// Returns whether every path between two operators of the group passes only through operators of the group.
 bool is_convex(const Set&, const Order&);
@@ -66,7 +64,7 @@ bool is_convex(const Set&, const Order&);
 class Neighbours {
  public:
   static constexpr std::size_t few_readers = 4;
-  explicit Neighbours(const graph::KernelGraph&);
+  explicit Neighbours(const KernelGraph&);
   /// Returns the operators outside of `group` that may join it, ascending: producers of its operands, readers
   /// of its results, and readers of its operands. `group` must be ascending.
   std::vector<int> of(const std::vector<int>& group) const;
@@ -82,7 +80,7 @@ class Neighbours {
 /// operators, and no operator reads their results.
 class Twins {
  public:
-  explicit Twins(const graph::KernelGraph&, const Order&);
+  explicit Twins(const KernelGraph&, const Order&);
   /// Returns operators to take in place of `group`. If all operators of `group` are twins of each other
   /// (equal operators that may swap places), returns the first group.size() operators, in the graph's order,
   /// that are twins of these and not in `taken`. Otherwise returns `group`.

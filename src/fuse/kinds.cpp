@@ -18,7 +18,7 @@ constexpr double alone_gain = 0.85;
 
 }  // namespace
 
-Kinds::Kinds(const graph::KernelGraph& g, const target::Target& target, CostCache& known)
+Kinds::Kinds(const KernelGraph& g, const target::Target& target, CostCache& known)
     : g_(g), target_(target), costs_(known), excerpts_(g) {}
 
 std::vector<std::shared_ptr<Kind>> Kinds::of(const std::vector<std::vector<int>>& groups) {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "candidate/excerpt.hpp"
-#include "candidate/kernel.hpp"
+#include "candidate/expected_time.hpp"
 #include "fuse/cover.hpp"
-#include "graph/graph.hpp"
+#include "rewrite/graph_words.hpp"
 #include "target/target.hpp"
 
 namespace zellige::fuse {
@@ -37,7 +37,7 @@ struct Kind {
 /// All kinds of one graph, for one target.
 class Kinds {
  public:
-  Kinds(const graph::KernelGraph&, const target::Target&, CostCache& known);
+  Kinds(const KernelGraph&, const target::Target&, CostCache& known);
 
   /// Returns the kind of each group: groups that are equal up to names have one kind. The operators of a group must be
   /// ascending. The kernels of new kinds are found in parallel.
@@ -60,7 +60,7 @@ class Kinds {
   /// Sets the kernels of a new kind (a class of groups that are equal up to names), and the kind's estimated time.
   void find_kernels(Kind&) const;
 
-  const graph::KernelGraph& g_;
+  const KernelGraph& g_;
   const target::Target& target_;
   CostCache& costs_;
   Excerpts excerpts_;

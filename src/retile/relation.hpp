@@ -20,7 +20,6 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <vector>
 
 #include "graph/graph.hpp"
 #include "graph/where.hpp"

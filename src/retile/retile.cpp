@@ -6,6 +6,7 @@
 
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "graph/refused.hpp"
 #include "retile/relation.hpp"
 #include "retile/widen.hpp"
 
@@ -133,14 +134,10 @@ KernelGraph retile(const KernelGraph& g, const Tiling& declared) {
     std::vector<Step> left;
     std::optional<Error> why;
     for (const Step& step : steps) {
-      try {
-        h = applied(h, step);
-      } catch (const Fault&) {
-        throw;
-      } catch (const Error& e) {
-        if (!why) why = e;
-        left.push_back(step);
-      }
+      const std::optional<Error> error = refused([&] { h = applied(h, step); });
+      if (!error) continue;
+      if (!why) why = error;
+      left.push_back(step);
     }
     if (left.size() == steps.size()) throw *why;
     steps = std::move(left);
@@ -155,13 +152,9 @@ KernelGraph retile(const KernelGraph& g, const Tiling& declared) {
 }
 
 std::optional<KernelGraph> proved(const KernelGraph& g, const Tiling& t) {
-  try {
-    return retile(g, t);
-  } catch (const Fault&) {
-    throw;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  std::optional<KernelGraph> found;
+  refused([&] { found = retile(g, t); });
+  return found;
 }
 
 }  // namespace zellige::retile

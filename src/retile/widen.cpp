@@ -1,7 +1,7 @@
 #include "retile/widen.hpp"
 
-#include "graph/block_writer.hpp"
 #include "graph/infer.hpp"
+#include "retile/block_writer.hpp"
 
 namespace zellige::retile {
 namespace {
@@ -52,7 +52,7 @@ class Widening {
   const graph::KernelOp& op_;
   const BlockGraph& old_;
   BlockGraph block_;
-  graph::BlockWriter writer_;
+  BlockWriter writer_;
 };
 
 }  // namespace

@@ -8,8 +8,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::BlockGraph;
-using graph::BlockOp;
 using Key = std::uint64_t;
 
 Key mixed(Key a, Key b) {  // a hash of a and b by splitmix64's steps; not symmetric
@@ -28,7 +26,7 @@ Key of_all(Key k, const Numbers& numbers) {
 /// Sorts the operators of a block graph by keys that do not depend on their order.
 class Ordering {
  public:
-  explicit Ordering(const graph::KernelGraph& g)
+  explicit Ordering(const KernelGraph& g)
       : g_(g), op_(g.ops[0]), block_(*op_.block), operands_(block_.ops.size()), readers_(block_.ops.size()) {
     std::vector<std::size_t> made_by(block_.tensors.size());
     for (std::size_t i = 0; i < block_.ops.size(); ++i) {
@@ -103,7 +101,7 @@ class Ordering {
   /// Returns a hash of the kind, attributes and shapes of operator `i`, without its operands and users.
   Key alone(std::size_t i) const {
     const BlockOp& op = block_.ops[i];
-    const graph::Attributes& a = op.attributes;
+    const Attributes& a = op.attributes;
     Key k = of_all(static_cast<Key>(op.kind), op.map);
     for (const std::int64_t n : {std::int64_t{op.loop_dim}, std::int64_t{a.dim}, a.to, a.start, a.end,
                                  static_cast<std::int64_t>(a.dtype)})
@@ -116,13 +114,13 @@ class Ordering {
     }
     if (op.kernel_tensor < 0) return k;
     const auto& list = op.outputs.empty() ? op_.outputs : op_.inputs;
-    const graph::KernelTensor& tensor =
+    const KernelTensor& tensor =
         g_.tensors[static_cast<std::size_t>(list[static_cast<std::size_t>(op.kernel_tensor)])];
     return of_all(of_all(mixed(k, static_cast<Key>(tensor.dtype)), tensor.shape), tensor.strides);
   }
 
-  const graph::KernelGraph& g_;
-  const graph::KernelOp& op_;
+  const KernelGraph& g_;
+  const KernelOp& op_;
   const BlockGraph& block_;
   // By operator: the operators that it reads, and those that read it.
   std::vector<std::vector<std::size_t>> operands_, readers_;
@@ -139,9 +137,9 @@ int met(std::vector<int>& list, int t) {
 
 }  // namespace
 
-graph::KernelGraph in_one_order(graph::KernelGraph g) {
+KernelGraph in_one_order(KernelGraph g) {
   if (g.ops.size() != 1 || !g.ops[0].block || graph::writes_in_place(g)) return g;
-  const graph::KernelOp& op = g.ops[0];
+  const KernelOp& op = g.ops[0];
   const BlockGraph& block = *op.block;
   auto made = std::make_shared<BlockGraph>(BlockGraph{block.grid, block.block, block.loop, {}, {}});
   // Tiles of the block; inputs and outputs of the operator: by new index, the old one.
@@ -158,8 +156,8 @@ graph::KernelGraph in_one_order(graph::KernelGraph g) {
     return g;  // a tile or tensor is not used by any operator
   for (int t : tiles) made->tensors.push_back(block.tensors[static_cast<std::size_t>(t)]);
 
-  graph::KernelGraph result{g.name, {}, {}, {}, {}};
-  graph::KernelOp custom{op.kind, {}, {}, op.attributes, std::move(made)};
+  KernelGraph result{g.name, {}, {}, {}, {}};
+  KernelOp custom{op.kind, {}, {}, op.attributes, std::move(made)};
   std::vector<int> tensors;  // of the graph
   for (int i : inputs) custom.inputs.push_back(met(tensors, op.inputs[static_cast<std::size_t>(i)]));
   for (int i : outputs) custom.outputs.push_back(met(tensors, op.outputs[static_cast<std::size_t>(i)]));

@@ -2,7 +2,7 @@
 // independent operators become equal, so that one plan and one cost estimate serve all of them. For example,
 // a mixture of three equal experts has three candidates of two experts each, which are planned once.
 #pragma once
-#include "graph/graph.hpp"
+#include "rewrite/graph_words.hpp"
 
 namespace zellige::fuse {
 
@@ -11,6 +11,6 @@ namespace zellige::fuse {
 /// their original position. Parts that compute the same keep their relative order. Operators within a part
 /// keep their order, because plans depend on it. Returns the graph unchanged if it has several operators, no
 /// custom operator, an operator that writes in place, or an unused tile or tensor.
-graph::KernelGraph in_one_order(graph::KernelGraph);
+KernelGraph in_one_order(KernelGraph);
 
 }  // namespace zellige::fuse

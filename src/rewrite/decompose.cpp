@@ -13,14 +13,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::Attributes;
-using graph::BlockGraph;
-using graph::BlockOp;
-using graph::DType;
-using graph::KernelGraph;
-using graph::KernelOp;
-using graph::OpKind;
-
 /// Returns whether custom operator `op` can be written as kernel-level operators: each block operator has a
 /// kernel-level equivalent, no tile is partial, no slice is stored, no accumulator holds integers, and no
 /// output is written into an input's memory.
@@ -104,7 +96,7 @@ class Decomposition {
   static bool passes(const BlockGraph& block, const BlockOp& b) {
     if (b.inputs.empty() || b.outputs.empty()) return false;
     if (block.tensors[b.inputs[0]].dtype != block.tensors[b.outputs[0]].dtype) return false;
-    const graph::Shape& x = block.tensors[b.inputs[0]].shape;
+    const Shape& x = block.tensors[b.inputs[0]].shape;
     switch (b.kind) {
       case OpKind::accum:
       case OpKind::accum_rescale:

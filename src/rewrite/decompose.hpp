@@ -22,12 +22,12 @@
 #pragma once
 #include <optional>
 
-#include "graph/graph.hpp"
+#include "rewrite/graph_words.hpp"
 
 namespace zellige::fuse {
 
 /// Returns a graph that computes the same up to roundings, with every custom operator decomposed that can be.
 /// Returns nullopt if none can be. `graph` must be validated.
-std::optional<graph::KernelGraph> decompose(const graph::KernelGraph&);
+std::optional<KernelGraph> decompose(const KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -11,11 +11,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::KernelGraph;
-using graph::KernelOp;
-using graph::OpKind;
-using graph::Shape;
-
 /// Returns the shape without dimensions of extent 1.
 Shape without_ones(const Shape& shape) {
   Shape kept;
@@ -153,7 +148,7 @@ class HeadsFirst {
   /// Adds slice `op`, applied to tensor `heads` of shape (rows, heads, columns per head). If other operators
   /// than rotary embeddings read the slice, also adds a reshape of it to its shape in the input graph.
   void slice(const KernelOp& op, int heads) {
-    graph::Attributes a = op.attributes;
+    Attributes a = op.attributes;
     a.dim = 1;
     const int to = op.outputs[0];
     heads_[to] = out_.add(OpKind::slice, {heads}, a, of(op) + "_heads");

@@ -7,13 +7,13 @@
 //
 // separate_pairs (pairs.hpp) looks for rotary embeddings in the second form.
 #pragma once
-#include "graph/graph.hpp"
+#include "rewrite/graph_words.hpp"
 
 namespace zellige::fuse {
 
 /// Returns the graph in which matmul columns that rotary embeddings read as attention heads are viewed as
 /// (rows, heads, columns per head), without dimensions of extent 1. Returns the graph unchanged if there are
 /// no such dimensions.
-graph::KernelGraph heads_first(const graph::KernelGraph&);
+KernelGraph heads_first(const KernelGraph&);
 
 }  // namespace zellige::fuse

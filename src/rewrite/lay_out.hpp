@@ -6,18 +6,17 @@
 #pragma once
 #include <functional>
 
-#include "graph/graph.hpp"
+#include "rewrite/graph_words.hpp"
 
 namespace zellige::fuse {
 
 /// Returns strides for the tensor with which none of its views needs a copy. Returns empty strides in these
 /// cases: row-major memory needs no copy either; the tensor has strides already or is an output; no strides
 /// avoid the copy.
-graph::Strides lay_out(const graph::KernelGraph&, int tensor);
+Strides lay_out(const KernelGraph&, int tensor);
 
 /// Returns the strides of a tensor: its own if it has any; those that follow from its operand's if it is a view, or
 /// row-major ones if that view needs a copy; otherwise `memory` of its number.
-graph::Strides strides_of(const graph::KernelGraph&, int tensor,
-                          const std::function<graph::Strides(int tensor)>& memory);
+Strides strides_of(const KernelGraph&, int tensor, const std::function<Strides(int tensor)>& memory);
 
 }  // namespace zellige::fuse

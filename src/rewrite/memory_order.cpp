@@ -5,17 +5,11 @@
 #include <numeric>
 
 #include "graph/elementwise.hpp"
-#include "graph/graph.hpp"
 #include "rewrite/normalize.hpp"
 #include "rewrite/rewrite.hpp"
 
 namespace zellige::fuse {
 namespace {
-
-using graph::KernelGraph;
-using graph::KernelOp;
-using graph::OpKind;
-using graph::Shape;
 
 using Order = std::vector<std::int64_t>;  // by position in memory, the slowest first: the dimension
 
@@ -49,7 +43,7 @@ bool keeps(const Shape& shape, const Order& order) {
 /// Returns the order of a tensor's dimensions in memory, the slowest first. Returns an empty order in these
 /// cases: the dimensions are in memory order already; the tensor has gaps in memory; it has less than three
 /// dimensions.
-Order order_of(const graph::KernelTensor& t) {
+Order order_of(const KernelTensor& t) {
   if (t.strides.empty() || t.shape.size() < 3) return {};
   Order order(t.shape.size());
   std::iota(order.begin(), order.end(), 0);
@@ -58,7 +52,7 @@ Order order_of(const graph::KernelTensor& t) {
   std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
     return stride(a) != stride(b) ? stride(a) > stride(b) : extent(a) > extent(b);
   });
-  const graph::Strides rows = graph::row_major(permuted(t.shape, order));
+  const Strides rows = graph::row_major(permuted(t.shape, order));
   for (std::size_t i = 0; i < order.size(); ++i)
     if (extent(order[i]) != 1 && stride(order[i]) != rows[i]) return {};
   return keeps(t.shape, order) ? Order{} : order;
@@ -110,7 +104,7 @@ class MemoryOrder {
       for (std::int64_t& d : anew.attributes.sizes) d = back[static_cast<std::size_t>(d)];
       std::ranges::sort(anew.attributes.sizes);
     }
-    const graph::KernelTensor& made = g_.tensors[op.outputs[0]];
+    const KernelTensor& made = g_.tensors[op.outputs[0]];
     const int lies = out_.make({made.dtype, permuted(made.shape, own), {}, made.name + "_lies"});
     anew.outputs = {lies};
     out_.keep(anew);
@@ -160,6 +154,6 @@ class MemoryOrder {
 
 }  // namespace
 
-graph::KernelGraph in_memory_order(const KernelGraph& g) { return MemoryOrder(g).run(); }
+KernelGraph in_memory_order(const KernelGraph& g) { return MemoryOrder(g).run(); }
 
 }  // namespace zellige::fuse

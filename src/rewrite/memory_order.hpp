@@ -6,13 +6,13 @@
 // The pass starts at inputs that are not stored in the order of their dimensions, and follows elementwise
 // operators, reductions and concatenations. The two permutes are views without a copy.
 #pragma once
-#include "graph/graph.hpp"
+#include "rewrite/graph_words.hpp"
 
 namespace zellige::fuse {
 
 /// Returns the graph in which operators on tensors that are stored in another order than that of their
 /// dimensions have their dimensions renumbered in memory order, with permutes before and after them.
 /// Returns the graph unchanged if every input is stored in the order of its dimensions.
-graph::KernelGraph in_memory_order(const graph::KernelGraph&);
+KernelGraph in_memory_order(const KernelGraph&);
 
 }  // namespace zellige::fuse

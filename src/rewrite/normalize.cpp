@@ -12,11 +12,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::KernelGraph;
-using graph::KernelOp;
-using graph::OpKind;
-using graph::Shape;
-
 /// Rule `broadcast`: if an operand is expanded to the result's shape and another operand has that shape,
 /// replaces the operand by the tensor before the expand. Returns false if the rule does not apply.
 bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -104,11 +99,9 @@ bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
     if (g.shape(t) == merged)
       t = made->inputs[0];
     else
-      t = out.add(OpKind::reshape, {t}, {.sizes = split_as(g.shape(t), of, merged)},
-                  g.graph.tensors[t].name + "_split");
+      t = out.add(OpKind::reshape, {t}, {.sizes = split_as(g.shape(t), of, merged)}, g.name(t) + "_split");
   }
-  const int made = out.make(
-      {g.graph.tensors[op.outputs[0]].dtype, split, {}, g.graph.tensors[op.outputs[0]].name + "_split"});
+  const int made = out.make({g.dtype(op.outputs[0]), split, {}, g.name(op.outputs[0]) + "_split"});
   anew.outputs = {made};
   out.keep(anew);
   out.add(OpKind::reshape, {made}, {.sizes = merged}, "", op.outputs[0]);
@@ -128,13 +121,13 @@ bool of_inputs(const Known& g, int tensor) {
 /// Appends the operators that make a tensor of inputs, on the view `view` of each, and returns their result,
 /// which is tensor `to` unless that is -1.
 int on_views(const Known& g, int tensor, const KernelOp& view, Rewrite& out, int to = -1) {
-  const std::string name = g.graph.tensors[tensor].name + "_view";
+  const std::string name = g.name(tensor) + "_view";
   const KernelOp* made = g.producer[tensor];
   if (!made) return out.add(view.kind, {tensor}, view.attributes, name);
   std::vector<int> in;
   for (const int t : made->inputs) in.push_back(on_views(g, t, view, out));
   const int result = out.add(made->kind, in, made->attributes, name, to);
-  out.set_dtype(result, g.graph.tensors[tensor].dtype);
+  out.set_dtype(result, g.dtype(tensor));
   return result;
 }
 
@@ -157,7 +150,7 @@ bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
 bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   const int made = op.outputs[0];
   if (!graph::reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;
-  graph::Attributes kept = op.attributes;
+  Attributes kept = op.attributes;
   kept.keepdim = true;
   Shape whole = g.shape(op.inputs[0]);
   for (const int d : graph::composed_dims(op.kind, kept, whole)) whole[static_cast<std::size_t>(d)] = 1;
@@ -167,7 +160,7 @@ bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
     return ((graph::is_elementwise(o.kind) || put_back) && o.inputs == std::vector{made}) || twice;
   });
   if (!read) return false;
-  const int wide = out.add(op.kind, op.inputs, kept, g.graph.tensors[made].name + "_kept");
+  const int wide = out.add(op.kind, op.inputs, kept, g.name(made) + "_kept");
   out.add(OpKind::reshape, {wide}, {.sizes = g.shape(made)}, "", made);
   return true;
 }
@@ -183,7 +176,7 @@ KernelGraph once(const KernelGraph& g) {
   for (const KernelOp& given : g.ops) {
     KernelOp op = given;
     for (int& t : op.inputs) t = as[t];
-    const graph::KernelTensor& made = g.tensors[op.outputs[0]];
+    const KernelTensor& made = g.tensors[op.outputs[0]];
     const bool may = op.kind != OpKind::custom && op.outputs.size() == 1 && made.memory < 0;
     if (may) {
       auto& duplicates = before[{op.kind, op.inputs}];
@@ -304,7 +297,7 @@ const KernelOp* Known::made_by(int tensor, OpKind kind) const {
 
 std::span<const Rule> rules() { return table; }
 
-graph::KernelGraph normalize(KernelGraph g) {
+KernelGraph normalize(KernelGraph g) {
   g = once(g);
   // A rule waits until none before it fits anywhere.
   for (std::size_t at = 0; at < std::size(table);) {

@@ -22,14 +22,16 @@ namespace zellige::fuse {
 
 /// A graph with the producer and the number of users of each tensor.
 struct Known {
-  explicit Known(const graph::KernelGraph&);
+  explicit Known(const KernelGraph&);
 
-  const graph::Shape& shape(int tensor) const { return graph.tensors[tensor].shape; }
+  const Shape& shape(int tensor) const { return graph.tensors[tensor].shape; }
+  DType dtype(int tensor) const { return graph.tensors[tensor].dtype; }
+  const std::string& name(int tensor) const { return graph.tensors[tensor].name; }
   /// Returns the operator that produces the tensor if it is of this kind, else nullptr.
-  const graph::KernelOp* made_by(int tensor, graph::OpKind) const;
+  const KernelOp* made_by(int tensor, OpKind) const;
 
-  const graph::KernelGraph& graph;
-  std::vector<const graph::KernelOp*> producer;  // by tensor; nullptr: an input
+  const KernelGraph& graph;
+  std::vector<const KernelOp*> producer;  // by tensor; nullptr: an input
   std::vector<int> readers;  // by tensor: number of reads; an output of the graph counts as one more
 };
 
@@ -38,13 +40,13 @@ struct Rule {
   std::string_view name, condition;  // shown in the documentation
   /// Appends the replacement of an operator, with the same result, to the rewritten graph. Returns false and
   /// appends nothing if the rule does not apply.
-  bool (*apply)(const Known&, const graph::KernelOp&, Rewrite&);
+  bool (*apply)(const Known&, const KernelOp&, Rewrite&);
 };
 
 /// Returns all rules, in the order in which they are tried.
 std::span<const Rule> rules();
 
 /// Returns the graph in canonical form: no rule matches, and no value is computed twice except for outputs.
-graph::KernelGraph normalize(graph::KernelGraph);
+KernelGraph normalize(KernelGraph);
 
 }  // namespace zellige::fuse

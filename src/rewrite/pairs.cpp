@@ -10,11 +10,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::KernelGraph;
-using graph::KernelOp;
-using graph::OpKind;
-using graph::Shape;
-
 /// A matmul whose columns are heads and whose readers use whole heads, rotated or not.
 struct Heads {
   int product = -1, split = -1;  // operators: the matmul, and the reshape to heads
@@ -125,8 +120,7 @@ class Pairs {
   }
 
   /// Appends an operator and returns its result: tensor `to`, or a new tensor called `name` if `to` is -1.
-  int add(OpKind kind, std::vector<int> in, const graph::Attributes& a, const std::string& name,
-          int to = -1) {
+  int add(OpKind kind, std::vector<int> in, const Attributes& a, const std::string& name, int to = -1) {
     return out_.add(kind, std::move(in), a, name, to);
   }
   const std::string& name(int t) const { return g_.tensors[t].name; }
@@ -167,7 +161,7 @@ class Pairs {
   /// Returns the heads of tensor `pairs` that `slice`, an operator of the input graph, selects: `pairs`
   /// itself if it selects all heads, otherwise a new tensor, which is named after tensor `to`.
   int cut(int pairs, const KernelOp& slice, int to) {
-    const graph::Attributes& a = slice.attributes;
+    const Attributes& a = slice.attributes;
     if (a.start == 0 && a.end == out_.shape(pairs)[0]) return pairs;
     return add(OpKind::slice, {pairs}, {.dim = 0, .start = a.start, .end = a.end}, name(to) + "_pairs");
   }

@@ -14,7 +14,7 @@
 #pragma once
 #include <optional>
 
-#include "graph/graph.hpp"
+#include "rewrite/graph_words.hpp"
 
 namespace zellige::fuse {
 
@@ -22,6 +22,6 @@ namespace zellige::fuse {
 /// their own: the weights of each matmul whose columns are heads that a rotary embedding reads are viewed as
 /// (h, 2, K, d / 2), and the readers of the heads are rewritten accordingly. Returns nullopt if the graph has
 /// no such matmul.
-std::optional<graph::KernelGraph> separate_pairs(const graph::KernelGraph&);
+std::optional<KernelGraph> separate_pairs(const KernelGraph&);
 
 }  // namespace zellige::fuse

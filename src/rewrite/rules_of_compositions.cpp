@@ -1,16 +1,11 @@
 // Rules that make one operator of the steps it is composed of (graph/compose.hpp): rules.hpp says what each does.
 // The steps are those of the operator, in its order, so that its result is the same also in float32.
-#include <algorithm>
 
 #include "graph/compose.hpp"
 #include "rewrite/rules.hpp"
 
 namespace zellige::fuse {
 namespace {
-
-using graph::KernelOp;
-using graph::OpKind;
-using graph::Shape;
 
 /// Returns the operator of this kind that makes the tensor, if it has `operands` operands and the tensor `readers`
 /// readers, else nullptr.

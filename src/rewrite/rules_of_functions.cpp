@@ -9,9 +9,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::KernelOp;
-using graph::OpKind;
-
 /// Returns whether s is a power of two: a product with it is exact.
 bool is_exact(double s) {
   int exponent = 0;
@@ -19,7 +16,7 @@ bool is_exact(double s) {
 }
 
 /// Replaces the operator by another one on x.
-bool becomes(const KernelOp& op, OpKind kind, int x, const graph::Attributes& a, Rewrite& out) {
+bool becomes(const KernelOp& op, OpKind kind, int x, const Attributes& a, Rewrite& out) {
   out.add(kind, {x}, a, "", op.outputs[0]);
   return true;
 }
@@ -101,7 +98,7 @@ bool sigmoid(const Known& g, const KernelOp& op, Rewrite& out) {
 }
 
 bool relu(const Known& g, const KernelOp& op, Rewrite& out) {
-  if (op.attributes.scalar != 0 || graph::is_integer(g.graph.tensors[op.outputs[0]].dtype)) return false;
+  if (op.attributes.scalar != 0 || graph::is_integer(g.dtype(op.outputs[0]))) return false;
   if (op.kind == OpKind::maximum && op.inputs.size() == 1)
     return becomes(op, OpKind::relu, op.inputs[0], {}, out);
   if (op.kind != OpKind::where || op.inputs.size() != 2) return false;
@@ -134,21 +131,21 @@ bool negative_factor(const Known& g, const KernelOp& op, Rewrite& out) {
     if (!minus || g.readers[op.inputs[i]] != 1) continue;
     std::vector<int> in = op.inputs;
     in[i] = minus->inputs[0];
-    const int made = out.add(OpKind::mul, in, {}, g.graph.tensors[op.outputs[0]].name + "_positive");
-    out.set_dtype(made, g.graph.tensors[op.outputs[0]].dtype);
+    const int made = out.add(OpKind::mul, in, {}, g.name(op.outputs[0]) + "_positive");
+    out.set_dtype(made, g.dtype(op.outputs[0]));
     return becomes(op, OpKind::neg, made, {}, out);
   }
   return false;
 }
 
 bool softmax_beside_logarithm(const Known& g, const KernelOp& op, Rewrite& out) {
-  if (op.kind != OpKind::softmax || g.graph.tensors[op.inputs[0]].dtype != graph::DType::f32) return false;
+  if (op.kind != OpKind::softmax || g.dtype(op.inputs[0]) != DType::f32) return false;
   const bool beside = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
     return o.kind == OpKind::log_softmax && o.inputs == op.inputs && o.attributes.dim == op.attributes.dim;
   });
   if (!beside) return false;
-  const int log = out.add(OpKind::log_softmax, op.inputs, op.attributes,
-                          g.graph.tensors[op.outputs[0]].name + "_logarithm");
+  const int log =
+      out.add(OpKind::log_softmax, op.inputs, op.attributes, g.name(op.outputs[0]) + "_logarithm");
   return becomes(op, OpKind::exp, log, {}, out);
 }
 
@@ -167,7 +164,7 @@ bool silu(const Known& g, const KernelOp& op, Rewrite& out) {
 bool square(const Known& g, const KernelOp& op, Rewrite& out) {
   const bool product = op.kind == OpKind::mul && op.inputs.size() == 2 && op.inputs[0] == op.inputs[1];
   const bool power = op.kind == OpKind::pow && op.inputs.size() == 1 && op.attributes.scalar == 2;
-  return (product || power) && !graph::is_integer(g.graph.tensors[op.inputs[0]].dtype) &&
+  return (product || power) && !graph::is_integer(g.dtype(op.inputs[0])) &&
          becomes(op, OpKind::square, op.inputs[0], {}, out);
 }
 
@@ -188,15 +185,14 @@ bool difference(const Known& g, const KernelOp& op, Rewrite& out) {
 
 bool exact_quotient(const Known& g, const KernelOp& op, Rewrite& out) {
   return op.kind == OpKind::div && op.inputs.size() == 1 && is_exact(op.attributes.scalar) &&
-         !graph::is_integer(g.graph.tensors[op.inputs[0]].dtype) &&
+         !graph::is_integer(g.dtype(op.inputs[0])) &&
          becomes(op, OpKind::mul_scalar, op.inputs[0], {.scalar = 1 / op.attributes.scalar}, out);
 }
 
 bool two_factors(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mul_scalar) return false;
   const KernelOp* first = g.made_by(op.inputs[0], OpKind::mul_scalar);
-  if (!first || g.readers[op.inputs[0]] != 1 || graph::is_integer(g.graph.tensors[op.inputs[0]].dtype))
-    return false;
+  if (!first || g.readers[op.inputs[0]] != 1 || graph::is_integer(g.dtype(op.inputs[0]))) return false;
   const double s = op.attributes.scalar, t = first->attributes.scalar;
   constexpr double least = 1e-30, greatest = 1e30;  // far from what float32 cannot hold
   if (!is_exact(s) && !is_exact(t)) return false;

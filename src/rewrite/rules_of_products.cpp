@@ -8,11 +8,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::DType;
-using graph::KernelOp;
-using graph::OpKind;
-using graph::Shape;
-
 /// Returns the dimensions of a permutation that exchanges the last two of `rank` dimensions.
 std::vector<std::int64_t> exchanged(std::size_t rank) {
   std::vector<std::int64_t> dims(rank);
@@ -47,8 +42,7 @@ Rows rows_of(const Known& g, const KernelOp& op) {
 }  // namespace
 
 bool scale_after_product(const Known& g, const KernelOp& op, Rewrite& out) {
-  if (op.kind != OpKind::matmul || op.inputs.size() != 2 || !has_range(g.graph.tensors[op.inputs[0]].dtype))
-    return false;
+  if (op.kind != OpKind::matmul || op.inputs.size() != 2 || !has_range(g.dtype(op.inputs[0]))) return false;
   for (const std::size_t i : {0, 1}) {
     std::vector<const KernelOp*> views;  // between the scale and the matmul, the last one first
     int t = op.inputs[i];
@@ -56,7 +50,7 @@ bool scale_after_product(const Known& g, const KernelOp& op, Rewrite& out) {
       views.push_back(g.producer[t]), t = views.back()->inputs[0];
     const KernelOp* scale = g.made_by(t, OpKind::mul_scalar);
     if (!scale || g.readers[t] != 1 || is_copy(*scale)) continue;
-    const std::string& name = g.graph.tensors[op.outputs[0]].name;
+    const std::string& name = g.name(op.outputs[0]);
     std::vector<int> in = op.inputs;
     in[i] = scale->inputs[0];
     for (auto view = views.rbegin(); view != views.rend(); ++view)
@@ -114,7 +108,7 @@ bool batches_apart(const Known& g, const KernelOp& op, Rewrite& out) {
       shape.insert(shape.begin() + at + 1, inner);
       return shape;
     };
-    const std::string& name = g.graph.tensors[op.outputs[0]].name;
+    const std::string& name = g.name(op.outputs[0]);
     std::vector<int> in = op.inputs;
     in[i] = view->inputs[0];
     if (turned)
@@ -140,7 +134,7 @@ bool transposed_product(const Known& g, const KernelOp& op, Rewrite& out) {
   for (const int t : swapped)
     in.push_back(is_turned(t) ? g.producer[t]->inputs[0]
                               : out.add(OpKind::permute, {t}, {.sizes = exchanged(g.shape(t).size())},
-                                        g.graph.tensors[t].name + "_turned"));
+                                        g.name(t) + "_turned"));
   out.add(OpKind::matmul, in, product->attributes, "", op.outputs[0]);
   return true;
 }
@@ -163,7 +157,7 @@ bool whole_weight(const Known& g, const KernelOp& op, Rewrite& out) {
   std::int64_t end = 0;
   for (const Rows& r : parts) end = r.start == end ? r.end : -1;
   if (!whole_too && (parts.size() < 2 || end != g.shape(own.weight)[0])) return false;
-  const std::string& name = g.graph.tensors[op.outputs[0]].name;
+  const std::string& name = g.name(op.outputs[0]);
   const int turned = out.add(OpKind::permute, {own.weight}, {.sizes = {1, 0}}, name + "_weight");
   const int whole = out.add(OpKind::matmul, {op.inputs[0], turned}, op.attributes, name + "_whole");
   out.add(OpKind::slice, {whole},
@@ -175,9 +169,8 @@ bool whole_weight(const Known& g, const KernelOp& op, Rewrite& out) {
 bool scale_after_cast(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::cast || op.attributes.dtype != DType::f32) return false;
   const KernelOp* scale = g.made_by(op.inputs[0], OpKind::mul_scalar);
-  if (!scale || g.readers[op.inputs[0]] != 1 || !has_range(g.graph.tensors[op.inputs[0]].dtype)) return false;
-  const int wide =
-      out.add(OpKind::cast, scale->inputs, op.attributes, g.graph.tensors[op.outputs[0]].name + "_unscaled");
+  if (!scale || g.readers[op.inputs[0]] != 1 || !has_range(g.dtype(op.inputs[0]))) return false;
+  const int wide = out.add(OpKind::cast, scale->inputs, op.attributes, g.name(op.outputs[0]) + "_unscaled");
   out.set_dtype(wide, DType::f32);
   out.add(OpKind::mul_scalar, {wide}, scale->attributes, "", op.outputs[0]);
   return true;
@@ -197,8 +190,8 @@ bool slice_after_view(const Known& g, const KernelOp& op, Rewrite& out) {
   if (each < 2 || start % each != 0 || end % each != 0 || whole[d] % each != 0) return false;
   Shape split = whole;
   split[d] /= each, split.push_back(each);
-  const int view = out.add(OpKind::reshape, {part->inputs[0]}, {.sizes = split},
-                           g.graph.tensors[op.outputs[0]].name + "_whole");
+  const int view =
+      out.add(OpKind::reshape, {part->inputs[0]}, {.sizes = split}, g.name(op.outputs[0]) + "_whole");
   out.add(OpKind::slice, {view}, {.dim = static_cast<int>(d), .start = start / each, .end = end / each}, "",
           op.outputs[0]);
   return true;

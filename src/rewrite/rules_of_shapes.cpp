@@ -8,10 +8,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::KernelOp;
-using graph::OpKind;
-using graph::Shape;
-
 /// Returns whether the operator is a permute that only moves dimensions of extent 1, and does not exchange the last
 /// two: the rules of products look for a transposed row or column as for any other matrix.
 bool moves_ones(const Known& g, const KernelOp& op) {
@@ -91,7 +87,7 @@ bool batch_of_one(const Known& g, const KernelOp& op, Rewrite& out) {
     return false;
   KernelOp anew = op;
   anew.inputs[1] = out.add(OpKind::reshape, {op.inputs[1]}, {.sizes = Shape(b.end() - 2, b.end())},
-                           g.graph.tensors[op.inputs[1]].name + "_matrix");
+                           g.name(op.inputs[1]) + "_matrix");
   out.keep(anew);
   return true;
 }
@@ -114,7 +110,7 @@ bool merged_batches(const Known& g, const KernelOp& op, Rewrite& out) {
     in.push_back(view->inputs[0]);
   }
   const int made = out.add(OpKind::matmul, in, product->attributes, "", op.outputs[0]);
-  out.set_dtype(made, g.graph.tensors[op.outputs[0]].dtype);
+  out.set_dtype(made, g.dtype(op.outputs[0]));
   return true;
 }
 
@@ -178,7 +174,7 @@ bool bias_in_parts(const Known& g, const KernelOp& op, Rewrite& out) {
     others += part.product == own.product && part.bias == own.bias;
   }
   if (others != g.readers[own.product]) return false;
-  const std::string& name = g.graph.tensors[op.outputs[0]].name;
+  const std::string& name = g.name(op.outputs[0]);
   const int sum = out.add(OpKind::add, {own.product, own.bias}, {}, name + "_whole");
   out.add(OpKind::slice, {sum}, own.columns->attributes, "", op.outputs[0]);
   return true;
@@ -205,13 +201,13 @@ bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
   for (std::size_t d = 0; d < order.size(); ++d)
     (std::ranges::count(dims, static_cast<int>(d)) ? summed : rest).push_back(order[d]);
   if (!std::ranges::is_sorted(rest)) return false;
-  const std::string& name = g.graph.tensors[op.outputs[0]].name;
+  const std::string& name = g.name(op.outputs[0]);
   int x = turned->inputs[0];
   for (auto f = functions.rbegin(); f != functions.rend(); ++f) {
     x = out.add((*f)->kind, {x}, (*f)->attributes, name + "_as_it_is");
-    out.set_dtype(x, g.graph.tensors[(*f)->outputs[0]].dtype);
+    out.set_dtype(x, g.dtype((*f)->outputs[0]));
   }
-  graph::Attributes a = op.attributes;
+  Attributes a = op.attributes;
   std::ranges::sort(summed);
   a.dim = summed.size() == 1 ? static_cast<int>(summed[0]) : -1;
   a.sizes = summed.size() == 1 ? std::vector<std::int64_t>{} : summed;
@@ -236,7 +232,7 @@ bool split_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
       !std::equal(split.begin(), split.begin() + first, whole.begin()) ||
       !std::equal(split.begin() + last + 1, split.end(), whole.begin() + first + 1))
     return false;
-  graph::Attributes a = op.attributes;
+  Attributes a = op.attributes;
   a.dim = first, a.sizes = {};
   out.add(op.kind, view->inputs, a, "", op.outputs[0]);
   return true;

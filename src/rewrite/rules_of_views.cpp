@@ -8,15 +8,10 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::KernelOp;
-using graph::OpKind;
-using graph::Shape;
-
 /// Returns whether the operator's result is its operand.
 bool changes_nothing(const Known& g, const KernelOp& op) {
   const int from = op.inputs[0], to = op.outputs[0];
-  if (g.graph.tensors[from].dtype != g.graph.tensors[to].dtype || g.graph.tensors[to].memory >= 0)
-    return false;
+  if (g.dtype(from) != g.dtype(to) || g.graph.tensors[to].memory >= 0) return false;
   switch (op.kind) {
     case OpKind::reshape:
     case OpKind::expand:
@@ -25,7 +20,7 @@ bool changes_nothing(const Known& g, const KernelOp& op) {
     case OpKind::permute:
       return std::ranges::is_sorted(op.attributes.sizes);
     case OpKind::cast:  // of 16 bits it rounds what is not stored
-      return g.graph.tensors[to].dtype == graph::DType::f32;
+      return g.dtype(to) == DType::f32;
     default:
       return is_copy(op);
   }
@@ -129,7 +124,7 @@ bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
     back = made->kind == OpKind::reshape && g.shape(t) == wanted;
   }
   if (std::ranges::all_of(steps, [](const Step& s) { return s.op->kind == OpKind::reshape; })) return false;
-  const std::string& name = g.graph.tensors[op.outputs[0]].name;
+  const std::string& name = g.name(op.outputs[0]);
   for (std::size_t i = steps.size(); i-- > 0;) {
     const KernelOp& old = *steps[i].op;
     if (old.kind == OpKind::reshape) continue;
@@ -144,13 +139,13 @@ bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
         if (to.empty()) to = {1};
         if (to != other) in[k] = out.add(OpKind::reshape, {in[k]}, {.sizes = to}, name + "_other");
       }
-    graph::Attributes a = old.attributes;
+    Attributes a = old.attributes;
     if (old.kind == OpKind::softmax || old.kind == OpKind::safe_softmax || old.kind == OpKind::log_softmax)
       a.dim = static_cast<int>(shapes[i].size() - steps[i].last);
     const bool last = std::ranges::none_of(std::span(steps).first(i),
                                            [](const Step& s) { return s.op->kind != OpKind::reshape; });
     t = out.add(old.kind, in, a, name + "_rows", last ? op.outputs[0] : -1);
-    out.set_dtype(t, g.graph.tensors[old.outputs[0]].dtype);
+    out.set_dtype(t, g.dtype(old.outputs[0]));
   }
   return true;
 }
@@ -171,14 +166,14 @@ bool leading_ones(const Known& g, const KernelOp& op, Rewrite& out) {
   if (from.size() < 2 || from.size() < step.last || from == to || rest(from) != rest(to)) return false;
   // A sum of two such tensors stays where most of its kind are, unless it is of vectors.
   if (graph::is_elementwise(op.kind) && to.size() != 1) return false;
-  const std::string& name = g.graph.tensors[op.outputs[0]].name;
+  const std::string& name = g.name(op.outputs[0]);
   std::vector<int> in = op.inputs;
   in[step.operand] = view->inputs[0];
-  graph::Attributes a = op.attributes;
+  Attributes a = op.attributes;
   if (op.kind == OpKind::softmax || op.kind == OpKind::safe_softmax || op.kind == OpKind::log_softmax)
     a.dim = static_cast<int>(from.size() - step.last);
   const int made = out.add(op.kind, in, a, name + "_before");
-  out.set_dtype(made, g.graph.tensors[op.outputs[0]].dtype);
+  out.set_dtype(made, g.dtype(op.outputs[0]));
   out.add(OpKind::reshape, {made}, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
   return true;
 }
@@ -197,8 +192,8 @@ bool bias_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
     if (!columns || g.shape(op.inputs[i]).size() <= x.size() || split.size() < 2 ||
         !same_last(g.shape(op.inputs[i]), split, split.size()))
       continue;
-    const int sum = out.add(OpKind::add, {view->inputs[0], of_bias->inputs[0]}, {},
-                            g.graph.tensors[op.outputs[0]].name + "_merged");
+    const int sum =
+        out.add(OpKind::add, {view->inputs[0], of_bias->inputs[0]}, {}, g.name(op.outputs[0]) + "_merged");
     out.add(OpKind::reshape, {sum}, view->attributes, "", op.outputs[0]);
     return true;
   }

@@ -8,11 +8,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::Attributes;
-using graph::KernelGraph;
-using graph::KernelOp;
-using graph::OpKind;
-
 /// Rewrites all softmaxes with attention sinks of a graph.
 class SinkSoftmax {
  public:
@@ -65,7 +60,7 @@ class SinkSoftmax {
   /// is -1.
   int add(OpKind kind, std::vector<int> in, const Attributes& a, const std::string& name, int to = -1) {
     const int made = out_.add(kind, std::move(in), a, name, to);
-    if (to < 0) out_.set_dtype(made, graph::DType::f32);
+    if (to < 0) out_.set_dtype(made, DType::f32);
     return made;
   }
 
@@ -76,12 +71,11 @@ class SinkSoftmax {
     const KernelOp& concat = *producer(softmax.inputs[0]);
     const Attributes along{.dim = concat.attributes.dim, .keepdim = true};
     const std::string name = g_.tensors[softmax.outputs[0]].name;
-    const graph::DType dtype = g_.tensors[softmax.outputs[0]].dtype;
+    const DType dtype = g_.tensors[softmax.outputs[0]].dtype;
     const auto operand = [&](int i) {  // in float32, as the softmax computes
       const int t = concat.inputs[i];
-      return dtype == graph::DType::f32
-                 ? t
-                 : add(OpKind::cast, {t}, {.dtype = graph::DType::f32}, g_.tensors[t].name + "_f32");
+      return dtype == DType::f32 ? t
+                                 : add(OpKind::cast, {t}, {.dtype = DType::f32}, g_.tensors[t].name + "_f32");
     };
     const int x = operand(part);
     int m = add(OpKind::amax, {x}, along, name + "_max");
@@ -99,7 +93,7 @@ class SinkSoftmax {
         other = add(OpKind::sum, {other}, along, name + fmt::format("_sum_{}", i));
       sum = add(OpKind::add, {sum, other}, {}, name + "_sums");
     }
-    if (dtype == graph::DType::f32)
+    if (dtype == DType::f32)
       add(OpKind::div, {e, sum}, {}, {}, slice.outputs[0]);
     else
       add(OpKind::cast, {add(OpKind::div, {e, sum}, {}, name + "_f32")}, {.dtype = dtype}, {},

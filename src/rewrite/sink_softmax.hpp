@@ -10,13 +10,13 @@
 #pragma once
 #include <optional>
 
-#include "graph/graph.hpp"
+#include "rewrite/graph_words.hpp"
 
 namespace zellige::fuse {
 
 /// Returns the graph in which each softmax over a concatenation, of which only one operand's part is used,
 /// is replaced by operators that compute that part without the concatenation. Returns nullopt if there is
 /// no such softmax.
-std::optional<graph::KernelGraph> separate_softmax(const graph::KernelGraph&);
+std::optional<KernelGraph> separate_softmax(const KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -11,11 +11,6 @@
 namespace zellige::fuse {
 namespace {
 
-using graph::BlockGraph;
-using graph::BlockOp;
-using graph::OpKind;
-using graph::Shape;
-
 constexpr std::int64_t columns_unit = 8, min_rows = 16;  // of a wgmma; matmuls with fewer rows run on warps
 constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, max_columns = 128;
 
@@ -117,9 +112,8 @@ class OperandSwap {
     const int rows = static_cast<int>(shape(input.outputs[0]).size()) - 2;
     return std::ranges::count(input.map, rows) > 0 && rows >= 0;
   }
-  bool has_instruction(graph::DType t, std::int64_t n) const {
-    return target::find_warpgroup_mma(target_, graph::name(t), graph::name(t), graph::name(graph::DType::f32),
-                                      n);
+  bool has_instruction(DType t, std::int64_t n) const {
+    return target::find_warpgroup_mma(target_, graph::name(t), graph::name(t), graph::name(DType::f32), n);
   }
 
   const BlockGraph& from_;

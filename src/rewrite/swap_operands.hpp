@@ -10,7 +10,7 @@
 #pragma once
 #include <optional>
 
-#include "graph/graph.hpp"
+#include "rewrite/graph_words.hpp"
 #include "target/target.hpp"
 
 namespace zellige::fuse {
@@ -22,6 +22,6 @@ namespace zellige::fuse {
 /// - the tile has 64 or 128 columns;
 /// - the grid has enough blocks to saturate DRAM;
 /// - the loop only multiplies the tiles that it loads, and everything after the loop is elementwise.
-std::optional<graph::BlockGraph> swap_operands(const graph::BlockGraph&, const target::Target&);
+std::optional<BlockGraph> swap_operands(const BlockGraph&, const target::Target&);
 
 }  // namespace zellige::fuse

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "candidate/kernel.hpp"
+#include "candidate/expected_time.hpp"
 #include "fuse/custom.hpp"
 #include "run/cache.hpp"
 

@@ -15,37 +15,37 @@
 
 #include "graph/graph.hpp"
 
-namespace zellige::graph {
+namespace zellige::retile {
 
 class BlockWriter {
  public:
-  explicit BlockWriter(BlockGraph& block) : block_(block) {}
+  explicit BlockWriter(graph::BlockGraph& block) : block_(block) {}
   BlockWriter(const BlockWriter&) = delete;
 
-  DType dtype(int tile) const { return block_.tensors[tile].dtype; }
+  graph::DType dtype(int tile) const { return block_.tensors[tile].dtype; }
   /// Adds a tile without an operator and returns its index. The tile is unnamed if this writer has given the
   /// name to another tile.
-  int tile(DType, const std::string& name = {});
+  int tile(graph::DType, const std::string& name = {});
   /// Names an unnamed tile. Does nothing if the tile has a name, or if this writer has given the name to
   /// another tile.
   void name(int tile, const std::string&);
 
   /// Appends an operator with one result and returns the index of the result tile. If one operand is f32,
   /// casts the other floating-point operands to f32 first, except those of a matmul or cast.
-  int emit(OpKind, std::vector<int> in, const Attributes& = {});
+  int emit(graph::OpKind, std::vector<int> in, const graph::Attributes& = {});
   /// Returns the result tile of an operator with the same kind, operands and attributes if the block graph
   /// has one; otherwise appends the operator with emit().
-  int emit_once(OpKind, std::vector<int> in, const Attributes& = {});
+  int emit_once(graph::OpKind, std::vector<int> in, const graph::Attributes& = {});
   /// Returns the index of a tile with the values of `tile` in this dtype: `tile` itself, or the result of a
   /// cast.
-  int cast(int tile, DType);
+  int cast(int tile, graph::DType);
   /// Returns the operands, with the floating-point ones cast to f32 if one operand is f32. Returns integers,
   /// and the operands of a matmul or cast, unchanged.
-  std::vector<int> promoted(OpKind, std::vector<int> in);
+  std::vector<int> promoted(graph::OpKind, std::vector<int> in);
 
  private:
-  BlockGraph& block_;
+  graph::BlockGraph& block_;
   std::set<std::string> names_{""};
 };
 
-}  // namespace zellige::graph
+}  // namespace zellige::retile

@@ -1,0 +1,166 @@
+#include "candidate/expected_time.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "candidate/alone.hpp"
+#include "cost/cost_estimate.hpp"
+#include "reference/structure.hpp"
+#include "rewrite/canonical_order.hpp"
+#include "target/instructions.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+/// The weight of the time with a warm L2 in a kernel's expected time. In a graph some inputs are in the L2 already. The
+/// weight is small, so that it only decides between tilings which take equally long while they wait for DRAM.
+constexpr double warm = 0.06;
+
+/// Returns the expected time, in microseconds, of a kernel that is launched right after another kernel. `p` is
+/// the cost of a program that consists of this kernel alone.
+double us_after_another(const plan::CostEstimate& p, const target::Target& target) {
+  return (1 - warm) * p.us + warm * p.warm_us - target.costs.launch + target.costs.next;
+}
+
+/// Plans a graph that consists of one kernel, and returns its expected time in microseconds, assuming that it
+/// is launched right after another kernel. Returns nullopt and sets `refusal` if the graph cannot be planned.
+/// If the verifier has rejected the plan, records its message in `known`.
+std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, CostCache& known,
+                                 Refusal& refusal) {
+  std::optional<double> us;
+  tried(known, refusal, [&] {
+    const plan::Plan plan = plan::make_plan(a, target, {.registers_proved = false});
+    us = us_after_another(plan::estimate_cost(plan, target), target);
+  });
+  return us;
+}
+
+/// Returns the expected time, in microseconds, of a graph that consists of one kernel, assuming that it is
+/// launched right after another kernel. Looks the time up in the cache `known`; if it is missing, plans the
+/// graph and stores the time there. Returns nullopt and sets `refusal` if the graph cannot be planned.
+std::optional<double> planned(const KernelGraph& given, const target::Target& target, CostCache& known,
+                              Refusal& refusal) {
+  const KernelGraph a = in_one_order(given);
+  const std::string text = graph::structure(a);
+  if (const std::optional<double> us = known.find(text)) return us;
+  const std::optional<double> us = plan_alone(a, target, known, refusal);
+  if (us) known.add(text, *us);  // no error is kept, because it names this graph's tensors
+  return us;
+}
+
+}  // namespace
+
+void raise(const Refusal& refusal) {
+  if (refusal.rejected) throw Rejected(refusal.why);
+  throw Error(refusal.why);
+}
+
+std::optional<double> CostCache::find(const std::string& structure) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = added_.find(structure); at != added_.end()) return at->second;
+  }
+  return before_ ? before_(structure) : std::nullopt;
+}
+
+void CostCache::add(const std::string& structure, double us) {
+  const std::lock_guard lock(mutex_);
+  added_.insert_or_assign(structure, us);
+}
+
+void CostCache::drop(const Rejected& plan) {
+  const std::lock_guard lock(mutex_);
+  plan::drop(plan, rejected_);
+}
+
+plan::Rejections CostCache::take_rejected() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(rejected_, {});
+}
+
+std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,
+                                 CostCache& known, Refusal& refusal) {
+  return planned(alone(g, k), target, known, refusal);
+}
+
+std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target,
+                                 CostCache& known, Refusal& refusal) {
+  const KernelOp& op = g.ops[index];
+  KernelGraph a;
+  a.name = g.name;
+  std::map<int, int> at;
+  const auto tensor = [&](int t, const KernelTensor& as) {
+    const auto [found, is_new] = at.insert({t, static_cast<int>(a.tensors.size())});
+    if (is_new) a.tensors.push_back(as);
+    return found->second;
+  };
+  KernelOp copy = op;
+  for (int& t : copy.inputs) {
+    t = tensor(t, outside(g, t));
+    if (std::ranges::find(a.inputs, t) == a.inputs.end()) a.inputs.push_back(t);
+  }
+  for (int& t : copy.outputs) {
+    const KernelTensor& whole = g.tensors[t];
+    const int memory = whole.memory < 0 ? -1 : copy.inputs[0];
+    t = tensor(t, {whole.dtype, whole.shape, whole.strides, whole.name, memory});
+  }
+  a.outputs = copy.outputs;
+  a.ops.push_back(std::move(copy));
+  return planned(a, target, known, refusal);
+}
+
+namespace {
+
+/// Returns the fraction of a matrix's elements that a causal mask keeps, or 1 for another mask. `shape` ends
+/// with the matrix's rows and columns.
+double kept_share(const Attributes& a, const Shape& shape) {
+  if (!a.kept.tril || !a.sizes.empty() || shape.size() < 2) return 1;
+  const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  double kept = 0;
+  for (std::int64_t i = 0; i < rows; ++i)
+    kept += static_cast<double>(std::clamp<std::int64_t>(i + *a.kept.tril + 1, 0, columns));
+  return kept / static_cast<double>(rows * columns);
+}
+
+}  // namespace
+
+double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target) {
+  std::set<int> made, moved;
+  for (int i : ops) made.insert(g.ops[i].outputs.begin(), g.ops[i].outputs.end());
+  double cycles = 0, kept = 1;  // cycles of one multiprocessor; the share of results that masks keep
+  for (int i : ops) {
+    const KernelOp& op = g.ops[i];
+    for (int t : op.inputs)
+      if (made.count(t) == 0) moved.insert(t);
+    for (int t : op.outputs) {
+      bool read = std::ranges::count(g.outputs, t) > 0;
+      for (std::size_t r = 0; r < g.ops.size(); ++r)
+        read = read || (std::ranges::find(ops, static_cast<int>(r)) == ops.end() &&
+                        std::ranges::count(g.ops[r].inputs, t) > 0);
+      if (read) moved.insert(t);
+    }
+    if (op.kind == OpKind::mask)
+      kept = std::min(kept, kept_share(op.attributes, g.tensors[op.outputs[0]].shape));
+    if (op.kind != OpKind::matmul) continue;
+    const DType dtype = g.tensors[op.inputs[0]].dtype;
+    const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
+                            static_cast<double>(g.tensors[op.inputs[0]].shape.back());
+    // A warpgroup's instruction uses all four tensor cores of a multiprocessor, a warp's instruction one of
+    // them.
+    const auto a = graph::name(dtype);
+    if (const Instruction* row = target::find_warpgroup_mma(target, a, a, "f32", 128))
+      cycles += products / (row->m * row->n * row->k) * row->cycles;
+    else if (const Instruction* warp = target::find_mma(target, a, a, "f32"))
+      cycles += products / (warp->m * warp->n * warp->k) * warp->cycles / 4;
+    else
+      cycles += products / 128;
+  }
+  double bytes = 0;
+  for (int t : moved)
+    bytes += static_cast<double>(graph::bytes_of(graph::size(g.tensors[t].shape), g.tensors[t].dtype));
+  return std::max(bytes / target.costs.dram * 1e-3,
+                  kept * cycles / target.multiprocessors / target.costs.clock * 1e-3);
+}
+
+}  // namespace zellige::fuse

@@ -1,0 +1,82 @@
+// The expected times of kernels: those of their plans, which a cache keeps, and the roofline bound of a group.
+#pragma once
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "candidate/kernel.hpp"
+#include "kernel/rejections.hpp"
+
+namespace zellige::fuse {
+
+/// Why a graph has no plan.
+struct Refusal {
+  std::string why{};      // a sentence for the user
+  bool rejected = false;  // the verifier rejected its plan
+};
+/// Throws Rejected if the verifier rejected the plan, otherwise Error, with the reason as the message.
+[[noreturn]] void raise(const Refusal&);
+
+/// Cache of the expected times of planned kernels, in microseconds. The key is the planned graph's structure,
+/// without names (reference/structure.hpp), because layers repeat. Thread-safe.
+class CostCache {
+ public:
+  /// Returns the time that an earlier run found for a structure, for example from a file; nullopt if it is
+  /// not known. Must be thread-safe.
+  using Before = std::function<std::optional<double>(const std::string& structure)>;
+  explicit CostCache(Before before = {}) : before_(std::move(before)) {}
+
+  /// Returns the expected time, in microseconds, of a planned graph. `structure` is a string that describes the graph
+  /// without names (reference/structure.hpp). Looks in this cache, and then asks the function Before, which knows the
+  /// times of earlier runs. Returns nullopt if the time is not known.
+  std::optional<double> find(const std::string& structure) const;
+  void add(const std::string& structure, double us);
+  /// Returns the times added to this cache, by structure (a string that describes a graph without names). Must not be
+  /// called while another thread may add one.
+  const std::map<std::string, double>& added() const { return added_; }
+  /// Records the verifier's message about a plan that is not used. In debug builds throws Rejected, because
+  /// no plan should be rejected.
+  void drop(const Rejected&);
+  /// Returns the verifier's messages that drop() has recorded, and clears them.
+  plan::Rejections take_rejected();
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, double> added_;
+  Before before_;
+  plan::Rejections rejected_;
+};
+
+/// Calls `work`, which plans something, and returns true. If that throws Error, sets `refusal` to the reason and
+/// returns false; if the verifier has rejected the plan, also records its message in `known`. Throws the other faults.
+template <class Work>
+bool tried(CostCache& known, Refusal& refusal, Work work) {
+  try {
+    work();
+    return true;
+  } catch (const Rejected& e) {
+    known.drop(e);
+    refusal = {e.what(), true};
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {
+    refusal = {e.what()};
+  }
+  return false;
+}
+
+/// Plans a kernel, and returns its expected time in microseconds, assuming that it is launched right after
+/// another kernel. Returns nullopt and sets the Refusal if it cannot be planned.
+std::optional<double> planned_us(const KernelGraph&, const Kernel&, const target::Target&, CostCache& known,
+                                 Refusal&);
+/// Plans operator `op` of the graph unfused, and returns its expected time in microseconds, assuming that it
+/// is launched right after another kernel. Returns nullopt and sets the Refusal if it cannot be planned.
+std::optional<double> planned_us(const KernelGraph&, int op, const target::Target&, CostCache& known,
+                                 Refusal&);
+
+/// Returns the roofline bound of a group in microseconds: the larger of the time to move its bytes at the
+/// memory bandwidth, and the time of its matmuls at the tensor cores' peak.
+double floor_us(const KernelGraph&, const std::vector<int>& ops, const target::Target&);
+
+}  // namespace zellige::fuse

@@ -1,0 +1,134 @@
+#include "candidate/tile_writer.hpp"
+
+#include <algorithm>
+
+#include "graph/error.hpp"
+
+namespace zellige::fuse {
+
+TileWriter::TileWriter(const KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles,
+                       bool split)
+    : BlockWriter(body_.block),
+      g_(g),
+      steps_(steps),
+      axes_(axes),
+      tiles_(tiles),
+      split_(split),
+      deferred_(steps.values.size()) {
+  BlockGraph& b = body_.block;
+  b.grid = {tiles.grid[0].blocks, tiles.grid[1].blocks, tiles.grid[2].blocks};
+  b.block = {tiles.threads, 1, 1};
+  b.loop = tiles.loop;
+  multiplies_ = std::ranges::any_of(steps.steps, [](const Step& s) { return s.kind == OpKind::matmul; });
+}
+
+std::string TileWriter::called(int v) const {
+  const int t = steps_.values[v].tensor;
+  return t >= 0 ? g_.tensors[t].name : "a step of a composed operator";
+}
+
+void TileWriter::refuse(const Step& s) const {
+  fail("{} ({}) would read inside the loop what is known after it", graph::name(s.kind), called(s.output));
+}
+
+void TileWriter::name_after(int v, int t) {
+  if (steps_.values[v].tensor >= 0) name(t, called(v));
+}
+
+bool TileWriter::is_along(const Step& s) const {
+  const int x = s.inputs[0], d = loop_dim(x);
+  if (s.kind == OpKind::matmul) return d >= 0 && d + 1 == static_cast<int>(shape(x).size());
+  return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
+}
+
+int TileWriter::cut_by_loop(int v) const {
+  if (tiles_.loop == 1) return -1;
+  return has_inner_loop() ? axes_.dim(v, tiles_.inner_axis) : loop_dim(v);
+}
+
+void TileWriter::load(int v) {
+  if (deferred_[v].tile >= 0 || !steps_.values[v].loaded) return;
+  const bool varies = loop_dim(v) >= 0;
+  BlockOp op;
+  op.kind = OpKind::input;
+  op.map = map_of(v);
+  op.loop_dim = cut_by_loop(v);
+  if (Shape whole = covered(v, shape(v)); whole != shape(v)) op.attributes.sizes = std::move(whole);
+  const int tensor = steps_.values[v].tensor;
+  const auto at = std::ranges::find(body_.loads, tensor, &Seen::tensor);
+  op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
+  if (at == body_.loads.end()) body_.loads.push_back({tensor, shape(v)});
+  for (const BlockOp& other : body_.block.ops)  // the same tile, loaded for another step
+    if (other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
+        other.loop_dim == op.loop_dim && other.attributes == op.attributes) {
+      deferred_[v] = {.tile = other.outputs[0], .varies = varies, .inner = is_inner(v)};
+      return;
+    }
+  op.outputs = {tile(steps_.values[v].dtype, called(v) + "_tile")};
+  deferred_[v] = {.tile = op.outputs[0], .varies = varies, .inner = is_inner(v)};
+  body_.block.ops.push_back(op);
+}
+
+void TileWriter::store(int v, int t) {
+  if (deferred_[v].varies) fail("{} would be stored from inside the loop", called(v));
+  BlockOp op;
+  op.kind = OpKind::output;
+  op.inputs = {rounded(t, v)};
+  op.map = map_of(v);
+  for (int g = 0; g < 3; ++g)
+    if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
+      fail("{} lacks the dimension that blocks share", called(v));
+  if (covered(v, shape(v)) != shape(v)) op.attributes.sizes = shape(v);
+  for (const Slice& s : slices(v)) {
+    op.kernel_tensor = static_cast<int>(body_.stores.size());
+    op.attributes.dim = s.dim, op.attributes.start = s.start, op.attributes.end = s.end;
+    Shape stored = shape(v);
+    if (s.dim >= 0) stored[s.dim] = s.end - s.start;
+    body_.stores.push_back({s.tensor, stored});
+    body_.block.ops.push_back(op);
+  }
+}
+
+std::vector<Slice> TileWriter::slices(int v) const {
+  const auto found = steps_.slices.find(v);
+  const std::vector<Slice> all{{steps_.values[v].tensor, -1, 0, 0}};
+  if (found == steps_.slices.end()) return all;
+  for (const Slice& s : found->second) {
+    std::int64_t tile = covered(v, shape(v))[s.dim];
+    for (const Cut& c : tiles_.grid)
+      if (std::ranges::count(c.axes, axes_.of[v][s.dim]) > 0) tile /= c.blocks;
+    if (s.start % tile != 0 || s.end % tile != 0) return all;
+  }
+  return found->second;
+}
+
+void TileWriter::store_partial(int at, int t) {
+  const Partial& p = body_.partials[at];
+  Shape shape{1};
+  const Shape whole = covered(p.value, p.shape);
+  for (std::size_t d = 0; d < whole.size(); ++d) {
+    std::int64_t extent = whole[d];
+    for (const Cut& c : tiles_.grid)
+      if (extent > 1 && std::ranges::count(c.axes, axes_.of[p.value][d]) > 0) extent /= c.blocks;
+    shape.push_back(extent);
+  }
+  BlockOp op;
+  op.kind = OpKind::output;
+  op.inputs = {emit(OpKind::expand, {t}, {.sizes = shape})};
+  op.map = map_of(p.value);
+  for (int g = 0; g < 3; ++g) {
+    if (op.map[g] >= 0) ++op.map[g];
+    if (g == tiles_.split)
+      op.map[g] = 0;
+    else if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
+      fail("a part of {} lacks the dimension that blocks share", called(p.value));
+  }
+  op.kernel_tensor = at;
+  if (whole != p.shape) {
+    op.attributes.sizes = p.shape;
+    op.attributes.sizes.insert(op.attributes.sizes.begin(), tiles_.grid[tiles_.split].blocks);
+  }
+  body_.block.ops.push_back(op);
+}
+
+}  // namespace zellige::fuse

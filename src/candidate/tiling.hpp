@@ -1,0 +1,43 @@
+// The tiling of a group of operators: which axes the grid splits into how many blocks, and along which axis the block
+// graph (body.hpp) loops.
+#pragma once
+#include <array>
+#include <map>
+
+#include "candidate/axes.hpp"
+
+namespace zellige::fuse {
+
+/// One grid dimension: the axes that it splits, into how many blocks. It has several axes if they are
+/// different dimensions of values that never occur in one step, such as heads of queries and heads of keys.
+struct Cut {
+  std::vector<int> axes;
+  std::int64_t blocks = 1;
+  bool operator==(const Cut&) const = default;
+};
+
+/// The tiling of a group: grid, loop and threads.
+struct Tiles {
+  std::array<Cut, 3> grid;
+  int loop_axis = -1;     // the axis that the loop runs along; -1: no loop
+  std::int64_t loop = 1;  // number of iterations
+  int threads = 128;
+  // The grid dimension that splits the loop axis (split-K): each block computes partial results, which a
+  // second kernel combines. -1: none.
+  int split = -1;
+  // Set if `split` is and each block has one tile along loop_axis: the axis of the block's own loop, for
+  // example K of a matmul whose results are then summed over loop_axis. -1: the block's loop runs along
+  // loop_axis.
+  int inner_axis = -1;
+  // By axis whose last tile is partial: the extent that all tiles cover together, which is more than the axis
+  // has.
+  std::map<int, std::int64_t> extents{};
+
+  /// Returns, for each grid dimension, which dimension of the value it splits, or -1 if none.
+  std::array<int, 3> map_of(const Axes&, int value) const;
+  /// Returns the padded shape of a value: each dimension with a partial tile is extended to a whole number of tiles.
+  /// The last argument is the value's own shape.
+  Shape covered(const Axes&, int value, Shape) const;
+};
+
+}  // namespace zellige::fuse

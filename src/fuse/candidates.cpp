@@ -1,0 +1,53 @@
+#include "fuse/candidates.hpp"
+
+namespace zellige::fuse {
+
+Set Candidates::set(const std::vector<int>& ops) const {
+  Set s(g_.ops.size());
+  for (int i : ops) s.add(i);
+  return s;
+}
+
+Set Candidates::before(const Set& s) const {
+  Set all(g_.ops.size()), b(g_.ops.size());
+  for (int i : s.list()) all.add(order_.direct[i]);
+  for (int p : all.list())
+    if (!s.has(p)) b.add(p);
+  return b;
+}
+
+Candidates::Waiting Candidates::waiting(const Selected& way) const {
+  std::vector<std::size_t> nodes = way;
+  Set all(g_.ops.size());
+  for (std::size_t c : way) all.add(candidates_[c].ops);
+  for (std::size_t i = 0; i < g_.ops.size(); ++i)
+    if (!all.has(static_cast<int>(i))) nodes.push_back(i);
+  std::vector<Waits::Piece> pieces;
+  for (std::size_t c : nodes) pieces.push_back({&candidates_[c].list, &candidates_[c].before});
+  return {std::move(nodes), Waits(pieces, g_.ops.size())};
+}
+
+std::optional<std::vector<std::size_t>> Candidates::in_order(const Selected& way) const {
+  const Waiting w = waiting(way);
+  std::vector<int> ranks;
+  for (std::size_t c : w.nodes) {
+    const int first = candidates_[c].list[0];
+    ranks.push_back(free(first) ? first - static_cast<int>(g_.ops.size()) : first);
+  }
+  std::optional<std::vector<std::size_t>> order = w.waits.in_order(ranks);
+  if (order)
+    for (std::size_t& n : *order) n = w.nodes[n];
+  return order;
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> Candidates::readers(const Selected& way) const {
+  const Waiting w = waiting(way);
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t i = 0; i < way.size(); ++i)
+    for (std::size_t j : w.waits.after()[i])
+      if (j < way.size() && !free(candidates_[way[i]].list[0]) && !free(candidates_[way[j]].list[0]))
+        pairs.emplace_back(way[i], way[j]);
+  return pairs;
+}
+
+}  // namespace zellige::fuse
