@@ -3,7 +3,6 @@
 // sentence with the expected and the found value.
 #pragma once
 #include <span>
-#include <string>
 #include <vector>
 
 #include "api/caller_memory.hpp"

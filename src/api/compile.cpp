@@ -2,8 +2,8 @@
 
 #include "api/launcher.hpp"
 #include "fuse/custom.hpp"
-#include "graph/constant.hpp"
 #include "graph/error.hpp"
+#include "run/constant.hpp"
 #include "run/nvrtc.hpp"
 #include "run/plan_cache.hpp"
 #include "run/run.hpp"
@@ -48,7 +48,7 @@ Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& c
   if (o.tune < 0) fail("tune: expected 0 or how many tilings to measure, found {}", o.tune);
   if (o.tune > 0 && here(o).empty())
     fail("tune: needs a GPU; {}", o.on == On::any ? gpu().why_not : "this runs on the host");
-  graph::declare_constant(graph, o.constants);
+  run::declare_constant(graph, o.constants);
   plan::PlanOptions asked = plan::tiling_options(o.tiling, target);
   if (asked.tiles == plan::Tiles::fixed) plan::state(asked, o.tiling, "tiling");
   fuse::Optimized fused =

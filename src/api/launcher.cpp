@@ -3,7 +3,6 @@
 #include "api/device_memory.hpp"
 #include "graph/error.hpp"
 #include "run/bound.hpp"
-#include "run/driver.hpp"
 #include "run/driver_table.hpp"
 
 namespace zellige::api {

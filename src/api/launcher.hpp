@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <tuple>
-#include <vector>
 
 #include "emit/emit.hpp"
 #include "run/driver.hpp"

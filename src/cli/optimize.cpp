@@ -13,8 +13,8 @@
 #include "cli/rejections.hpp"
 #include "cli/terminal.hpp"
 #include "fuse/custom.hpp"
-#include "graph/constant.hpp"
 #include "json/json.hpp"
+#include "run/constant.hpp"
 #include "run/outputs.hpp"
 #include "run/plan_cache.hpp"
 #include "target/target.hpp"
@@ -45,7 +45,7 @@ int optimize(const Arguments& a) {
   run::Outputs outputs({a.file}, a.force);
   graph::Loaded loaded = choose(a.file, a.index);
   if (!loaded.error.empty()) throw Error(loaded.error);
-  graph::declare_constant(loaded.graph, a.constants);
+  run::declare_constant(loaded.graph, a.constants);
   plan::PlanOptions plan_options =
       plan::tiling_options("", target);  // the default, as in `transpile` without --tiling
   Progress progress;

@@ -18,7 +18,7 @@
 #include "emit/emit.hpp"
 #include "emit/seal.hpp"
 #include "fuse/custom.hpp"
-#include "graph/constant.hpp"
+#include "run/constant.hpp"
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
@@ -69,7 +69,7 @@ int transpile(const Arguments& a) {
   run::Outputs outputs({a.file}, a.force);
   graph::Loaded loaded = choose(a.file, a.index);
   if (!loaded.error.empty()) throw Error(loaded.error);
-  graph::declare_constant(loaded.graph, a.constants);
+  run::declare_constant(loaded.graph, a.constants);
   plan::PlanOptions plan_options = run::parse_tiling_option(a.tiling, target);
   Progress progress;
   const fuse::Optimized fused =

@@ -1,7 +1,8 @@
 // Emits the CUDA source of one kernel from its plan. Used only by the emitter. The class KernelText is defined
 // in several files:
 //
-//   kernel_text.cpp    the kernel's frame: signature, declarations, and the schedule, step by step
+//   kernel_text.cpp    the kernel's frame: signature and declarations
+//   steps_text.cpp     the schedule, step by step
 //   role_text.cpp      warp roles, their shared-memory rings, TMA copies and synchronisation
 //   loop_text.cpp      the loop over a thread's elements of a tile, and their coordinates
 //   copy_text.cpp      copies of tiles from global to shared memory
@@ -86,6 +87,12 @@ class KernelText {
   std::string parameter_list() const;
   void body();
   void declarations();
+  void declare_first_iteration();
+  int stages() const;  // of the loop's rings
+  std::string thread_index() const;
+  std::string block_index(int axis) const;
+
+  // Emits the code of steps, in order. This and the following functions are defined in steps_text.cpp.
   void run(const std::vector<plan::Step>&);
   void start(const Work&);
   bool overwritten(int node) const;
@@ -101,9 +108,6 @@ class KernelText {
   Index global_end(const plan::Interval& i) const { return origin(i) + (i.end() - i.origin()); }
   void check(Condition& inside, const plan::Interval&, const Index& at) const;
   Condition inside(const Node&, const std::vector<Index>& at) const;
-  void declare_first_iteration();
-  std::string thread_index() const;
-  std::string block_index(int axis) const;
 
   // Emits the declarations of the shared-memory rings. This and the following functions are defined in
   // role_text.cpp.

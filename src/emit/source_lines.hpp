@@ -2,7 +2,6 @@
 // all parts of the emitter need.
 #pragma once
 #include <string>
-#include <vector>
 
 #include "emit/index.hpp"
 #include "kernel/kernel.hpp"

@@ -3,25 +3,18 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <memory>
 #include <set>
 
 #include "graph/error.hpp"
 #include "run/host_compiler.hpp"
 #include "run/parameters.hpp"
 #include "run/private_files.hpp"
+#include "run/timing.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::run {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-// Returns the milliseconds since `start`.
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 using Entry = void (*)(emulate::Launch&);
 

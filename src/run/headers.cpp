@@ -18,6 +18,11 @@ void walk(std::string_view text, std::string_view from, std::set<const Header*>&
   }
 }
 
+/// Returns the line without leading blanks.
+std::string_view without_blanks(std::string_view line) {
+  return line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+}
+
 }  // namespace
 
 const Header* find_header(std::string_view path) {
@@ -27,15 +32,15 @@ const Header* find_header(std::string_view path) {
   return at != all.end() && at->path == path ? &*at : nullptr;
 }
 
+std::string_view directive(std::string_view line) {
+  line = without_blanks(line);
+  return line.starts_with('#') ? without_blanks(line.substr(1)) : std::string_view();
+}
+
 const Header* included(std::string_view line, std::string_view from) {
-  auto skip_blanks = [&] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
-  skip_blanks();
-  if (!line.starts_with('#')) return nullptr;
-  line.remove_prefix(1);
-  skip_blanks();
+  line = directive(line);
   if (!line.starts_with("include")) return nullptr;
-  line.remove_prefix(7);
-  skip_blanks();
+  line = without_blanks(line.substr(7));
   if (line.empty() || (line[0] != '<' && line[0] != '"')) return nullptr;
   const std::size_t end = line.find(line[0] == '<' ? '>' : '"', 1);
   if (end == line.npos) return nullptr;

@@ -3,10 +3,7 @@
 //
 //   for (const Header* h : closure(program.source)) pass_to_nvrtc(h->path, h->text);
 #pragma once
-#include <iterator>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +19,10 @@ std::span<const Header> headers();
 
 /// Returns the embedded header with the path `path`, such as zellige/block.hpp; null if there is none.
 const Header* find_header(std::string_view path);
+
+/// Returns a preprocessor line without leading blanks and #: "include <cstdio>" for "  # include <cstdio>". Returns ""
+/// for other lines.
+std::string_view directive(std::string_view line);
 
 /// Returns the embedded header that a line of source code includes; null if it includes none. `from`: path of
 /// the file that contains the line, "" for a program's source code.

@@ -5,16 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <optional>
 
 #include "emit/emit.hpp"
 #include "fuse/custom.hpp"
-#include "graph/constant.hpp"
 #include "graph/error.hpp"
 #include "reference/inputs.hpp"
+#include "run/constant.hpp"
 #include "run/driver.hpp"
 #include "run/dump.hpp"
 #include "run/emulated.hpp"
@@ -25,16 +24,9 @@
 #include "run/plan_cache.hpp"
 #include "run/pool.hpp"
 #include "run/storage.hpp"
-#include "run/tune.hpp"
 
 namespace zellige::run {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-// Returns the milliseconds since `start`.
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 // A lock that keeps other processes with this cache off the GPU while times are measured. The constructor
 // waits for it.
@@ -119,7 +111,7 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
 
 // Plans, compiles, runs and checks the graph with one seed, and stores the outcome in `r`. Throws on failure.
 void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult& r) {
-  graph::declare_constant(g, o.constants);
+  declare_constant(g, o.constants);
   // Planning is cheap and rejects what cannot run, so it comes first; inputs and reference may take seconds.
   std::optional<emit::Program> program;
   if (o.on != Engine::reference) {

@@ -18,17 +18,6 @@ std::string guard(std::string_view path) {
   return name;
 }
 
-// Returns a preprocessor line without leading blanks and #: "include <cstdio>" for "  # include <cstdio>".
-// Returns "" for other lines.
-std::string_view directive(std::string_view line) {
-  auto skip_blanks = [&] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
-  skip_blanks();
-  if (!line.starts_with('#')) return {};
-  line.remove_prefix(1);
-  skip_blanks();
-  return line;
-}
-
 /// Returns a preprocessor directive without its comment: "if X" for "if X  // why".
 std::string_view condition(std::string_view word) {
   word = word.substr(0, word.find("//"));

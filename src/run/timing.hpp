@@ -8,6 +8,7 @@
 // 2. Evaluations run one after another; kernels within an evaluation may overlap.
 // 3. Kernels run one after another.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,12 @@ namespace zellige::run {
 class Stream;
 class LoadedProgram;
 class BoundProgram;
+
+using Clock = std::chrono::steady_clock;
+/// Returns the milliseconds since `start`.
+inline double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 /// The kind of time measurement on the GPU.
 enum class Timing : std::uint8_t {

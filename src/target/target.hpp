@@ -5,7 +5,6 @@
 //   const Target& t = find("sm_90a");   // t.shared_per_block == 227 * 1024
 #pragma once
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 

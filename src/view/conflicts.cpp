@@ -1,6 +1,7 @@
 #include "view/conflicts.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "graph/error.hpp"

@@ -4,7 +4,6 @@
 //   const Conflicts c = conflicts(access, layout);
 //   if (c.degree > 1) for (const Remedy& r : remedies({access}, layout).all) ...   // the best first
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 

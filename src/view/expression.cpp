@@ -1,7 +1,6 @@
 #include "view/expression.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <zellige/layout/evaluate.hpp>
 
 #include "view/operation.hpp"

@@ -1,6 +1,5 @@
 #include "view/record.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "graph/json_text.hpp"

@@ -10,11 +10,11 @@
 #include "emulate_graph.hpp"
 #include "generate.hpp"
 #include "graph/builder.hpp"
-#include "graph/constant.hpp"
 #include "graph/error.hpp"
 #include "json/load.hpp"
 #include "kernel.hpp"
 #include "reference/inputs.hpp"
+#include "run/constant.hpp"
 
 namespace zellige::run {
 namespace {
@@ -78,7 +78,7 @@ TEST(Dependence, WhateverIsConstantTheResultIsRight) {
 
 TEST(Dependence, ConstantsAreReadBeforeTheWait) {
   graph::KernelGraph g = chain();
-  graph::declare_constant(g, {"W", "B"});
+  run::declare_constant(g, {"W", "B"});
   const std::string text = emit::transpile(g, target::find("sm_90a")).source;
   const std::size_t wait = place(text, "griddep_wait();"), second = place(text, "griddep_wait();", wait + 1);
   EXPECT_LT(place(text, "gW("), wait) << text;
@@ -121,7 +121,7 @@ TEST(Dependence, TheNextKernelStartsEarlyWhereTwoGridsHaveRoom) {
 
 TEST(Dependence, AReadThatComesTooEarlyIsFound) {
   graph::KernelGraph g = chain();
-  graph::declare_constant(g, {"W", "B"});
+  run::declare_constant(g, {"W", "B"});
   emit::Program p = emit::transpile(g, target::find("sm_90a"));
   EXPECT_EQ(finding(p), "");
   // Injected: W is not constant.
@@ -195,7 +195,7 @@ TEST(Dependence, ATableThatIsReadByNumbersWaitsForThem) {
 TEST(Dependence, AnUnknownConstantIsRefused) {
   graph::KernelGraph g = chain();
   try {
-    graph::declare_constant(g, {"w2"});
+    run::declare_constant(g, {"w2"});
     FAIL() << "taken";
   } catch (const Error& e) {
     EXPECT_STREQ(

@@ -5,10 +5,10 @@
 #pragma once
 #include "graph/graph.hpp"
 
-namespace zellige::graph {
+namespace zellige::run {
 
 /// Marks the inputs with these names as constant. Throws Error if a name is not that of an input of the
 /// graph.
-void declare_constant(KernelGraph&, const std::vector<std::string>& names);
+void declare_constant(graph::KernelGraph&, const std::vector<std::string>& names);
 
-}  // namespace zellige::graph
+}  // namespace zellige::run

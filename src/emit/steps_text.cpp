@@ -1,0 +1,235 @@
+// Emits the schedule of a kernel, step by step: what steps accumulate in, loops, and works in order
+// (kernel_text.hpp).
+#include <algorithm>
+#include <limits>
+
+#include "emit/kernel_text.hpp"
+#include "kernel/nests.hpp"
+
+namespace zellige::emit {
+
+using plan::NodeKind;
+using plan::OpKind;
+using plan::Section;
+using plan::WorkKind;
+
+namespace {
+constexpr double lowest = -3.4028234663852886e38;
+constexpr const char* min_int = "(-2147483647 - 1)";
+}  // namespace
+
+/// Emits the declaration and initialisation of what a work accumulates over the loop: accumulators, a loop
+/// state, the partial results of a reduction, or A fragments.
+void KernelText::start(const Work& t) {
+  const auto registers = [&](int node, const Context& c, const std::string& start) {
+    const std::string name = fmt::format("acc{}", node);
+    const std::int64_t vectors = c.values() / c.vector();
+    const Counted i = counted("i", vectors), v = counted("v", c.vector());
+    out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[node].dtype), c.vector(), name, vectors);
+    out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
+  };
+  const Node& n = block_.nodes[t.node];
+  const Context* c = t.context >= 0 ? &plan_.contexts[t.context] : nullptr;
+  if (t.kind == WorkKind::mma) {
+    out_.line("{} acc{};", fragment_type(*c), t.node);
+    if (!overwritten(t.node)) out_.line("acc{}.clear();", t.node);
+  } else if (t.kind == WorkKind::accumulate) {
+    const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
+    const bool integer = graph::is_integer(n.dtype);
+    const std::string start = integer ? max ? min_int : "0" : max ? float_literal(lowest) : "0.0f";
+    if (t.buffer >= 0) {
+      const Share s = share(*c, 0, {"int", "i", "c", " 1"});
+      const std::vector<Index> at = coordinate("int", s.item, *c, 0);
+      for (int v = 0; v < c->vector(); ++v)
+        out_.line("write<1>({}({}), Vec<{}, 1>{{{}}});", tile(t.buffer),
+                  fmt::join(neighbour(at, c->inner(), v), ", "), register_type(n.dtype), start);
+      close(s);
+    } else if (c->row) {
+      out_.line("{} acc{};", fragment_type(*c), t.node);
+      out_.line("acc{}.fill({});", t.node, start);
+    } else {
+      registers(t.node, *c, start);
+      for (int i : block_.consumers(t.node))
+        if (block_.nodes[i].kind == NodeKind::running_diff) registers(i, *c, "0.0f");
+    }
+  } else if (t.kind == WorkKind::reduce) {
+    sum_declaration(t);
+    started_.insert(t.node);
+  } else if (t.kind == WorkKind::to_operand) {
+    operand_declaration(t);
+    started_.insert(t.node);
+  }
+}
+
+/// Emits the declaration of a reduction's partial results, with their initial values.
+void KernelText::sum_declaration(const Work& t) {
+  const Node& n = block_.nodes[t.node];
+  const Context& c = plan_.contexts[t.context];
+  const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
+  const std::string type = register_type(n.dtype);
+  const char* start = type == "int" ? max ? min_int : "0" : max ? "-zellige::infinity" : "0.0f";
+  if (c.row) {
+    const std::string fragment = fragment_type(c);
+    out_.line("Vec<{}, {}::lines> sum{};", type, fragment, t.node);
+    out_.line("for (int i = 0; i < {}::lines; ++i) sum{}[i] = {};", fragment, t.node, start);
+    return;
+  }
+  const std::int64_t count = c.steps(1);
+  const Counted i = counted("i", count);
+  out_.line("Vec<{}, {}> sum{};", type, count, t.node);
+  out_.line("{}sum{}[{}] = {};", i.head, t.node, i.at, start);
+}
+
+/// Emits the code of steps, in order. Adjacent steps that can share a loop nest are emitted as one.
+void KernelText::run(const std::vector<plan::Step>& steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const plan::Step& step = steps[i];
+    const auto together = [&](int guard_lag) {
+      const plan::Steps adjacent = plan::side_by_side(plan_, steps, i);
+      plan::is_global_load(step.work.kind) ? copy(adjacent, guard_lag) : work(adjacent);
+      i += adjacent.size() - 1;
+    };
+    plan::match(
+        step, [&](const plan::Start&) { start(step.work); },
+        [&](const plan::Mma& mma) { multiply_by_warpgroups(step.work, mma.peeled); },
+        [&](const plan::Copy& of) {
+          step.work.copy.by_tensor_map() ? box(step, of) : together(of.guard_lag);
+        },
+        [&](const plan::Compute& of) { together(of.guard_lag); },
+        [&](const plan::Sync& sync) { handover(step, sync); },
+        [&](const plan::Loop& of) {
+          if (of.kind == plan::Loop::slices)
+            slices(of);
+          else if (of.kind == plan::Loop::tiles)
+            tiles(of);
+          else
+            loop(of);
+        });
+  }
+}
+
+/// Emits the loop `begin` of the schedule: the loop over a kernel's iterations or, if it is the prologue, the
+/// loop that starts the copies of the first iterations.
+void KernelText::loop(const plan::Loop& begin) {
+  const bool ring = begin.kind == plan::Loop::iterations && plan_.stages() > 1 && !plan_.warp_specialized();
+  const bool round = ring && plan_.stages() < block_.loop;  // otherwise all stages are filled before the loop
+  if (round) out_.line("int stage = 0, next = {};", plan_.stages() - 1);
+  const Counted it = counted("it", begin.trip_count, "int", begin.from);
+  if (begin.trip_count > begin.from + 1 && !begin.bounded)
+    out_.line("#pragma unroll{}", begin.kind == plan::Loop::prologue ? "" : " 1");
+  if (begin.bounded)
+    bounded(begin);
+  else
+    out_.open("{}{{", it.head);
+  iteration_ = begin.bounded ? Index::named("it") : it.at;
+  from_ = begin.from, whole_ = begin.whole;
+  section_ = begin.kind == plan::Loop::iterations ? Section::inside : Section::after;
+  if (ring && !round) out_.line("const int stage = it;");
+  run(begin.body);
+  iteration_ = 0;
+  section_ = Section::after, whole_ = false;
+  if (round) {
+    out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", plan_.stages());
+    out_.line("next = next + 1 == {} ? 0 : next + 1;", plan_.stages());
+  }
+  out_.close();
+}
+
+/// Emits the head of the loop `begin`, whose bounds depend on a mask. This is the loop over the iterations in which
+/// the mask keeps every element, the loop over the iterations after those, or one loop over all iterations.
+void KernelText::bounded(const plan::Loop& begin) {
+  const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
+  const Index first = global_start(t.rows, false, 0);
+  const bool trailing = begin.from == begin.trip_count;  // the loop follows one of unmasked iterations
+  // Largest number of iterations that a block would run if the loop had no end.
+  std::int64_t maximum = 0;
+  for (std::int64_t block = 0; block < block_.grid[t.rows.axis()]; ++block)
+    maximum = std::max(maximum, t.of(block, std::numeric_limits<std::int64_t>::max()) + t.start(block));
+  const auto bounded = [&](const Index& keys, const std::string& by) {
+    const std::string text = fmt::format("({}) / {}", keys, t.each);
+    return maximum > block_.loop ? fmt::format("at_most({}, {})", text, by) : text;
+  };
+  const bool every = t.last >= block_.loop * t.each;  // no row ends before the loop does
+  if (!trailing && every)
+    out_.line("const int trips = {};", block_.loop);
+  else if (!trailing)
+    out_.line("const int trips = {} + 1{};  // a mask leaves nothing of the others",
+              bounded(first + t.last, fmt::format("{}", block_.loop - 1)), t.from ? " - begin" : "");
+  if (begin.whole) {
+    const std::string by_end = t.end ? fmt::format("{}", *t.end / t.each) : "";
+    std::string whole = every ? by_end : bounded(first + *t.all, "trips");
+    if (t.end && !every) whole = fmt::format("at_most({}, {})", whole, by_end);
+    out_.line("const int whole = {};  // and all of these", whole);
+  }
+  out_.line("#pragma unroll 1");
+  out_.open("for (int it = {}; it < {}; ++it) {{",
+            trailing ? "whole > 1 ? whole : 1" : fmt::format("{}", begin.from),
+            begin.whole ? "whole" : "trips");
+}
+
+/// Emits the loop over the slices of N that a matmul computes one after another, with the loop's body.
+void KernelText::slices(const plan::Loop& begin) {
+  out_.line("#pragma unroll 1");
+  out_.open("for (int slice = 0; slice < {}; ++slice) {{", begin.trip_count);
+  run(begin.body);
+  out_.close();
+}
+
+/// Emits the steps, which load tiles. If `distance` > 0, they load the tiles of the iteration that is
+/// `distance` later, if the loop has such an iteration. If `distance` is 0, they load the tiles of the
+/// current iteration or, before the loop, of the first iteration.
+void KernelText::copy(plan::Steps steps, int distance) {
+  if (distance > 0) {
+    out_.open("if (it + {} < {}) {{", distance, block_.loop);
+    out_.line("const int ahead = it + {};", distance);
+  }
+  for (const plan::Step& step : steps) {
+    const Work& t = step.work;
+    if (t.kind == WorkKind::fetch) {
+      fetch(t);
+      continue;
+    }
+    const bool staged = plan_.tensors[t.buffer].stages > 1;
+    const Index stage = !staged ? 0 : distance > 0 ? Index::named("next") : iteration_;
+    copy_in(step, stage, distance > 0 ? Index::named("ahead") : iteration_);
+  }
+  if (distance > 0) out_.close();
+}
+
+/// Emits the works of steps, in order; those that can share a loop nest are emitted as one nest.
+void KernelText::work(plan::Steps steps) {
+  for (const plan::Steps& together : plan::nests(plan_, steps)) {
+    for (const plan::Step& step : together)
+      if (step.work.kind == WorkKind::reduce && !started_.contains(step.work.node))
+        sum_declaration(step.work);
+    const Work& t = together.front().work;
+    if (plan::in_nest(plan_, t)) {
+      nest(together);
+      continue;
+    }
+    switch (t.kind) {
+      case WorkKind::mma:
+        mma(t);
+        break;
+      case WorkKind::reduce:
+        lanes_nest(together.front());
+        break;
+      case WorkKind::finish:
+        finish(t);
+        break;
+      case WorkKind::to_global:
+        staged_store(t);
+        break;
+      case WorkKind::to_cluster:
+        out_.line("exchange.send(acc{}, rank);", t.node);
+        break;
+      case WorkKind::from_cluster:
+        out_.line("exchange.add(acc{}, rank);", t.node);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+}  // namespace zellige::emit
