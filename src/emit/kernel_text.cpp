@@ -139,11 +139,4 @@ void KernelText::declare_first_iteration() {
             first, first, t.each);
 }
 
-/// Returns the largest number of stages that any shared-memory buffer of the kernel has.
-int KernelText::stages() const {
-  int maximum = 1;
-  for (const SmemTensor& b : plan_.tensors) maximum = std::max(maximum, b.stages);
-  return maximum;
-}
-
 }  // namespace zellige::emit

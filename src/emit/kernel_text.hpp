@@ -88,7 +88,6 @@ class KernelText {
   void body();
   void declarations();
   void declare_first_iteration();
-  int stages() const;  // of the loop's rings
   std::string thread_index() const;
   std::string block_index(int axis) const;
 
