@@ -371,25 +371,26 @@ class Tilings {
     if (fits(t) && std::ranges::none_of(result_, same)) result_.push_back(std::move(t));
   }
 
-  /// Returns whether the loaded tiles fit into shared memory together. Without a loop and matmuls, tiles that are read
-  /// once do not count: threads may read them from global memory. This is an estimate; the planner counts exactly.
+  /// Returns whether the loaded tiles fit into shared memory together, or each into registers, as rows. Without a loop and
+  /// matmuls, tiles that are read once do not count: threads may read them from global memory. The planner counts exactly.
   bool fits(const Tiles& t) const {
-    double bytes = 0;
+    constexpr double held = 32;  // elements of a row per thread (row_registers.hpp)
+    double bytes = 0, longest = 0;
     for (std::size_t v = 0; v < steps_.values.size(); ++v) {
       if (!steps_.values[v].loaded || (!readers_.empty() && readers_[v] < 2)) continue;
-      double size = graph::bits(steps_.values[v].dtype) / 8.0;
+      double size = 1;
       for (int axis : axes_.of[v]) {
         if (axis < 0) continue;
-        const auto padded = t.extents.find(axis);
-        auto extent = static_cast<double>(padded == t.extents.end() ? whole(axis) : padded->second);
+        auto extent = static_cast<double>(t.extents.contains(axis) ? t.extents.at(axis) : whole(axis));
         for (const Cut& c : t.grid)
           if (std::ranges::count(c.axes, axis) > 0) extent /= static_cast<double>(c.blocks);
         if (axis == loop_axis_) extent /= static_cast<double>(t.loop);
         size *= extent;
       }
-      bytes += size;
+      longest = std::max(longest, size), bytes += size * graph::bits(steps_.values[v].dtype) / 8.0;
     }
-    return bytes <= static_cast<double>(target_.shared_per_block);
+    return bytes <= static_cast<double>(target_.shared_per_block) ||
+           (!products_ && loop_axis_ < 0 && rows_are_reduced() && longest <= held * t.threads);
   }
 
   const Steps& steps_;

@@ -208,6 +208,20 @@ TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
     }
 }
 
+TEST(LongRows, AreReadOnceIfTheyFitRegistersAlone) {
+  Builder b("residual");
+  const Tensor x = b.input("X", {4000, 31001}, DType::f32), y = b.input("R", {4000, 31001}, DType::f32),
+               sum = x + y;
+  b.output(sum, "S");
+  b.output(rms_norm(sum, b.input("W", {31001}, DType::f32), 1e-5), "Y");
+  const target::Target& target = target::find("sm_90a");
+  const plan::Plan plan = plan::make_plan(optimize(b.build(), target).graph, target);
+  ASSERT_EQ(plan.kernels.size(), 1u) << print(plan);  // the rows of both operands exceed shared memory
+  EXPECT_EQ(plan.kernels[0].program.threads(), 1024) << print(plan);
+  EXPECT_EQ(std::ranges::count(works(plan.kernels[0]), plan::WorkKind::to_registers, &plan::Work::kind), 1)
+      << print(plan);
+}
+
 TEST(LongRows, ThatAreReadAgainAreFewAtATimeSoThatTheL2HoldsThem) {
   const target::Target& target = target::find("sm_90a");
   const auto variance = std::ranges::find_if(
