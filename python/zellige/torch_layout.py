@@ -210,6 +210,7 @@ def _needs_nchw(user, value) -> bool:
 def _lay(graph, selected) -> None:
     """Inserts copies so that the selected convolutions use channels-last, and operators that need NCHW get NCHW."""
     selected, output = set(selected), next(iter(graph.find_nodes(op="output")))
+    inside = {n for r in _regions(graph) if not selected.isdisjoint(r.convolutions) for n in r.nodes}
     before = {n: _strides(n) for n in output.all_input_nodes}
     changed, copies = set(), {}
 
@@ -229,6 +230,9 @@ def _lay(graph, selected) -> None:
                 copied(n, 1, torch.channels_last)
         elif _in_nchw(n) or _may(n) and n.args[0].meta["val"].is_contiguous():
             copied(n, 0, torch.contiguous_format)
+    for (x, layout), copy in copies.items():
+        if layout == torch.channels_last:
+            _share(graph, x, copy, inside)
     aten_declared.follow(graph, changed, real)
     for (x, _), copy in copies.items():
         if _lies_as(x.meta["val"], copy.meta["val"]) and not _only_declares(x, copy):
@@ -238,6 +242,18 @@ def _lay(graph, selected) -> None:
         if _strides(n) != strides:
             with graph.inserting_before(output):
                 output.replace_input_with(n, _restored(graph, n, strides))
+
+
+def _share(graph, x, copy, inside) -> None:
+    """Lets other operators of the regions that are converted, `inside`, read the copy of x, too, if x is their only operand
+    of four dimensions. So pools of an image give the layout that the convolutions beside them give."""
+    others = [u for u in x.users if u in inside and not _in_nchw(u) and u.target not in (COPY, aten.convolution.default)]
+    others = [u for u in others if [m for m in u.all_input_nodes if isinstance(_value(m), torch.Tensor) and _value(m).ndim == 4] == [x]]
+    if others:
+        first = next(n for n in graph.nodes if n.op not in ("placeholder", "get_attr"))
+        first.prepend(copy) if x.op in ("placeholder", "get_attr") else x.append(copy)
+    for u in others:
+        u.replace_input_with(x, copy)
 
 
 def _only_declares(x, copy) -> bool:

@@ -215,6 +215,23 @@ def test_inputs_of_one_element_have_strides_of_channels_last(times):
     assert ("x_1", LAST) in copies(graph)  # others stay
 
 
+def test_operators_beside_convolutions_read_the_same_copy(times):
+    """If another operand does not have four dimensions in another layout."""
+
+    def function(x, w, y):
+        pooled = torch.nn.functional.max_pool2d(x, 2)
+        scaled = torch.cat([torch.relu(conv2d(x, w, padding=1, stride=2)), pooled], 1) * 2
+        return scaled.sum() + (x + y).sum()
+
+    times.update({(True, 16): 1.0})
+    graph = traced(function, (2, 16, 16, 16), (64, 16, 3, 3), (2, 16, 16, 16))
+    laid(graph)
+    assert copies(graph).count(("x_1", LAST)) == 1
+    pool, cat = (next(n for n in graph.nodes if n.target is t) for t in (aten.max_pool2d_with_indices.default, aten.cat.default))
+    assert pool.args[0].target is aten.clone.default and is_last(cat.meta["val"])
+    assert any(n.target is aten.add.Tensor and n.args[0].op == "placeholder" for n in graph.nodes)
+
+
 def test_weights_that_a_part_computes_cost_no_copy(times):
     def function(x, w):
         return conv2d(x, (w.view(64, -1) * 2).view(64, 64, 3, 3), padding=1).sum()
