@@ -12,12 +12,12 @@ import operator
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from . import torch_ranges
 from .torch_constants import Constants
 
 aten = torch.ops.aten
 
 ROWS = aten.index.Tensor
-_SORTS = (aten.sort.default, aten.sort.stable)
 
 
 def undone(graph) -> None:
@@ -26,7 +26,7 @@ def undone(graph) -> None:
     constants = Constants(graph)
     for n in list(graph.find_nodes(op="call_function", target=ROWS)):
         work = _Exchange(graph, n, constants)
-        if work.index is not None and work.kernels(n.args[0]) <= 1 and work.undoes:
+        if work.index is not None and work.kernels(n.args[0]) <= 1 and work.undoes and not work.vanishes():
             n.replace_all_uses_with(work.permuted(n.args[0]))
     graph.eliminate_dead_code()
 
@@ -45,6 +45,10 @@ class _Exchange:
             self.undoes = True
             return 0
         return sum(map(self.kernels, _of_rows(x))) if _goes_through(x, self.node) else 1
+
+    def vanishes(self) -> bool:
+        """Returns true if another tensor would take the node's place, but the graph returns a tensor of its own."""
+        return self._is_undone(self.node.args[0]) and torch_ranges.returned(self.node)
 
     def permuted(self, x):
         """Returns a node with the permuted rows of x."""
@@ -67,7 +71,7 @@ class _Exchange:
 
     def _inverted(self, q):
         """Returns the permutation of which the tensor q of indices is the inverse; None if none is known."""
-        if q.target is operator.getitem and q.args[1] == 1 and q.args[0].target in _SORTS:
+        if q.target is operator.getitem and q.args[1] == 1 and q.args[0].target in torch_ranges.SORTS:
             return q.args[0].args[0] if _is_permutation(q.args[0].args[0]) and not _descends(q.args[0]) else None
         if q.target is not aten.index_put.default or len(q.args[1]) != 1 or q.args[3]:
             return None
@@ -89,7 +93,7 @@ def _index(n):
 
 def _is_permutation(p) -> bool:
     """Returns true if p is the indices of a sorted vector."""
-    return p.target is operator.getitem and p.args[1] == 1 and p.args[0].target in _SORTS and p.meta["val"].ndim == 1
+    return p.target is operator.getitem and p.args[1] == 1 and p.args[0].target in torch_ranges.SORTS and p.meta["val"].ndim == 1
 
 
 def _descends(sort) -> bool:

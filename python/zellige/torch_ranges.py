@@ -67,9 +67,14 @@ def decided(graph) -> None:
             m = most(x)
             if m is not None and (low is None or low <= 0) and (high is None or high >= m - 1):
                 made = x
-        if made is not None and _alike(made.meta.get("val"), n.meta["val"]):
+        if made is not None and _alike(made.meta.get("val"), n.meta["val"]) and not returned(n):
             n.replace_all_uses_with(made)
     graph.eliminate_dead_code()
+
+
+def returned(n) -> bool:
+    """Returns true if the graph returns n, or a view of it. Then n has memory of its own, which its caller may change."""
+    return any(u.op == "output" or u.target in known.VIEWS and returned(u) for u in n.users)
 
 
 def _decision(condition):

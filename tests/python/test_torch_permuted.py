@@ -98,6 +98,15 @@ def test_nothing_is_permuted_in_addition():
         assert before == after == 2 and torch.equal(module(X, W, N), function(X, W, N))
 
 
+def test_results_have_memory_of_their_own():
+    def function(x, n):
+        p = torch.sort(n)[1]
+        return x[p][inverse(p)].unsqueeze(0)
+
+    module, before, after = traced(function, X, N)
+    assert before == after == 2 and torch.equal(module(X, N), function(X, N))
+
+
 def test_operands_without_rows_stay():
     def function(x, w, n, b):
         p = torch.sort(n)[1]

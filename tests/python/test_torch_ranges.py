@@ -57,7 +57,7 @@ def test_bounds():
 def test_selections_that_bounds_decide(compared, decides):
     def function(x, y):
         mask = compared(torch.sort(chosen(x))[0]).unsqueeze(-1)
-        return torch.where(mask, y, y * 2), y.masked_fill(torch.logical_not(compared(chosen(x))).unsqueeze(-1), 3.0)
+        return torch.where(mask, y, y * 2) + 1, y.masked_fill(torch.logical_not(compared(chosen(x))).unsqueeze(-1), 3.0) + 1
 
     _, operators = after(torch_ranges.decided, function, X, torch.randn(140, 4))
     assert (aten.where.self in operators) != decides
@@ -68,15 +68,20 @@ def test_masks_of_experts_elsewhere_vanish():
 
     def function(x, y):
         mask = (torch.sort(chosen(x))[0] >= 8).unsqueeze(-1)
-        return y.masked_fill(mask, 0.0) * 2, chosen(x).clamp(0, 7), chosen(x).clamp(max=6)
+        return y.masked_fill(mask, 0.0) * 2, chosen(x).clamp(0, 7) + 1, chosen(x).clamp(max=6) + 1
 
     module, operators = after(torch_ranges.decided, function, X, torch.randn(140, 4))
     assert not {aten.masked_fill.Scalar, aten.ge.Scalar} & operators
     assert len(module.graph.find_nodes(op="call_function", target=aten.clamp.default)) == 1
 
 
+def test_results_have_memory_of_their_own():
+    _, operators = after(torch_ranges.decided, lambda x, y: y.masked_fill(chosen(x)[:4] >= 8, 0.0).unsqueeze(0), X, torch.randn(4))
+    assert aten.masked_fill.Scalar in operators
+
+
 def test_a_selection_of_another_dtype_stays():
-    _, operators = after(torch_ranges.decided, lambda x, y: torch.where(chosen(x)[:4] >= 8, y.double(), y), X, torch.randn(4))
+    _, operators = after(torch_ranges.decided, lambda x, y: torch.where(chosen(x)[:4] >= 8, y.double(), y) + 1, X, torch.randn(4))
     assert aten.where.self in operators
 
 
@@ -114,7 +119,7 @@ def test_experts():
         s, p = torch.sort(chosen(x), stable=True)
         mask = (s >= 8).unsqueeze(-1)
         ends = torch.cumsum(torch.histc(s.float(), bins=8, min=0, max=7), 0, dtype=torch.int32)
-        return rows[p // 2].masked_fill(mask, 0.0), ends
+        return rows[p // 2].masked_fill(mask, 0.0) * 2, ends
 
     def rules(graph):
         torch_ranges.decided(graph)
