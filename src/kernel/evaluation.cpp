@@ -170,11 +170,7 @@ class Nest {
     leave(std::move(item));
   }
 
-  void leave(std::vector<int> in) {
-    Item item{.kind = Kind::leave};
-    item.in = std::move(in);
-    leave(std::move(item));
-  }
+  void leave(std::vector<int> in) { leave(Item{.kind = Kind::leave, .in = std::move(in)}); }
   void leave(Item item) {
     item.work = work_;
     item.node = work_->node, item.buffer = work_->buffer;
@@ -193,9 +189,7 @@ class Nest {
   /// it are evaluated only within the bounds. Adds nothing if both lists are empty.
   void open(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards.empty() && within.empty()) return;
-    Item item{.kind = Kind::guard};
-    item.guards = guards, item.within = within;
-    add(std::move(item));
+    add(Item{.kind = Kind::guard, .guards = guards, .within = within});
   }
   /// Makes the items (instructions of the loop nest) that are added next depend on the bounds checks `guards` and
   /// `within`: closes the checks that are open, and opens the given ones. Does nothing if these are open already.
@@ -358,19 +352,17 @@ class Nest {
     const bool by_element = p_.nodes[n.in[1]].shape[n.dim] == extent;  // a cosine per element, not per pair
     const PairLayout& table = by_element ? itself : number_of_pair;
     const auto one = [&](const Point& q) {
-      Item item{.kind = Kind::apply, .node = node, .vector = q.vector};
-      item.in = {rotated(node, 0, q, itself, 1), rotated(node, 0, q, neighbour_in_pair, 1),
-                 rotated(node, 1, q, table, 1), rotated(node, 2, q, table, 1)};
-      item.pieces.push_back(q.at);
-      return add(std::move(item));
+      std::vector<int> in{rotated(node, 0, q, itself, 1), rotated(node, 0, q, neighbour_in_pair, 1),
+                          rotated(node, 1, q, table, 1), rotated(node, 2, q, table, 1)};
+      return add(
+          Item{.kind = Kind::apply, .node = node, .in = std::move(in), .vector = q.vector, .pieces = {q.at}});
     };
     if (n.dim != p.inner || p.vector == 1) return one(p);
     if (p.vector % 2 == 0 && p.shift % p.vector == 0 && p.limit[n.dim] == 0 && extent % p.vector == 0) {
-      Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
       const int tables = by_element ? p.vector : p.vector / 2;
-      item.in = {rotated(node, 0, p, itself, p.vector), rotated(node, 1, p, table, tables),
-                 rotated(node, 2, p, table, tables)};
-      return add(std::move(item));
+      std::vector<int> in{rotated(node, 0, p, itself, p.vector), rotated(node, 1, p, table, tables),
+                          rotated(node, 2, p, table, tables)};
+      return add(Item{.kind = Kind::apply, .node = node, .in = std::move(in), .vector = p.vector});
     }
     const int choose = add(Item{.kind = Kind::choose, .node = node, .vector = p.vector});
     for (int v = 0; v < p.vector; ++v) {  // each element separately
