@@ -92,6 +92,28 @@ TEST(View, EveryTileIsWhereTheDefinitionSays) {
   EXPECT_GT(composed, 30);
 }
 
+TEST(View, NumbersTilesAsAnotherIfEachBlockHasTheSameNumber) {
+  std::mt19937 random(41);
+  int alike = 0, different = 0;
+  for (int draw = 0; draw < 300; ++draw) {
+    const Drawn drawn(random);
+    for (int d = 0; d < 3; ++d)
+      for (int e = 0; e < 3; ++e) {
+        View moved = drawn.v;
+        moved.move({1, 2, 3});  // where the tiles lie does not matter
+        const Interval a = drawn.v.along(d, drawn.p), b = moved.along(e, drawn.p);
+        bool same = a.axis() == b.axis();
+        const std::int64_t blocks = same && a.axis() >= 0 ? drawn.p.grid[a.axis()] : 1;
+        for (std::int64_t block = 0; block < blocks; ++block) same = same && a.tile(block) == b.tile(block);
+        if (d == e) EXPECT_TRUE(a.numbered_as(b));
+        if (a.numbered_as(b)) EXPECT_TRUE(same) << draw << ": " << d << " and " << e;
+        (same ? alike : different) += d != e;
+      }
+  }
+  EXPECT_GT(alike, 100);
+  EXPECT_GT(different, 100);
+}
+
 TEST(View, CountsWhatLiesInside) {
   std::mt19937 random(38);
   int shared = 0, partial = 0;
