@@ -100,6 +100,21 @@ TEST(Composed, LayoutsThatWaitForAPointer) {
   EXPECT_THROW(right_inverse(c), LayoutError);
 }
 
+// A number in several modes: at each mode the quotient comes before the remainder, and the terms are added from the last
+// one on. This order decides what nvcc hoists.
+TEST(Composed, AnIndexIsRecordedInCutesOrder) {
+  Tape t(1);
+  Value const index = algebra::index_of(t, number(expression(0)), parse_value("(_4,_8,_4):(_32,_2,_16)"));
+  Arith const expected[] = {Arith::input, Arith::div, Arith::mod, Arith::mul, Arith::div,
+                            Arith::mod,   Arith::mul, Arith::mul, Arith::add, Arith::add};
+  ASSERT_EQ(t.steps().size(), 10);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(t.steps()[i].op, expected[i]) << i;
+  EXPECT_EQ(t.steps()[8].a.id, expression(7).id);  // 16 * (c / 32), the last term
+  EXPECT_EQ(t.steps()[8].b.id, expression(6).id);  // 2 * (c / 4 % 8)
+  EXPECT_EQ(t.steps()[9].b.id, expression(3).id);  // 32 * (c % 4)
+  EXPECT_EQ(index.root().s.id, expression(9).id);
+}
+
 // One expression of a tape is one number, whatever its value; two expressions that are equal at run time are
 // two.
 TEST(Composed, OneExpressionIsOneNumber) {

@@ -27,9 +27,11 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape,
     return crd2idx(Int<0>{}, get<I>(shape), get<I>(stride)) +
            crd2idx_count(Int<0>{}, shape, stride, seq<R...>{});
   } else {
+    // The quotient comes first, as in CuTe (see algebra/coordinate.hpp).
     auto const extent = product(get<I>(shape));
+    auto const rest = crd / extent;
     return crd2idx(crd % extent, get<I>(shape), get<I>(stride)) +
-           crd2idx_count(crd / extent, shape, stride, seq<R...>{});
+           crd2idx_count(rest, shape, stride, seq<R...>{});
   }
 }
 }  // namespace detail
@@ -85,10 +87,12 @@ ZELLIGE_STEP constexpr Number integral_index(C<s>, C<d>, Number c) {
 }
 template <auto s, auto... rest, auto d, auto... steps, class Number>
 ZELLIGE_STEP constexpr Number integral_index(tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>, Number c) {
-  if constexpr (sizeof...(rest) == 0)
+  if constexpr (sizeof...(rest) == 0) {
     return c * d;
-  else
-    return c % s * d + integral_index(tuple<C<rest>...>{}, tuple<C<steps>...>{}, c / s);
+  } else {
+    Number const quotient = c / s;
+    return c % s * d + integral_index(tuple<C<rest>...>{}, tuple<C<steps>...>{}, quotient);
+  }
 }
 template <auto... s, auto... d, class... Number>
 ZELLIGE_STEP constexpr auto integral_indices(tuple<C<s>...>, tuple<C<d>...>, Number... c) {
@@ -311,7 +315,8 @@ ZELLIGE_HOST_DEVICE constexpr auto count_off(Idx const& idx, S const& shape, Don
     return tuple_cat(done, make_tuple(idx2crd(idx, get<I>(shape))));
   } else {
     auto const extent = product(get<I>(shape));
-    return count_off(idx / extent, shape, tuple_cat(done, make_tuple(idx2crd(idx % extent, get<I>(shape)))),
+    auto const rest = idx / extent;
+    return count_off(rest, shape, tuple_cat(done, make_tuple(idx2crd(idx % extent, get<I>(shape)))),
                      seq<R...>{});
   }
 }

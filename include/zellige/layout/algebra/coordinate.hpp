@@ -24,17 +24,26 @@ ZELLIGE_ALGEBRA constexpr Value index_of(Tape& t, View crd, View l) {
   if (!crd.is_number()) return t.refused(Rule::not_a_layout, int(crd.kind()), int(l.kind()));
   Num c = crd.root().s;
   if (l.is_leaf()) return number(t.mul(c, l.root().d), l.root().e);
-  Value sum = number(0);
+  // The quotient by an extent is recorded before the remainder, and the terms are added from the last one on, because
+  // nvcc groups and hoists sums by the order in which they are written. In this order it compiles the coordinates of a
+  // thread to the machine code that it makes of CuTe's.
+  Value terms = empty(ValueKind::tuple);
   for (int i = 0; i < l.rank() && !t.failed(); ++i) {
-    Num const extent = product_of(t, l[i]);
-    bool const last = i + 1 == l.rank();
     Num here = c;
-    if (!last && !c.is(0)) here = t.mod(c, extent), c = t.div(c, extent);
-    Value const m = index_of(t, number(here), l[i]);
-    if (i == 0)
-      sum = m;
+    if (i + 1 < l.rank() && !c.is(0)) {
+      Num const extent = product_of(t, l[i]), quotient = t.div(c, extent);
+      here = t.mod(c, extent);
+      c = quotient;
+    }
+    terms.add(index_of(t, number(here), l[i]));
+  }
+  if (t.failed()) return nothing();
+  Value sum = number(0);
+  for (int i = l.rank() - 1; i >= 0; --i) {
+    if (i + 1 == l.rank())
+      sum = terms[i];
     else
-      sum = add(t, sum, m);
+      sum = add(t, sum, terms[i]);
   }
   return sum;
 }
@@ -81,9 +90,9 @@ ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, View idx, View shape) {
   for (int i = 0; i < shape.rank() && !t.failed(); ++i) {
     Num here = rest;
     if (i + 1 < shape.rank()) {
-      Num const extent = product_of(t, shape[i]);
+      Num const extent = product_of(t, shape[i]), quotient = t.div(rest, extent);
       here = t.mod(rest, extent);
-      rest = t.div(rest, extent);
+      rest = quotient;
     }
     r.add(idx2crd(t, number(here), shape[i]));
   }
