@@ -14,6 +14,9 @@
 #include <zellige/atom/gmma_descriptor.hpp>
 #include <zellige/atom/mma_traits/fma.hpp>
 #include <zellige/atom/wgmma.hpp>
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#include <zellige/atom/wgmma_references.hpp>
+#endif
 #if !defined(__CUDACC_RTC__)
 #include <zellige/atom/mma_call.hpp>
 #endif
@@ -47,6 +50,41 @@ ZELLIGE_DEVICE inline auto& registers_in_place(X& x) {
   return reinterpret_cast<R(&)[n]>(const_cast<T&>(*x.data()));
 }
 
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+/// Returns the layout by which issue_wgmma accesses the n accumulators of the fragment d: d's own, as in CuTe, or n:1 for
+/// more than 64 accumulators. The code of these is long enough with simple indices, and nvcc's time grows faster than
+/// the length: FlashMLA's kernel, of 128 accumulators, takes 15 seconds with n:1 and 44 with d's layout, for equal PTX.
+template <int n, class X>
+ZELLIGE_CALL auto accumulator_layout(X& d) {
+  if constexpr (n > 64)
+    return Layout<Int<n>, Int<1>>{};
+  else
+    return recast<typename accumulator_register<typename remove_cvref_t<X>::value_type>::type>(d).layout();
+}
+/// Issues one wgmma of type Op on the accumulators d[I]..., of type Register. The descriptor or the registers of A are
+/// a, the descriptor of B is b.
+///
+/// Each accumulator is an argument of its own, which is an access to a tensor, as in CuTe. nvcc inlines a short
+/// function before it orders sums and hoists them out of loops, and a long one after that; it measures the length
+/// before it simplifies. A kernel that multiplies in a lambda, as attention kernels do, is compiled to CuTe's machine
+/// code only if the code that issues an instruction is about as long as CuTe's.
+template <class Op, class Register, class Sums, class OperandA, int... I>
+ZELLIGE_CALL void issue_wgmma(Sums& d, OperandA const& a, uint64_t const& b, bool accumulate, seq<I...>) {
+  using T = typename Op::TypeA;
+  constexpr int sa = int(Op::a_scale), sb = int(Op::b_scale), n = sizeof...(I);
+  constexpr bool is_float = is_float_register<Register>;
+  using Type = wgmma_saturated<wgmma_type<T, typename Op::TypeB, Register>, Op::saturates>;
+  using N = wgmma_digits<2 * n * Type::packed>;
+  wgmma_check<T, 2 * n * Type::packed, Op::a_major, Op::b_major, sa, sb, Op::saturates, Register>();
+  using Tail = wgmma_tail<T, sa, sb, !Op::a_registers, Op::a_major, Op::b_major>;
+  using Instruction = wgmma_references<n, is_float>;
+  if constexpr (Op::a_registers)
+    Instruction::template rs<Register, N, Type, Tail>(a[0], a[1], a[2], a[3], b, d[I]..., accumulate);
+  else
+    Instruction::template ss<Register, N, Type, Tail>(a, b, d[I]..., accumulate);
+}
+#endif
+
 }  // namespace detail
 
 /// Issues one wgmma: d += a b, or d = a b if traits.accumulate_ is ScaleOut::Zero. The caller must pass `d`
@@ -54,20 +92,31 @@ ZELLIGE_DEVICE inline auto& registers_in_place(X& x) {
 template <SM90::GMMA::warpgroup_operation Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA const& a, TB const& b,
                                       TC const& c) {
+  (void)c;  // d itself: the instruction accumulates in place
+  using Register = typename detail::accumulator_register<typename Op::TypeD>::type;
+  auto& registers = detail::registers_in_place<Register>(d);
+  bool const accumulate = traits.accumulate_ == SM90::GMMA::ScaleOut::One;
+  unsigned long long const db = b(0);
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  constexpr int n = int(sizeof(registers) / sizeof(Register));
+  auto sums = make_tensor(&registers[0], detail::accumulator_layout<n>(d));
+  if constexpr (Op::a_registers)
+    detail::issue_wgmma<Op, Register>(sums, detail::registers_in_place<uint32_t>(a), db, accumulate,
+                                      make_seq<n>{});
+  else
+    detail::issue_wgmma<Op, Register>(sums, uint64_t(a(0)), db, accumulate, make_seq<n>{});
+#else
   using T = typename Op::TypeA;
   using U = typename Op::TypeB;
   constexpr int sa = int(Op::a_scale), sb = int(Op::b_scale);
-  (void)c;  // d itself: the instruction accumulates in place
-  auto& sums = detail::registers_in_place<typename detail::accumulator_register<typename Op::TypeD>::type>(d);
-  bool const accumulate = traits.accumulate_ == SM90::GMMA::ScaleOut::One;
-  unsigned long long const db = b(0);
   if constexpr (Op::a_registers) {
     auto& ra = detail::registers_in_place<uint32_t>(a);
-    wgmma<T, Op::b_major, U, sa, sb, Op::saturates>(sums, ra, db, accumulate);
+    wgmma<T, Op::b_major, U, sa, sb, Op::saturates>(registers, ra, db, accumulate);
   } else {
     unsigned long long const da = a(0);
-    wgmma<T, Op::a_major, Op::b_major, U, sa, sb, Op::saturates>(sums, da, db, accumulate);
+    wgmma<T, Op::a_major, Op::b_major, U, sa, sb, Op::saturates>(registers, da, db, accumulate);
   }
+#endif
 }
 
 namespace SM90::GMMA {
