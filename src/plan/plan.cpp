@@ -6,6 +6,7 @@
 #include "kernel/launches.hpp"
 #include "lower/lower.hpp"
 #include "plan/dependence.hpp"
+#include "plan/prove.hpp"
 #include "plan/registers.hpp"
 #include "predict/predict.hpp"
 #include "select/layouts.hpp"
@@ -15,42 +16,10 @@
 #include "tile/precompute_a.hpp"
 #include "tile/share.hpp"
 #include "tile/simplify.hpp"
-#include "verify/bounds.hpp"
-#include "verify/verify.hpp"
 #include "verify/verify_memory.hpp"
-#include "verify/verify_registers.hpp"
 
 namespace zellige::plan {
 namespace {
-
-/// Throws DoesNotFit if the program's threads per block or its grid exceed the target's limits.
-void check_limits(const TileProgram& p, const target::Target& target) {
-  if (p.threads() > target.threads_per_block)
-    does_not_fit("{}: {} threads a block; {} allows {}", p.name, p.threads(), target.name,
-                 target.threads_per_block);
-  const std::int64_t limit[3] = {target.grid_x, target.grid_y, target.grid_z};
-  for (int axis = 0; axis < 3; ++axis)
-    if (p.grid[axis] > limit[axis])
-      does_not_fit("{}: the grid's {} is {}; {} allows {}", p.name, "xyz"[axis], p.grid[axis], target.name,
-                   limit[axis]);
-}
-
-/// Returns what the warp roles of a block execute if a mask keeps only `trip_count` of the loop's `loop` iterations, and
-/// the first of these does not need the mask. make_plan() verifies this in addition to all iterations.
-std::vector<Agent> with_trip_count(std::vector<Agent> agents, std::int64_t loop, std::int64_t trip_count) {
-  for (Agent& agent : agents)
-    walk(agent.steps, [&](Step& step, const Position&) {
-      Loop* of = as<Loop>(step);
-      if (!of) return;
-      if (of->kind == Loop::tiles) of->each = trip_count;
-      if (of->kind != Loop::iterations || (!of->bounded && of->from < loop)) return;
-      const std::int64_t last =   // iterations after the loop (software pipelining) move with its end
-          of->trip_count - loop;  // what follows the loop follows the fewer iterations, too
-      if (of->from == loop) of->from = of->bounded ? 1 : trip_count;
-      of->trip_count = of->whole ? 1 : trip_count + last;
-    });
-  return agents;
-}
 
 /// Returns the line of --explain for a step: its work, and the work's thread-value layout. Returns print(kernel, step) if
 /// the step does no work, only starts it, or goes through a channel of a warp-specialized kernel.
@@ -85,19 +54,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     choose(kernel, plan.program, target, options.blocks);
     let_next_start(kernel, plan.program, target);
     bound_registers(kernel, target);
-    verify(kernel, target);
-    if (kernel.loop_bounds) {
-      const std::vector<Agent> agents = kernel.agents;
-      const std::int64_t loop = kernel.program.loop;
-      for (const std::int64_t trip_count : {std::int64_t{1}, loop}) {
-        kernel.agents = with_trip_count(agents, loop, trip_count);
-        verify(kernel, target);
-      }
-      kernel.agents = agents;
-    }
-    verify_dependence(kernel);
-    verify_bounds(kernel, plan.program);
-    if (options.registers_proved) verify_registers(kernel);
+    prove(kernel, plan.program, target, options.registers_proved);
   }
   verify_launches(plan.kernels, plan.program);
   plan.device = place_tensors(plan.program);

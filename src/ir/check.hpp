@@ -1,0 +1,15 @@
+// Checks of what a text says beyond its grammar, and where a message about a plan belongs.
+#pragma once
+#include "ir/sections.hpp"
+
+namespace zellige::ir {
+
+/// Throws Mistake unless the parts of each kernel fit together, as the proof takes for granted: ranks, operands, and what is
+/// decided of each matmul, load and store.
+void check(const File&, const std::string& file);
+
+/// Returns where the text says what the message of the verifier is about: the step, value or tensor that it names first;
+/// the kernel if it names none.
+Position position(const plan::Kernel&, const KernelPositions&, std::string_view message);
+
+}  // namespace zellige::ir

@@ -1,0 +1,66 @@
+#include "ir/ir.hpp"
+
+#include "emit/from_plan.hpp"
+#include "ir/check.hpp"
+#include "kernel/launches.hpp"
+#include "plan/prove.hpp"
+#include "verify/verify_memory.hpp"
+
+namespace zellige::ir {
+
+std::string print(File file) {
+  Writer out;
+  program(out, file);
+  return out.str();
+}
+
+std::string print(const emit::Program& p) {
+  return print({p.graph.name, p.plan, p.manifest.tiling, p.manifest.decomposed, {}});
+}
+
+File parse(std::string_view text, const std::string& file) {
+  Reader in(text, file);
+  File read;
+  program(in, read);
+  in.end();
+  check(read, file);
+  plan::Program& p = read.plan.program;
+  for (const plan::Kernel& k : read.plan.kernels) p.kernels.push_back(k.program);
+  return read;
+}
+
+void verify(const File& f, const std::string& file) {
+  const plan::Plan& plan = f.plan;
+  std::size_t k = 0;
+  const auto mistake = [&](const std::string& message) {
+    if (k == plan.kernels.size()) return Mistake(file, {}, message);
+    return Mistake(file, position(plan.kernels[k], f.positions[k], message), message);
+  };
+  try {
+    for (; k < plan.kernels.size(); ++k) {
+      plan::Kernel kernel = plan.kernels[k];
+      plan::prove(kernel, plan.program, target::find(plan.target), true);
+    }
+    plan::verify_memory(plan.program);
+    plan::verify_launches(plan.kernels, plan.program);
+  } catch (const Error& e) {
+    throw mistake(e.what());
+  } catch (const LayoutError& e) {
+    throw mistake(e.what());
+  } catch (const std::out_of_range&) {
+    throw mistake(fmt::format("{}: a step needs what no line says", plan.kernels[k].name()));
+  }
+}
+
+emit::Program emit(File f) {
+  f.plan.device = plan::place_tensors(f.plan.program);
+  return emit::from_plan(std::move(f.plan), f.graph, std::move(f.tiling), f.decomposed);
+}
+
+emit::Program compile(std::string_view text, const std::string& file) {
+  File f = parse(text, file);
+  verify(f, file);
+  return emit(std::move(f));
+}
+
+}  // namespace zellige::ir

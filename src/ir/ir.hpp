@@ -1,0 +1,33 @@
+// The textual form of a program, NAME.ir: its tensors, then its kernels in launch order, as docs/reference/kernel-ir.md shows.
+// `zellige transpile --emit ir` prints it; `zellige emit FILE.ir` compiles one, also after someone has edited it.
+//
+//   const std::string text = ir::print(emit::transpile(graph, target));
+//   emit::Program program = ir::compile(text, "mlp.ir");    // parsed, verified, priced and emitted
+//
+// print(parse(print(p))) is print(p), and what is emitted of it is the same.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "emit/emit.hpp"
+#include "ir/sections.hpp"
+
+namespace zellige::ir {
+
+std::string print(const emit::Program&);
+std::string print(File);
+
+/// Returns what the text says. `file` names it in messages. Throws Mistake where the text is no program.
+File parse(std::string_view text, const std::string& file);
+
+/// Throws Mistake if the proof rejects the plan, or if the target lacks what it needs. The position is that of the line that
+/// the message is about.
+void verify(const File&, const std::string& file);
+
+/// Returns the program: what `zellige emit` writes. Throws Mistake as parse() and verify() do.
+emit::Program compile(std::string_view text, const std::string& file);
+
+/// Returns the program of a text that is verified already.
+emit::Program emit(File);
+
+}  // namespace zellige::ir

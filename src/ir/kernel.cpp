@@ -1,0 +1,154 @@
+// Describes a kernel: its launch, the tile program, layouts, tensors in shared memory, channels, setup, agents, teardown.
+#include "ir/sections.hpp"
+
+namespace zellige::ir {
+namespace {
+
+template <class Io>
+void launch(Io& io, plan::Kernel& k) {
+  plan::TileProgram& p = k.program;
+  io.name(p.name);
+  io.word("grid"), io.value(p.grid);
+  io.word("block"), io.value(p.block);
+  io.word("loop"), io.value(p.loop);
+  io.flag("same_launch", p.same_launch);
+  io.fact("part_begin", p.part_begin, std::int64_t{0});
+  io.word("threads"), io.value(k.threads);
+  io.fact("ranks", k.ranks, 1);
+  io.flag("split_k", k.split_k);
+  io.flag("programmatic", k.programmatic);
+  io.fact("blocks", k.blocks, std::int64_t{0});
+  io.fact("together", k.together, 0);
+  io.word("shared_bytes"), io.value(k.shared_bytes);
+  io.word("registers"), io.value(k.registers);
+}
+
+template <class Io>
+void bounds(Io& io, plan::MaskedLoopBounds& b, const plan::TileProgram& p) {
+  io.ref('%', b.mask, p.nodes.size());
+  io.word("last"), io.value(b.last);
+  io.word("each"), io.value(b.each);
+  io.fact("all", b.all), io.fact("from", b.from), io.fact("end", b.end);
+  if constexpr (Io::reads) {
+    const plan::Node& mask = p.nodes[static_cast<std::size_t>(b.mask)];
+    io.require(mask.dim >= 0 && mask.dim < mask.view.rank(), fmt::format("%{} is no mask", b.mask));
+    b.rows = mask.view.along(mask.dim, p);
+  }
+}
+
+template <class Io>
+void layout(Io& io, plan::Context& c) {
+  io.value(c.domain);
+  io.value(c.share), io.word("in"), io.value(c.tile);
+  io.require(c.share.rank() == 3, "the layout of a share has three modes: threads, values, passes");
+  if (io.when("by", c.row != nullptr)) io.value(c.row);
+  if (io.when("rows_of", c.of != nullptr)) io.value(c.of);
+}
+
+template <class Io>
+void tensor(Io& io, plan::SmemTensor& t, std::size_t nodes) {
+  io.value(t.dtype), io.value(t.shape), io.value(t.layout);
+  if (io.when("of", t.node >= 0)) io.ref('%', t.node, nodes);
+  io.fact("padded", t.padded, t.shape);
+  io.fact("partials", t.partials, 1);
+  io.word("part_step"), io.value(t.part_step);
+  io.fact("stages", t.stages, 1);
+  io.word("stage_step"), io.value(t.stage_step);
+  io.flag("operand", t.matmul_operand);
+  io.word("inner"), io.value(t.inner);
+  io.word("at"), io.value(t.offset);
+  io.text(t.swizzle_reason);
+  const auto rank = static_cast<int>(t.shape.size());
+  const values::View tile =
+      t.layout.is(ValueKind::composed) ? values::View(t.layout)[2] : values::View(t.layout);
+  io.require(t.stages >= 1 && t.partials >= 1 && t.inner >= 0 && t.inner < rank && tile.rank() == rank &&
+                 static_cast<int>(t.padded.size()) == rank,
+             "its layout has a mode for each dimension, and stages and partials are 1 or more");
+}
+
+template <class Io>
+void channel(Io& io, plan::Channel& c, const Ids& smem, const Ids& agents) {
+  io.word("of"), io.named(smem, c.tensor);
+  io.word("stages"), io.value(c.stages);
+  io.word("from"), io.named(agents, c.producer);
+  io.some("to", c.consumers, [&](int& consumer) { io.named(agents, consumer); });
+  io.word("by"), io.value(c.by);
+  io.fact("at", c.offset, std::int64_t{-1});
+}
+
+template <class All>
+std::vector<std::string> names_of(const All& all) {
+  std::vector<std::string> names;
+  for (const auto& one : all) names.push_back(one.name);
+  return names;
+}
+
+std::set<int> multiplied_by_steps(const plan::Kernel& k) {
+  std::set<int> nodes;
+  for (const plan::Work& w : plan::works(k))
+    if (w.kind == plan::WorkKind::mma) nodes.insert(w.node);
+  return nodes;
+}
+
+/// Values of nodes that stay in registers: a line for each.
+template <class Io>
+void registers(Io& io, plan::Kernel& k) {
+  std::vector<std::pair<int, int>> all(k.context_of.begin(), k.context_of.end());
+  io.each("rmem", all, [&](auto& one) {
+    io.ref('%', one.first, k.program.nodes.size());
+    io.word("over"), io.ref('t', one.second, k.contexts.size());
+  });
+  k.context_of = {all.begin(), all.end()};
+}
+
+}  // namespace
+
+template <class Io>
+void kernel(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
+  io.begin_scope();
+  at.kernel = io.here();
+  launch(io, k);
+  io.deeper([&] {
+    io.each("note", k.notes, [&](std::string& note) { io.value(note); });
+    io.one("tile", [&] { io.deeper([&] { tile(io, k, at, gmem, multiplied_by_steps(k)); }); });
+    io.maybe("bounds", k.loop_bounds, [&](plan::MaskedLoopBounds& b) { bounds(io, b, k.program); });
+    int i = 0;
+    io.each("layout", k.contexts, [&](plan::Context& c) {
+      int number = i;
+      io.ref('t', number, k.contexts.size());
+      io.require(number == i, fmt::format("layouts are numbered in order: expected t{}", i));
+      ++i, layout(io, c);
+    });
+    registers(io, k);
+    const Ids smem = io.ids("smem", names_of(k.tensors), 's');
+    std::size_t t = 0;
+    io.each("smem", k.tensors, [&](plan::SmemTensor& s) {
+      at.tensors.push_back(io.here());
+      io.declare(smem, t++, s.name), tensor(io, s, k.program.nodes.size());
+    });
+    const Ids channels = io.ids("channel", names_of(k.channels), 0),
+              agents = io.ids("agent", names_of(k.agents), 0);
+    std::size_t c = 0, a = 0;
+    io.each("channel", k.channels,
+            [&](plan::Channel& of) { io.declare(channels, c++, of.name), channel(io, of, smem, agents); });
+    const Names names{gmem, smem, channels, agents};
+    const auto of_all = [&](std::string_view word, std::vector<plan::Step>& all,
+                            std::vector<Position>& at_steps) {
+      io.one(word, [&] { io.deeper([&] { steps(io, k, all, at_steps, names); }); });
+    };
+    of_all("setup", k.setup, at.setup);
+    at.agents.reserve(64);
+    io.each("agent", k.agents, [&](plan::Agent& agent) {
+      io.declare(agents, a++, agent.name);
+      io.word("warps"), io.value(agent.warps);
+      io.fact("registers", agent.registers, 0);
+      std::vector<Position>& positions = at.agents.emplace_back();
+      io.deeper([&] { steps(io, k, agent.steps, positions, names); });
+    });
+    of_all("teardown", k.teardown, at.teardown);
+  });
+}
+template void kernel(Writer&, plan::Kernel&, KernelPositions&, const Ids&);
+template void kernel(Reader&, plan::Kernel&, KernelPositions&, const Ids&);
+
+}  // namespace zellige::ir

@@ -1,0 +1,28 @@
+// Positions in a text, and the mistakes that are reported at them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "graph/error.hpp"
+
+namespace zellige::ir {
+
+/// A place in a text; lines and columns count from 1.
+struct Position {
+  int line = 1, column = 1;
+};
+
+/// A mistake in a text, or a plan that the proof rejects: one sentence that begins with FILE:line:column.
+struct Mistake : Error {
+  Mistake(const std::string& file, Position at, const std::string& what)
+      : Error(fmt::format("{}:{}:{}: {}", file, at.line, at.column, what)) {}
+};
+
+/// Where the parts of a kernel stand in the text.
+struct KernelPositions {
+  Position kernel;
+  std::vector<Position> nodes, tensors, setup, teardown;
+  std::vector<std::vector<Position>> agents;  // by agent: of its steps, in the order of walk()
+};
+
+}  // namespace zellige::ir

@@ -1,0 +1,79 @@
+// Describes a program: its head, its tilings, its tensors in device memory, and its kernels.
+#include "ir/sections.hpp"
+
+namespace zellige::ir {
+namespace {
+
+template <class Io>
+void tiling(Io& io, retile::OpTiling& t) {
+  io.word("operator"), io.value(t.op);
+  if (io.when("tile", t.product.has_value())) {
+    retile::ProductTile p = t.product.value_or(retile::ProductTile{});
+    graph::Dim3 tile{p.m, p.n, p.k};
+    io.value(tile);
+    io.word("threads"), io.value(p.threads);
+    io.flag("turned", p.swap_ab);
+    p.m = tile.x, p.n = tile.y, p.k = tile.z;
+    t.product = p;
+  } else {
+    io.word("grid"), io.value(t.grid);
+    io.word("block"), io.value(t.block);
+    io.word("loop"), io.value(t.loop);
+  }
+}
+
+template <class Io>
+void tensor(Io& io, graph::KernelTensor& t, const Ids& gmem) {
+  io.value(t.dtype), io.value(t.shape);
+  io.must(":"), io.value(t.strides);
+  if (io.when("memory", t.memory >= 0)) io.named(gmem, t.memory);
+  io.flag("constant", t.constant);
+}
+
+template <class Io>
+void view(Io& io, std::pair<int, plan::TensorView>& view, const Ids& gmem) {
+  plan::TensorView& v = view.second;
+  io.named(gmem, view.first);
+  io.word("of"), io.named(gmem, v.base);
+  io.word("shape"), io.value(v.shape);
+  io.word("starts"), io.value(v.starts);
+  if (io.when("value", v.value >= 0)) io.named(gmem, v.value);
+  if (io.when("number", v.number >= 0)) io.named(gmem, v.number);
+}
+
+}  // namespace
+
+template <class Io>
+void program(Io& io, File& file) {
+  plan::Program& p = file.plan.program;
+  io.one("program", [&] {
+    io.name(p.name), io.value(file.graph);
+    io.word("for"), io.set_target(file.plan.target);
+    io.flag("decomposed", file.decomposed);
+  });
+  io.each("tiling", file.tiling, [&](retile::OpTiling& t) { tiling(io, t); });
+  std::vector<std::string> names;
+  for (const graph::KernelTensor& t : p.tensors) names.push_back(t.name);
+  const Ids gmem = io.ids("gmem", names, 'g');
+  std::size_t i = 0;
+  io.each("gmem", p.tensors,
+          [&](graph::KernelTensor& t) { io.declare(gmem, i++, t.name), tensor(io, t, gmem); });
+  std::vector<std::pair<int, plan::TensorView>> views(p.views.begin(), p.views.end());
+  io.each("view", views, [&](auto& v) { view(io, v, gmem); });
+  p.views = {views.begin(), views.end()};
+  const auto arguments = [&](std::string_view word, std::vector<int>& all) {
+    io.each(word, all, [&](int& t) { io.named(gmem, t); });
+  };
+  arguments("input", p.inputs), arguments("output", p.outputs);
+  io.each("note", p.notes, [&](std::string& note) { io.value(note); });
+  std::size_t k = 0;
+  file.positions.resize(std::max(file.positions.size(), file.plan.kernels.size()));
+  io.each("kernel", file.plan.kernels, [&](plan::Kernel& of) {
+    file.positions.resize(std::max(file.positions.size(), ++k));
+    kernel(io, of, file.positions[k - 1], gmem);
+  });
+}
+template void program(Writer&, File&);
+template void program(Reader&, File&);
+
+}  // namespace zellige::ir

@@ -1,0 +1,176 @@
+#include "ir/reader.hpp"
+
+#include "graph/nearest.hpp"
+#include "graph/shown.hpp"
+
+namespace zellige::ir {
+namespace {
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
+
+}  // namespace
+
+Reader::Reader(std::string_view text, std::string file) : file_(std::move(file)) {
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    bool quotes = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] == '"') quotes = !quotes;
+      if (line[i] == '\\' && quotes) ++i;
+      if (i < line.size() && line[i] == '#' && !quotes) line.resize(i);
+    }
+    line.resize(line.find_last_not_of(" \r\t") + 1);
+    if (line.empty()) continue;
+    const std::size_t blanks = line.find_first_not_of(' ');
+    lines_.push_back({std::move(line), number, blanks / 2});
+    if (blanks % 2 != 0 || lines_.back().text[blanks] == '\t')
+      throw Mistake(file_, {number, static_cast<int>(blanks) + 1},
+                    "expected an indentation of two blanks a level");
+  }
+  lines_.push_back({"", lines_.empty() ? 1 : lines_.back().number + 1, 0});
+}
+
+void Reader::fail(const std::string& what) const {
+  throw Mistake(file_, {lines_[line_].number, static_cast<int>(at_) + 1}, what);
+}
+
+void Reader::end() {
+  if (line_ + 1 < lines_.size()) none();
+}
+
+bool Reader::begins(std::string_view word) {
+  if (line_ + 1 >= lines_.size() || lines_[line_].depth != depth_) {
+    if (!word.empty()) tried_.emplace_back(word);
+    return false;
+  }
+  at_ = 2 * depth_;
+  if (word.empty()) return true;
+  const std::size_t after = at_ + word.size();
+  const std::string& text = lines_[line_].text;
+  if (text.compare(at_, word.size(), word) == 0 && (after == text.size() || !is_name(text[after])))
+    return true;
+  tried_.emplace_back(word);
+  return false;
+}
+
+void Reader::open(std::string_view word) {
+  tried_.clear();
+  at_ = 2 * depth_ + word.size(), open_ = true;
+}
+
+void Reader::close() {
+  if (!open_) return;
+  if (!rest().empty()) {
+    const std::string found(next());
+    fail(fmt::format("'{}' is no fact of this line, or stands before one that it follows{}",
+                     graph::shown(found), did_you_mean(found, tried_)));
+  }
+  tried_.clear();
+  ++line_, at_ = 0, open_ = false;
+}
+
+void Reader::none() {
+  const Line& line = lines_[line_];
+  std::string words;
+  for (const std::string& t : tried_)
+    if (words.find(t) == words.npos) words += (words.empty() ? "" : ", ") + t;
+  if (line_ + 1 == lines_.size())
+    fail(fmt::format("the text ends; expected a line that begins with {}", words));
+  at_ = 2 * line.depth;
+  const std::string found(next());
+  if (line.depth != depth_ && line.depth + 1 != depth_)
+    fail(fmt::format("a line that begins with '{}' is indented by {} blanks; expected {}",
+                     graph::shown(found), 2 * line.depth, 2 * depth_));
+  fail(fmt::format("no line that begins with '{}' is expected here{}{}", graph::shown(found),
+                   words.empty() ? "" : "; expected " + words, did_you_mean(found, tried_)));
+}
+
+std::string_view Reader::rest() {
+  const std::string& text = lines_[line_].text;
+  while (at_ < text.size() && text[at_] == ' ') ++at_;
+  return std::string_view(text).substr(at_);
+}
+
+std::string_view Reader::next() {
+  const std::string_view all = rest();
+  std::size_t n = 0;
+  while (n < all.size() && is_name(all[n])) ++n;
+  return all.substr(0, std::max<std::size_t>(n, std::min<std::size_t>(1, all.size())));
+}
+
+bool Reader::next_word(std::string_view text) {
+  if (rest().starts_with(text) &&
+      (rest().size() == text.size() || !is_name(rest()[text.size()]) || !is_name(text.back()))) {
+    at_ += text.size();
+    return true;
+  }
+  tried_.emplace_back(text);
+  return false;
+}
+
+void Reader::expected(const std::string& what) {
+  const std::string found(next());
+  fail(fmt::format("expected {}, found {}", what,
+                   found.empty() ? "the end of the line" : graph::shown(found)));
+}
+
+void Reader::word(std::string_view text) {
+  if (next_word(text)) return;
+  const std::string found(next());
+  fail(fmt::format("expected '{}', found {}{}", text,
+                   found.empty() ? "the end of the line" : graph::shown(found),
+                   did_you_mean(found, {std::string(text)})));
+}
+
+bool Reader::mark(std::string_view text, bool) {
+  if (!rest().starts_with(text)) return false;
+  at_ += text.size();
+  return true;
+}
+
+void Reader::must(std::string_view text) {
+  if (!mark(text)) expected(fmt::format("'{}'", text));
+}
+
+std::size_t Reader::one_of(const std::vector<std::string>& words) {
+  const std::string found(next());
+  const auto at = std::ranges::find(words, found);
+  if (at == words.end())
+    fail(fmt::format(
+        "{}: unknown{}", graph::shown(found),
+        words.size() < 20 ? known_names("words here", words, found) : did_you_mean(found, words)));
+  at_ += found.size();
+  return static_cast<std::size_t>(at - words.begin());
+}
+
+Ids Reader::ids(std::string_view word, const std::vector<std::string>&, char) {
+  Ids ids{std::string(word), {}};
+  const auto [line, at] = std::pair(line_, at_);
+  for (; line_ + 1 < lines_.size() && lines_[line_].depth >= depth_; ++line_) {
+    const std::string& text = lines_[line_].text;
+    at_ = 2 * depth_;
+    if (lines_[line_].depth != depth_ || text.compare(at_, word.size() + 1, ids.what + " ") != 0) continue;
+    at_ += word.size();
+    std::string found;
+    name(found);
+    if (std::ranges::find(ids.list, found) != ids.list.end())
+      at_ -= found.size(), fail(fmt::format("{} {}: another line before has this name", ids.what, found));
+    ids.list.push_back(std::move(found));
+  }
+  line_ = line, at_ = at;
+  return ids;
+}
+
+void Reader::first_of(const void* of, int key, std::size_t begin) {
+  begin = lines_[line_].text.find_first_not_of(' ', begin);
+  std::string facts = lines_[line_].text.substr(begin, at_ - begin);
+  facts.resize(facts.find_last_not_of(' ') + 1);
+  const auto [at, fresh] = first_.try_emplace({of, key}, facts, lines_[line_].number);
+  if (!fresh && at->second.first != facts)
+    at_ = begin, fail(fmt::format("'{}' differs from '{}' of line {}, which does the same", facts,
+                                  at->second.first, at->second.second));
+}
+
+}  // namespace zellige::ir

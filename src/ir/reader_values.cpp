@@ -1,0 +1,163 @@
+// Reader's facts of single values: numbers, texts, layouts, instructions, and what identifiers and numbers refer to.
+#include <charconv>
+#include <zellige/layout/text.hpp>
+
+#include "graph/nearest.hpp"
+#include "graph/shown.hpp"
+#include "ir/reader.hpp"
+#include "target/instructions.hpp"
+#include "target/outer_products.hpp"
+
+namespace zellige::ir {
+namespace {
+
+/// The library's parser of layouts, which says where the layout ends.
+struct Layouts : Parser {
+  using Parser::Parser;
+  std::size_t at() const { return at_; }
+};
+
+}  // namespace
+
+void Reader::value(std::int64_t& n) {
+  const std::string_view all = rest();
+  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), n);
+  if (error != std::errc()) expected("an integer");
+  at_ += static_cast<std::size_t>(end - all.data());
+}
+
+void Reader::value(int& n) {
+  std::int64_t wide = 0;
+  const std::size_t before = at_;
+  value(wide);
+  n = static_cast<int>(wide);
+  if (n != wide) at_ = before, expected("an integer of 32 bits");
+}
+
+void Reader::value(double& n) {
+  const std::string_view all = rest();
+  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), n);
+  if (error != std::errc()) expected("a number");
+  at_ += static_cast<std::size_t>(end - all.data());
+}
+
+void Reader::value(std::string& text) {
+  text.clear();
+  const std::string_view all = rest();
+  if (!all.starts_with('"')) expected("a text in quotes");
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i] == '"') {
+      at_ += i + 1;
+      return;
+    }
+    if (all[i] != '\\') {
+      text += all[i];
+      continue;
+    }
+    int code = 0;
+    ++i;
+    if (i + 2 < all.size() && all[i] == 'x' &&
+        std::from_chars(all.data() + i + 1, all.data() + i + 3, code, 16).ptr == all.data() + i + 3)
+      text += static_cast<char>(code), i += 2;
+    else if (i < all.size())
+      text += all[i];
+  }
+  fail("the text in quotes does not end in this line");
+}
+
+void Reader::value(Value& layout) {
+  Layouts parser(rest());
+  try {
+    layout = parser.value();
+  } catch (const TextError& e) {
+    at_ += e.at;
+    fail("a layout in CuTe's notation: " + e.reason);
+  }
+  if (!layout.is_layout() && !layout.is(ValueKind::composed))
+    expected("a layout in CuTe's notation, SHAPE:STRIDE");
+  at_ += parser.at();
+}
+
+void Reader::value(graph::Dim3& d) {
+  std::vector<std::int64_t> all;
+  list(all);
+  if (all.size() != 3 || std::ranges::any_of(all, [](std::int64_t n) { return n < 1; }))
+    fail("expected three numbers of 1 or more: (x,y,z)");
+  d = {all[0], all[1], all[2]};
+}
+
+void Reader::value(const Instruction*& row) {
+  const std::string_view all = rest();
+  std::size_t n = 0;
+  for (int angles = 0; n < all.size() && (all[n] != ' ' || angles > 0); ++n)
+    angles += all[n] == '<' ? 1 : all[n] == '>' ? -1 : 0;
+  const std::string name(all.substr(0, n));
+  row = target::find_instruction(*target_, name);
+  std::vector<std::string> names;
+  for (const Instruction& outer : target::outer_products()) {
+    names.emplace_back(outer.name);
+    if (!row && names.back() == name) row = &outer;
+  }
+  for (const Instruction* known : target::instructions_of(*target_)) names.emplace_back(known->name);
+  if (!row)
+    fail(fmt::format("instruction {}: {} has none of this name{}", graph::shown(name), target_->name,
+                     did_you_mean(name, names)));
+  at_ += n;
+}
+
+void Reader::set_target(std::string& name) {
+  std::vector<std::string> names;
+  for (const target::Target& t : target::all()) names.emplace_back(t.name);
+  name = names[one_of(names)];
+  target_ = &target::find(name);
+}
+
+void Reader::name(std::string& name) {
+  name = next();
+  if (name.empty() || !(std::isalnum(static_cast<unsigned char>(name[0])) || name[0] == '_'))
+    expected("a name");
+  at_ += name.size();
+}
+
+void Reader::kind(plan::Step& step) {
+  std::vector<std::string> words;
+  for (const plan::Step& kind : kinds_of_steps()) words.emplace_back(plan::name(kind));
+  step.is = kinds_of_steps()[one_of(words)].is;
+}
+
+void Reader::declare(const Ids& ids, std::size_t i, std::string& name) {
+  this->name(name);
+  if (i >= ids.list.size() || ids.list[i] != name)
+    fail(fmt::format("{} {} does not stand with the others", ids.what, name));
+  text(name);
+}
+
+void Reader::named(const Ids& ids, int& i) {
+  i = -1;
+  if (rest() == "-" || rest().starts_with("- ") || rest().starts_with("-,")) {
+    ++at_;
+    return;
+  }
+  const std::string found(next());
+  const auto at = std::ranges::find(ids.list, found);
+  if (at == ids.list.end())
+    fail(ids.list.empty() ? fmt::format("{} {}: unknown, there is none", ids.what, graph::shown(found))
+                          : fmt::format("{} {}: unknown{}", ids.what, graph::shown(found),
+                                        known_names("names", ids.list, found)));
+  i = static_cast<int>(at - ids.list.begin());
+  at_ += found.size();
+}
+
+void Reader::ref(char sign, int& i, std::size_t count) {
+  if (!mark(std::string_view(&sign, 1))) expected(fmt::format("a number such as {}0", sign));
+  value(i);
+  if (i < 0 || static_cast<std::size_t>(i) >= count)
+    fail(fmt::format("{}{}: there are {} before this, numbered from 0", sign, i, count));
+}
+
+void Reader::offset(int& n) {
+  mark("+");
+  value(n);
+}
+
+}  // namespace zellige::ir

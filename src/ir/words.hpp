@@ -1,0 +1,54 @@
+// The words of the textual form for the values of enums. Printer and parser use the same ones: those that name() returns,
+// with underscores in place of blanks.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/ops.hpp"
+#include "kernel/kernel.hpp"
+
+namespace zellige::plan {
+
+inline std::string_view name(Global global) {
+  static constexpr std::string_view names[] = {"nothing", "constants", "anything"};
+  return names[static_cast<std::size_t>(global)];
+}
+inline std::string_view name(Loop::Kind kind) {
+  static constexpr std::string_view names[] = {"iterations", "prologue", "slices", "tiles"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace zellige::plan
+
+namespace zellige::ir {
+
+/// Returns all values of an enum whose last one is `last`.
+template <class E>
+std::vector<E> up_to(E last) {
+  std::vector<E> all;
+  for (int i = 0; i <= static_cast<int>(last); ++i) all.push_back(static_cast<E>(i));
+  return all;
+}
+inline std::vector<graph::DType> values_of(graph::DType) { return graph::all_dtypes(); }
+inline std::vector<graph::OpKind> values_of(graph::OpKind) { return graph::all_ops(); }
+inline auto values_of(plan::NodeKind) { return up_to(plan::NodeKind::store); }
+inline auto values_of(plan::Section) { return up_to(plan::Section::after); }
+inline auto values_of(plan::WorkKind) { return up_to(plan::WorkKind::from_cluster); }
+inline auto values_of(plan::Synchronisation) { return up_to(plan::Synchronisation::mbarrier_cluster); }
+inline auto values_of(plan::Global) { return up_to(plan::Global::anything); }
+inline auto values_of(plan::Loop::Kind) { return up_to(plan::Loop::tiles); }
+
+/// Returns the word of a value.
+template <class E>
+std::string word_of(E value) {
+  std::string word(name(value));
+  for (char& c : word)
+    if (c == ' ') c = '_';
+  return word;
+}
+
+/// What a step is, without what it refers to: one of each kind, in the order in which the parser looks for its word.
+const std::vector<plan::Step>& kinds_of_steps();
+
+}  // namespace zellige::ir

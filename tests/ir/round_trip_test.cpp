@@ -1,0 +1,130 @@
+// The textual form of a program: what is printed of what is parsed is the same text, and so are the source and the manifest
+// that are emitted of it, for all graphs of the replay net.
+//
+// By default every twentieth of the saved graphs and every tenth of examples/parts; ZELLIGE_ALL=1 takes all.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "emit/emit.hpp"
+#include "fuse/custom.hpp"
+#include "graph/mugraphs.hpp"
+#include "ir/ir.hpp"
+#include "json/load.hpp"
+#include "run/pool.hpp"
+#include "tiling/options.hpp"
+
+namespace zellige::ir {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns the first line in which two texts differ, of both; "" if they are equal.
+std::string difference(const std::string& a, const std::string& b) {
+  if (a == b) return "";
+  const auto [x, y] = std::ranges::mismatch(a, b);
+  const auto line = [](const std::string& text, std::size_t at) {
+    const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+    return text.substr(begin, text.find('\n', at) - begin);
+  };
+  const auto at = static_cast<std::size_t>(x - a.begin());
+  return fmt::format("{}\nis now\n{}", line(a, at), line(b, at));
+}
+
+/// Returns what --explain says of the kernels.
+std::string explained(const plan::Plan& plan) {
+  std::string all;
+  for (const plan::Kernel& k : plan.kernels) all += print(k, plan.program) + print(k);
+  return all;
+}
+
+/// Returns what is not as it was after printing and parsing; "" if everything is.
+std::string lost(const graph::KernelGraph& graph, const target::Target& target, const char* tiling) {
+  emit::Program before;
+  try {
+    plan::PlanOptions options = plan::tiling_options(tiling, target);
+    const fuse::Optimized o = fuse::optimize_with_options(graph, target, *tiling == '\0', options);
+    before = emit::transpile(o.graph, target, options);
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error&) {
+    return "";  // the graph is refused
+  }
+  const std::string text = print(before);
+  try {
+    File file = parse(text, "x.ir");
+    if (const std::string d = difference(text, print(file)); !d.empty()) return "text: " + d;
+    if (const std::string d = difference(explained(before.plan), explained(file.plan)); !d.empty())
+      return "plan: " + d;
+    verify(file, "x.ir");
+    const emit::Program after = emit(std::move(file));
+    if (const std::string d = difference(before.source, after.source); !d.empty()) return "source: " + d;
+    return difference(emit::to_json(before.manifest), emit::to_json(after.manifest));
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+struct Case {
+  graph::Loaded loaded;
+  const target::Target* target;
+  const char* tiling;
+};
+
+void hold(const std::vector<Case>& cases) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  run::run_jobs(
+      static_cast<int>(cases.size()), cores,
+      [&](int i) {
+        const Case& c = cases[static_cast<std::size_t>(i)];
+        return lost(c.loaded.graph, *c.target, c.tiling);
+      },
+      [&](int i, const run::JobEnd& end) {
+        const Case& c = cases[static_cast<std::size_t>(i)];
+        EXPECT_EQ(end.crash + end.result, "")
+            << c.loaded.name << ", " << c.target->name << ", " << (*c.tiling ? c.tiling : "chosen");
+      });
+}
+
+/// The graphs of a folder's files, each `step`-th of them.
+void add(std::vector<Case>& cases, const fs::path& folder, std::size_t step,
+         const std::vector<const char*>& tilings) {
+  const char* all = std::getenv("ZELLIGE_ALL");
+  if (all && *all == '1') step = 1;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  std::ranges::sort(files);
+  ASSERT_FALSE(files.empty()) << folder;
+  for (const fs::path& file : files) {
+    const std::vector<graph::Loaded> graphs = graph::load_each(file.string());
+    for (std::size_t i = 0; i < graphs.size(); i += step)
+      for (const char* target : {"sm_80", "sm_90a"})
+        for (const char* tiling : tilings) cases.push_back({graphs[i], &target::find(target), tiling});
+  }
+}
+
+TEST(RoundTrip, SavedGraphs) {
+  const std::string lora = graph::test::mugraph_file("lora.json");
+  if (lora.empty()) GTEST_SKIP() << "the saved graphs are not here: ZELLIGE_MUGRAPHS names their folder";
+  const fs::path saved = fs::path(lora).parent_path();
+  std::vector<Case> cases;
+  add(cases, saved, 20, {"given", ""});
+  if (const fs::path faults = saved.parent_path() / "faults"; fs::exists(faults)) add(cases, faults, 1, {""});
+  hold(cases);
+}
+
+TEST(RoundTrip, Examples) {
+  const fs::path examples = fs::path(ZELLIGE_SOURCE_DIR) / "examples";
+  std::vector<Case> cases;
+  add(cases, examples, 1, {"given", ""});
+  add(cases, examples / "layers", 1, {""});
+  add(cases, examples / "parts", 10, {""});
+  hold(cases);
+}
+
+}  // namespace
+}  // namespace zellige::ir
