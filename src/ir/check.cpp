@@ -26,6 +26,26 @@ std::pair<std::size_t, std::size_t> operands(const plan::Node& n) {
   }
 }
 
+/// Returns what is wrong with the width of a copy; "" if nothing is.
+std::string wrong(const plan::CopyChoice& c, graph::DType dtype) {
+  const std::int64_t bytes = graph::bytes_of(std::max(1, c.vector), dtype);
+  if (bytes != c.bytes)
+    return fmt::format("{} elements of {} are {} bytes, not {}", c.vector, graph::name(dtype), bytes,
+                       c.bytes);
+  if (c.async() && c.row->a.bits != 8 * c.bytes)
+    return fmt::format("{} copies {} bytes, not {}", c.row->name, c.row->a.bits / 8, c.bytes);
+  return "";
+}
+
+/// Returns batch, M, N and K of a matmul: as they are chosen, and as its operands have them.
+graph::Shape size_of(const plan::MatmulChoice& m) { return {m.batch, m.m, m.n, m.k}; }
+graph::Shape size_of(const plan::TileProgram& p, const plan::Node& n) {
+  const graph::Shape& b = p.nodes[static_cast<std::size_t>(n.in[1])].shape;
+  const std::size_t r = n.shape.size();
+  return {graph::size(n.shape) / (n.shape[r - 2] * n.shape[r - 1]), n.shape[r - 2], n.shape[r - 1],
+          b[b.size() - 2]};
+}
+
 /// Returns what is wrong with a node; "" if nothing is.
 std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
   const plan::Node& n = k.program.nodes[static_cast<std::size_t>(i)];
@@ -35,9 +55,15 @@ std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
     return fmt::format("{} has {} operands; it takes {}", name(n.kind), n.in.size(),
                        least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most));
   if (plan::accesses(n)) {
-    const auto of = static_cast<int>(whole.tensors[static_cast<std::size_t>(n.tensor)].shape.size());
-    if (n.view.rank() != rank || of != rank)
-      return fmt::format("its tile has {} dimensions, its view {}, its tensor {}", rank, n.view.rank(), of);
+    const graph::KernelTensor& tensor = whole.tensors[static_cast<std::size_t>(n.tensor)];
+    if (n.view.rank() != rank || static_cast<int>(tensor.shape.size()) != rank)
+      return fmt::format("its tile has {} dimensions, its view {}, its tensor {}", rank, n.view.rank(),
+                         tensor.shape.size());
+    if (n.dtype != tensor.dtype)
+      return fmt::format("it is {}, its tensor {}", graph::name(n.dtype), graph::name(tensor.dtype));
+    if (const auto read = k.read_in_place.find(i);
+        read != k.read_in_place.end() && (read->second.works < 1 || read->second.vector < 1))
+      return "it is read in_place by 1 work or more, in vectors of 1 element or more";
     if (!k.copy_of(i) && k.in_place(i) < 1 && k.program.needed()[static_cast<std::size_t>(i)])
       return fmt::format("no step copies this {}, and its line does not say that it is read in_place",
                          name(n.kind));
@@ -57,6 +83,8 @@ std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
         return fmt::format("%{} is no matrix", in);
     if (!k.matmuls.contains(i) && k.program.needed()[static_cast<std::size_t>(i)])
       return "no step does this matmul";
+    if (const auto m = k.matmuls.find(i); m != k.matmuls.end() && size_of(m->second) != size_of(k.program, n))
+      return fmt::format("its size is {} (batch, M, N, K)", graph::to_string(size_of(k.program, n)));
   }
   const bool lies = plan::accesses(n) || n.kind == plan::NodeKind::round;  // in memory
   if (n.inner < (lies ? 0 : -1) || n.inner >= std::max(1, rank))
@@ -73,13 +101,26 @@ std::string wrong(const plan::Kernel& k, const plan::Step& step) {
   if (w.node < 0) return "";
   if (w.context < 0) return "it says not over which layout";
   const plan::Node& n = k.program.nodes[static_cast<std::size_t>(w.node)];
+  const bool copies = is_global_load(w.kind) || w.kind == plan::WorkKind::to_global;
+  if (copies && step.global == plan::Global::nothing)
+    return "it accesses global memory and says not which: global";
   if (is_global_load(w.kind) && n.kind != plan::NodeKind::load) return fmt::format("%{} is no load", w.node);
   if (w.kind == plan::WorkKind::to_global && n.kind != plan::NodeKind::store)
     return fmt::format("%{} is no store", w.node);
   if (w.kind == plan::WorkKind::mma && n.kind != plan::NodeKind::matmul)
     return fmt::format("%{} is no matmul", w.node);
+  if (copies)
+    if (std::string what = wrong(w.copy, n.dtype); !what.empty()) return what;
   if (w.kind == plan::WorkKind::copy_in && w.buffer < 0) return "it says not into which tensor";
   return "";
+}
+
+/// Returns whether a warp role has a loop over output tiles.
+bool has_tiles(const plan::Kernel& k) {
+  return plan::find_step(k, [](const plan::Step& step) {
+    const plan::Loop* loop = plan::as<plan::Loop>(step);
+    return loop && loop->kind == plan::Loop::tiles;
+  });
 }
 
 /// A place in a text that a message names: what it is called, and where its line is.
@@ -91,9 +132,20 @@ struct Named {
 }  // namespace
 
 void check(const File& f, const std::string& file) {
+  const target::Target& target = target::find(f.plan.target);
   for (std::size_t i = 0; i < f.plan.kernels.size(); ++i) {
     const plan::Kernel& k = f.plan.kernels[i];
     const KernelPositions& at = f.positions[i];
+    const auto require = [&](bool so, const std::string& otherwise) {
+      if (!so) throw Mistake(file, at.kernel, fmt::format("{}: {}", k.name(), otherwise));
+    };
+    require(k.shared_bytes <= target.shared_per_block,
+            fmt::format("{} bytes of shared memory; {} has {} a block", k.shared_bytes, target.name,
+                        target.shared_per_block));
+    require(k.warp_specialized() || k.threads == k.program.threads(),
+            fmt::format("{} threads in a block of {}", k.threads, k.program.threads()));
+    require((k.blocks > 0) == has_tiles(k),
+            "blocks that take several tiles have a loop over tiles, others have none");
     for (std::size_t n = 0; n < k.program.nodes.size(); ++n)
       if (const std::string what = wrong(k, static_cast<int>(n), f.plan.program); !what.empty())
         throw Mistake(file, at.nodes[n], fmt::format("%{}: {}", n, what));
@@ -119,7 +171,12 @@ Position position(const plan::Kernel& k, const KernelPositions& at, std::string_
   }
   for (std::size_t s = 0; s < k.setup.size(); ++s)
     steps.push_back({describe(k.setup[s], static_cast<int>(s)), at.setup[s]});
-  for (std::size_t n = 0; n < at.nodes.size(); ++n) others.push_back({fmt::format("%{}'", n), at.nodes[n]});
+  for (std::size_t n = 0; n < at.nodes.size(); ++n) {
+    const plan::Node& node = k.program.nodes[n];
+    others.push_back({fmt::format("%{}", n), at.nodes[n]});
+    if (plan::accesses(node))
+      others.push_back({fmt::format("{} {}", name(node.kind), node.name), at.nodes[n]});
+  }
   for (std::size_t t = 0; t < at.tensors.size(); ++t) others.push_back({k.tensors[t].name, at.tensors[t]});
   for (const std::vector<Named>& all : {steps, others}) {
     std::size_t first = message.npos;

@@ -39,16 +39,15 @@ void verify(const File& f, const std::string& file) {
   try {
     for (; k < plan.kernels.size(); ++k) {
       plan::Kernel kernel = plan.kernels[k];
+      plan::check_limits(kernel.program, target::find(plan.target));
       plan::prove(kernel, plan.program, target::find(plan.target), true);
     }
     plan::verify_memory(plan.program);
     plan::verify_launches(plan.kernels, plan.program);
-  } catch (const Error& e) {
-    throw mistake(e.what());
-  } catch (const LayoutError& e) {
-    throw mistake(e.what());
   } catch (const std::out_of_range&) {
-    throw mistake(fmt::format("{}: a step needs what no line says", plan.kernels[k].name()));
+    throw mistake("a step needs what no line says");
+  } catch (const std::exception& e) {
+    throw mistake(e.what());
   }
 }
 
@@ -60,7 +59,12 @@ emit::Program emit(File f) {
 emit::Program compile(std::string_view text, const std::string& file) {
   File f = parse(text, file);
   verify(f, file);
-  return emit(std::move(f));
+  try {
+    return emit(std::move(f));
+  } catch (
+      const std::exception& e) {  // of what the proof takes for granted, such as the operands of an operator
+    throw Mistake(file, {}, e.what());
+  }
 }
 
 }  // namespace zellige::ir

@@ -108,9 +108,11 @@ class Reader {
     do element(all.emplace_back());
     while (mark(","));
   }
-  void require(bool so, const std::string& otherwise) {
-    if (!so) fail(otherwise);
+  void require(bool so, const std::string& otherwise) { require(so, otherwise, last_); }
+  void require(bool so, const std::string& otherwise, std::size_t at) {
+    if (!so) at_ = at, fail(otherwise);
   }
+  std::size_t cursor() { return rest(), at_; }
   void begin_scope() { first_.clear(); }
   /// Sets the target whose instructions the text names.
   void set_target(std::string& name);
@@ -138,16 +140,20 @@ class Reader {
   void first_of(const void* of, int key, std::size_t begin);
   template <class T>
   void list(std::vector<T>& all) {
+    const std::size_t begin = cursor();
     must("("), all.clear();
-    if (mark(")")) return;
-    do value(all.emplace_back());
-    while (mark(","));
-    must(")");
+    if (!mark(")")) {
+      do value(all.emplace_back());
+      while (mark(","));
+      must(")");
+    }
+    last_ = begin;
   }
 
   std::string file_;
   std::vector<Line> lines_;
   std::size_t line_ = 0, at_ = 0, depth_ = 0;
+  std::size_t last_ = 0;  // where the last value begins, which require() is about
   bool open_ = false;
   std::vector<std::string> tried_;  // words that could stand here: to begin a line, or as a fact of it
   const target::Target* target_ = nullptr;

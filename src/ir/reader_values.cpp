@@ -21,6 +21,7 @@ struct Layouts : Parser {
 
 void Reader::value(std::int64_t& n) {
   const std::string_view all = rest();
+  last_ = at_;
   const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), n);
   if (error != std::errc()) expected("an integer");
   at_ += static_cast<std::size_t>(end - all.data());
@@ -67,6 +68,7 @@ void Reader::value(std::string& text) {
 
 void Reader::value(Value& layout) {
   Layouts parser(rest());
+  last_ = at_;
   try {
     layout = parser.value();
   } catch (const TextError& e) {
@@ -100,7 +102,7 @@ void Reader::value(const Instruction*& row) {
   }
   for (const Instruction* known : target::instructions_of(*target_)) names.emplace_back(known->name);
   if (!row)
-    fail(fmt::format("instruction {}: {} has none of this name{}", graph::shown(name), target_->name,
+    fail(fmt::format("{} has no instruction {}{}", target_->name, graph::shown(name),
                      did_you_mean(name, names)));
   at_ += n;
 }
@@ -149,10 +151,14 @@ void Reader::named(const Ids& ids, int& i) {
 }
 
 void Reader::ref(char sign, int& i, std::size_t count) {
+  rest();
+  const std::size_t before = at_;
   if (!mark(std::string_view(&sign, 1))) expected(fmt::format("a number such as {}0", sign));
   value(i);
   if (i < 0 || static_cast<std::size_t>(i) >= count)
-    fail(fmt::format("{}{}: there are {} before this, numbered from 0", sign, i, count));
+    at_ = before,
+    fail(count == 0 ? fmt::format("{}{}: there is none yet", sign, i)
+                    : fmt::format("{0}{1}: expected one of {0}0 to {0}{2}", sign, i, count - 1));
 }
 
 void Reader::offset(int& n) {

@@ -7,8 +7,9 @@ namespace {
 
 constexpr std::string_view axes[] = {"bx", "by", "bz"};
 
+/// Returns where the layout stands in the line.
 template <class Io>
-void dimension(Io& io, plan::Dimension& d) {
+std::size_t dimension(Io& io, plan::Dimension& d) {
   io.opening();
   bool named = false;
   for (int axis = 0; axis < 3; ++axis)
@@ -16,11 +17,14 @@ void dimension(Io& io, plan::Dimension& d) {
   if (!named) io.word("-"), d.axis = -1;
   io.must(",");
   if (!io.flag("i", d.iterates)) io.word("-");
-  io.must(")"), io.word("->"), io.value(d.map);
+  io.must(")"), io.word("->");
+  const std::size_t map = io.cursor();
+  io.value(d.map);
   io.word("from"), io.value(d.begin);
   io.word("to"), io.value(d.end);
   io.flag("predicated", d.predicated);
   io.flag("of_part", d.of_part);
+  return map;
 }
 
 template <class Io>
@@ -28,11 +32,13 @@ void views(Io& io, plan::Node& n, const plan::TileProgram& p) {
   std::vector<plan::Dimension> all = plan::dimensions(n.view, p);
   plan::View view;
   io.each("view", all, [&](plan::Dimension& d) {
-    dimension(io, d);
+    const std::size_t map = dimension(io, d);
     const std::optional<Value> other = add(view, d, p);
     if constexpr (Io::reads)
-      io.require(!other, fmt::format("the tiles of this grid and loop lie as {}, or as the like",
-                                     other ? to_text(*other) : ""));
+      io.require(!other,
+                 fmt::format("the tiles of this grid and loop lie as {}, or as the like",
+                             other ? to_text(*other) : ""),
+                 map);
   });
   if constexpr (Io::reads) n.view = std::move(view);
 }

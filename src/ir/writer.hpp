@@ -138,8 +138,9 @@ class Writer {
   /// Reader's: from here on, lines have facts of other things.
   void begin_scope() {}
   void set_target(std::string& name) { put(name); }
-  /// Reader's: throws Mistake.
-  void require(bool, const std::string&) {}
+  /// Reader's: throws Mistake at the last value, or at a place that cursor() returned.
+  void require(bool, const std::string&, std::size_t = 0) {}
+  std::size_t cursor() const { return 0; }
 
  private:
   template <class T>

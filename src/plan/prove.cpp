@@ -3,6 +3,7 @@
 #include "graph/error.hpp"
 #include "plan/dependence.hpp"
 #include "verify/bounds.hpp"
+#include "verify/updates.hpp"
 #include "verify/verify.hpp"
 #include "verify/verify_registers.hpp"
 
@@ -51,6 +52,7 @@ void prove(Kernel& kernel, const Program& program, const target::Target& target,
     kernel.agents = agents;
   }
   verify_dependence(kernel);
+  verify_updates(kernel);
   verify_bounds(kernel, program);
   if (registers) verify_registers(kernel);
 }
