@@ -19,6 +19,7 @@ struct Entry {
 
 Entry add_run(CLI::App&);
 Entry add_transpile(CLI::App&);
+Entry add_emit(CLI::App&);
 Entry add_layout(CLI::App&);
 Entry add_banks(CLI::App&);
 Entry add_equal(CLI::App&);

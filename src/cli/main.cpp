@@ -13,6 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
+#include "ir/position.hpp"
 #include "kernel/rejections.hpp"
 
 int main(int argc, char** argv) {
@@ -25,8 +26,9 @@ int main(int argc, char** argv) {
       "\nzellige COMMAND --help shows the options of a command.\n"
       "Exit status: 0 done, and nothing is wrong; 1 a result is wrong, or Zellige failed; 2 the input or "
       "the machine is at fault; 3 undecided (equal only).");
-  const std::vector<Entry> entries = {add_run(app),   add_transpile(app), add_optimize(app), add_layout(app),
-                                      add_banks(app), add_equal(app),     add_cache(app),    add_doctor(app)};
+  const std::vector<Entry> entries = {add_run(app),      add_transpile(app), add_emit(app),
+                                      add_optimize(app), add_layout(app),    add_banks(app),
+                                      add_equal(app),    add_cache(app),     add_doctor(app)};
   try {
     app.parse(argc, argv);
     int status = refused;
@@ -42,6 +44,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
     say(stderr, "zellige: {}\n", mistake(app, e));
+  } catch (const zellige::ir::Mistake& e) {
+    say(stderr, "{}\n", e.what());  // which begins with the file's name, as a compiler's messages do
   } catch (const zellige::Rejected& e) {
     say(stderr, "zellige: {}\n", zellige::plan::told(e));
     return wrong;

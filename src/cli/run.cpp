@@ -24,6 +24,7 @@
 #include "cli/tally.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tiling.hpp"
+#include "ir/ir.hpp"
 #include "run/dump.hpp"
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
@@ -40,7 +41,7 @@ struct Arguments {
   std::vector<std::string> files;
   int index = -1;
   bool all = false, no_cache = false, force = false, as_given = false;
-  std::string on = "auto", target, json, dump, check, tiling;
+  std::string on = "auto", target, json, dump, check, tiling, ir;
   std::string time;                 // "rotated" (cold L2) or "hot" (warm L2); "": no timing
   std::vector<std::string> inputs;  // each is NAME=FILE
   std::vector<std::string> constants;
@@ -82,7 +83,11 @@ run::Options options(const Arguments& a) {
   const bool on_gpu = a.on == "gpu" || (a.on == "auto" && !gpu.target.empty());
   o.on = on_gpu ? run::Engine::gpu : a.on == "reference" ? run::Engine::reference : run::Engine::emulator;
   if (a.on == "auto" && !on_gpu) say(stderr, "on the emulator: {}\n", gpu.why_not);
-  o.target = !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
+  if (!a.ir.empty()) o.program = std::make_shared<emit::Program>(ir::compile(run::read_whole(a.ir), a.ir));
+  o.target = o.program           ? o.program->manifest.target
+             : !a.target.empty() ? a.target
+             : on_gpu            ? gpu.target
+                                 : "sm_80";
   const target::Target& target = target::find(o.target);  // throws if unknown
   o.target = target.name;
   o.plan_options = run::parse_tiling_option(a.tiling, target);
@@ -167,6 +172,7 @@ int run(const Arguments& a) {
   run::Options o = options(a);
   std::vector<std::string> read = a.files;
   for (const auto& [name, file] : o.inputs) read.push_back(file);
+  if (!a.ir.empty()) read.push_back(a.ir);
   run::Outputs outputs(read, a.force);
   o.outputs = &outputs;
   Jobs jobs(a.files, a.index, a.all);
@@ -248,19 +254,27 @@ Entry add_run(CLI::App& app) {
   auto* index =
       command->add_option("--index", a->index, "Number of the graph in each file (default: the first)");
   index->check(integer(0, max_index));
-  command->add_flag("--all", a->all, "Every graph of each file")->excludes(index);
+  CLI::Option* all = command->add_flag("--all", a->all, "Every graph of each file")->excludes(index);
   command
       ->add_option("--on", a->on,
                    "auto (a GPU if there is one, else the emulator), gpu, emulator or reference")
       ->check(one_of({"auto", "gpu", "emulator", "reference"}));
-  command->add_option("--target", a->target,
-                      "sm_80, sm_86, sm_89 or sm_90a (default: the GPU's own; on the emulator sm_80)");
+  CLI::Option* target = command->add_option(
+      "--target", a->target, "sm_80, sm_86, sm_89 or sm_90a (default: the GPU's own; on the emulator sm_80)");
   add_as_given(command, a->as_given);
   add_tiling(*command, a->tiling);
+  CLI::Option* tune = command->add_option(
+      "--tune", a->tune,
+      "Measure the N best tilings on the GPU and take the fastest; the cache remembers it");
+  tune->check(integer(1, 1000));
   command
-      ->add_option("--tune", a->tune,
-                   "Measure the N best tilings on the GPU and take the fastest; the cache remembers it")
-      ->check(integer(1, 1000));
+      ->add_option(
+          "--ir", a->ir,
+          "Run the program of this file, which transpile --emit ir wrote, in place of a plan of the graph")
+      ->type_name("FILE.ir")
+      ->excludes(all)
+      ->excludes(target)
+      ->excludes(tune);
   command->add_option("--seed", a->seed, "Seed of the random inputs")
       ->check(integer(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();

@@ -18,6 +18,7 @@
 #include "emit/emit.hpp"
 #include "emit/seal.hpp"
 #include "fuse/custom.hpp"
+#include "ir/ir.hpp"
 #include "run/constant.hpp"
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
@@ -59,6 +60,7 @@ std::vector<std::string> write(const Arguments& a, const emit::Program& program,
     if (asked("cubin")) put(".cubin", cubin.bytes);
     if (asked("so")) put(".so", run::shared_object(program.manifest, cubin.bytes, cache));
   }
+  if (asked("ir")) put(".ir", ir::print(program));
   put(".manifest.json", emit::to_json(manifest));
   outputs.commit();
   return paths;
@@ -117,10 +119,10 @@ Entry add_transpile(CLI::App& app) {
           "--emit", a->emit,
           "Files to write next to the manifest: cu, the CUDA source; h, a C header that declares the program "
           "as one function, which cu then defines; cubin; so, a shared object with that function and the "
-          "cubin")
+          "cubin; ir, the kernels as text, which zellige emit compiles")
       ->delimiter(',')
       ->type_name("LIST")
-      ->check(one_of({"cu", "h", "cubin", "so"}))
+      ->check(one_of({"cu", "h", "cubin", "so", "ir"}))
       ->capture_default_str();
   command->add_flag("--standalone", a->one_file,
                     "Include Zellige's headers in NAME.cu, so that it compiles alone");

@@ -66,6 +66,60 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
   return storage;
 }
 
+/// Throws Error unless the program's inputs and outputs are the graph's.
+void require_arguments(const graph::KernelGraph& g, const emit::Program& p) {
+  std::size_t inputs = 0, outputs = 0;
+  for (const emit::TensorPlace& t : p.manifest.tensors) {
+    if (t.role == emit::Role::intermediate) continue;
+    const bool input = t.role == emit::Role::input;
+    const std::vector<int>& all = input ? g.inputs : g.outputs;
+    (input ? inputs : outputs) += 1;
+    const auto at = static_cast<std::size_t>(t.position);
+    const graph::KernelTensor* own =
+        at < all.size() ? &g.tensors[static_cast<std::size_t>(all[at])] : nullptr;
+    if (!own || own->name != t.name || own->shape != t.shape || own->dtype != t.dtype)
+      fail("--ir: {} {} of program {} is {} {} {}; graph {} has {}", input ? "input" : "output", at + 1,
+           p.manifest.name, t.name, graph::name(t.dtype), graph::to_string(t.shape), g.name,
+           own ? fmt::format("{} {} {}", own->name, graph::name(own->dtype), graph::to_string(own->shape))
+               : "none there");
+  }
+  if (outputs < g.outputs.size() || inputs > g.inputs.size())
+    fail("--ir: program {} has {} outputs; graph {} has {}", p.manifest.name, outputs, g.name,
+         g.outputs.size());
+}
+
+/// Returns the program of the graph: planned and emitted, or the one of the options. Stores in `r` what planning took.
+emit::Program program_of(const graph::KernelGraph& g, const Options& o, const Cache& cache, RunResult& r) {
+  if (o.program) {
+    require_arguments(g, *o.program);
+    return *o.program;
+  }
+  o.say("planning");
+  plan::PlanOptions plan_options = o.plan_options;
+  const auto watch = [&](const fuse::Progress& p) {
+    o.say(fmt::format("planning: {} of {} {}", p.done, p.of, p.phase));
+    return true;
+  };
+  auto start = Clock::now();
+  const target::Target& target = target::find(o.target);
+  const fuse::Optimized optimized = optimize_with_options(g, target, o.fuse, plan_options, cache, watch);
+  const graph::KernelGraph& fused = optimized.graph;
+  plan::add(r.rejected, optimized.rejected);
+  const double fuse_ms = ms_since(start);
+  if (o.tune > 0) {
+    Tuned found = tuned(fused, o, cache);
+    plan_options.tiles = plan::Tiles::fixed, plan_options.tiling = std::move(found.tiling);
+    r.tried = std::move(found.tried);
+    plan::add(r.rejected, found.rejected);
+    if (!found.note.empty()) r.notes.push_back(found.note);
+  }
+  start = Clock::now();
+  emit::Program program = emit::transpile(fused, target, plan_options);
+  plan::add(r.rejected, program.plan.rejected);
+  r.plan_ms = fuse_ms + ms_since(start);
+  return program;
+}
+
 // Runs the program on the emulator and stores times, counters and findings (errors in the kernels) in `r`; a
 // finding makes the result wrong.
 void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const Options& o,
@@ -115,29 +169,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   // Planning is cheap and rejects what cannot run, so it comes first; inputs and reference may take seconds.
   std::optional<emit::Program> program;
   if (o.on != Engine::reference) {
-    o.say("planning");
-    plan::PlanOptions plan_options = o.plan_options;
-    const auto watch = [&](const fuse::Progress& p) {
-      o.say(fmt::format("planning: {} of {} {}", p.done, p.of, p.phase));
-      return true;
-    };
-    auto start = Clock::now();
-    const target::Target& target = target::find(o.target);
-    const fuse::Optimized optimized = optimize_with_options(g, target, o.fuse, plan_options, cache, watch);
-    const graph::KernelGraph& fused = optimized.graph;
-    plan::add(r.rejected, optimized.rejected);
-    const double fuse_ms = ms_since(start);
-    if (o.tune > 0) {
-      Tuned found = tuned(fused, o, cache);
-      plan_options.tiles = plan::Tiles::fixed, plan_options.tiling = std::move(found.tiling);
-      r.tried = std::move(found.tried);
-      plan::add(r.rejected, found.rejected);
-      if (!found.note.empty()) r.notes.push_back(found.note);
-    }
-    start = Clock::now();
-    program = emit::transpile(fused, target, plan_options);
-    plan::add(r.rejected, program->plan.rejected);
-    r.plan_ms = fuse_ms + ms_since(start);
+    program = program_of(g, o, cache, r);
     r.buffer_size = program->manifest.buffer_size;
     r.kernel = source_file(program->source, program->manifest.name, cache).string();
     for (const emit::KernelLaunch& k : program->manifest.kernels) {

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,10 @@
 #include "run/outputs.hpp"
 #include "run/result.hpp"
 #include "run/tune.hpp"
+
+namespace zellige::emit {
+struct Program;
+}
 
 namespace zellige::run {
 
@@ -40,6 +45,8 @@ struct Options {
   InputFiles inputs;           // inputs that are read from files; other inputs are random
   bool fuse = false;  // fuse kernel-level operators first; the result is compared with the original graph
   plan::PlanOptions plan_options{};
+  // runs this program, which is for `target`, in place of a plan of the graph
+  std::shared_ptr<const emit::Program> program = {};
   int tune = 0;                         // GPU only: measure this many tilings and use the fastest
   Say say = [](const std::string&) {};  // receives the current phase
 };

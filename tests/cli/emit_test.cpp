@@ -353,9 +353,10 @@ TEST_F(Emit, ANamedNvrtcThatIsNoneIsAnError) {
 }
 
 TEST_F(Emit, WhatIsNotKnownIsRefused) {
-  expect({"transpile", examples + "mlp.json", "--emit", "cu,ptx"}, 2,
-         "zellige: --emit: expected one of cu, h, cubin, so, found ptx (zellige transpile --help shows the "
-         "usage)\n");
+  expect(
+      {"transpile", examples + "mlp.json", "--emit", "cu,ptx"}, 2,
+      "zellige: --emit: expected one of cu, h, cubin, so, ir, found ptx (zellige transpile --help shows the "
+      "usage)\n");
   setenv("ZELLIGE_CXX", "no-compiler", 1);
   const Finished f = run({"transpile", examples + "mlp.json", "-o", path("out"), "--emit", "so"});
   unsetenv("ZELLIGE_CXX");
