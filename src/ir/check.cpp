@@ -1,5 +1,7 @@
 #include "ir/check.hpp"
 
+#include <zellige/layout/runtime.hpp>
+
 namespace zellige::ir {
 namespace {
 
@@ -24,6 +26,10 @@ std::pair<std::size_t, std::size_t> operands(const plan::Node& n) {
     default:
       return {1, 1};
   }
+}
+
+bool some_elements(const graph::Shape& shape) {
+  return std::ranges::all_of(shape, [](std::int64_t extent) { return extent >= 1; });
 }
 
 /// Returns what is wrong with the width of a copy; "" if nothing is.
@@ -51,6 +57,7 @@ std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
   const plan::Node& n = k.program.nodes[static_cast<std::size_t>(i)];
   const auto [least, most] = operands(n);
   const auto rank = static_cast<int>(n.shape.size());
+  if (!some_elements(n.shape)) return "its tile has an extent below 1";
   if (n.in.size() < least || n.in.size() > most)
     return fmt::format("{} has {} operands; it takes {}", name(n.kind), n.in.size(),
                        least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most));
@@ -101,6 +108,9 @@ std::string wrong(const plan::Kernel& k, const plan::Step& step) {
   if (w.node < 0) return "";
   if (w.context < 0) return "it says not over which layout";
   const plan::Node& n = k.program.nodes[static_cast<std::size_t>(w.node)];
+  if (k.contexts[static_cast<std::size_t>(w.context)].domain.size() < n.shape.size())
+    return fmt::format("t{} has {} dimensions, %{} {}", w.context,
+                       k.contexts[static_cast<std::size_t>(w.context)].rank(), w.node, n.shape.size());
   const bool copies = is_global_load(w.kind) || w.kind == plan::WorkKind::to_global;
   if (copies && step.global == plan::Global::nothing)
     return "it accesses global memory and says not which: global";
@@ -123,6 +133,44 @@ bool has_tiles(const plan::Kernel& k) {
   });
 }
 
+/// Returns whether every leaf of a layout has an extent of 1 or more and a stride of 0 or more, along one of `bases` axes;
+/// none: along no axis.
+bool plain(values::View layout, int bases) {
+  for (const ValueNode* node = layout.begin(); node != layout.end(); ++node) {
+    if (node->kind != ValueKind::layout || node->s.v < 0 || node->d.v < 0) return false;
+    if (node->kids >= 0) continue;
+    const bool along = bases > 0 && node->e > 0 && node->e <= bases;  // a basis element E<i> is i + 1
+    if (node->s.v < 1 || (!along && node->e != 0) || (bases > 0 && node->e == 0 && node->d.v != 0))
+      return false;
+  }
+  return true;
+}
+
+/// Returns what is wrong with a layout of values over threads; "" if nothing is.
+std::string wrong(const plan::Context& c) {
+  constexpr std::int64_t most = 1 << 24;  // elements of a tile
+  if (!c.share.is_layout() || !c.tile.is_layout() || c.share.rank() != 3 || c.tile.is_leaf())
+    return "a share has three modes, threads, values and passes, and a tile one for each axis of its items";
+  if (!plain(c.share, c.tile.rank()) || !plain(c.tile, c.rank()))
+    return fmt::format("strides of the share are along {} axes, those of the tile along {} dimensions",
+                       c.tile.rank(), c.rank());
+  if (size(c.share) > most || size(c.tile) > most) return fmt::format("it has more than {} elements", most);
+  return "";
+}
+
+/// Returns what is wrong with a tensor in shared memory; "" if nothing is.
+std::string wrong(const plan::SmemTensor& t) {
+  const values::View all = t.layout;
+  const bool form =
+      !t.swizzled() || (all[0].is(ValueKind::swizzle) && all[1].is_number() && all[1].root().s.v == 0);
+  const values::View tile = t.swizzled() ? all[2] : all;
+  bool flat = form && !tile.is_leaf() && plain(tile, 0);
+  for (int d = 0; flat && d < tile.rank(); ++d)
+    for (int i = 0; i < tile[d].rank(); ++i) flat = flat && (tile[d].is_leaf() || tile[d][i].is_leaf());
+  if (!some_elements(t.shape) || !some_elements(t.padded)) return "it has an extent below 1";
+  return flat ? "" : "its layout is a mode for each dimension, or a swizzle of such a layout with offset 0";
+}
+
 /// A place in a text that a message names: what it is called, and where its line is.
 struct Named {
   std::string name;
@@ -133,6 +181,19 @@ struct Named {
 
 void check(const File& f, const std::string& file) {
   const target::Target& target = target::find(f.plan.target);
+  for (std::size_t t = 0; t < f.plan.program.tensors.size(); ++t) {
+    const graph::KernelTensor& of = f.plan.program.tensors[t];
+    if (!some_elements(of.shape)) throw Mistake(file, f.tensors[t], of.name + " has an extent below 1");
+    if (of.strides.size() != of.shape.size())
+      throw Mistake(
+          file, f.tensors[t],
+          fmt::format("{} has {} dimensions and {} strides", of.name, of.shape.size(), of.strides.size()));
+  }
+  for (const auto& [t, view] : f.plan.program.views)
+    if (const graph::KernelTensor& of = f.plan.program.tensors[static_cast<std::size_t>(t)];
+        view.shape.size() != of.shape.size() || view.starts.size() != of.shape.size())
+      throw Mistake(file, f.tensors[static_cast<std::size_t>(t)],
+                    fmt::format("{} has {} dimensions, its view others", of.name, of.shape.size()));
   for (std::size_t i = 0; i < f.plan.kernels.size(); ++i) {
     const plan::Kernel& k = f.plan.kernels[i];
     const KernelPositions& at = f.positions[i];
@@ -149,6 +210,17 @@ void check(const File& f, const std::string& file) {
     for (std::size_t n = 0; n < k.program.nodes.size(); ++n)
       if (const std::string what = wrong(k, static_cast<int>(n), f.plan.program); !what.empty())
         throw Mistake(file, at.nodes[n], fmt::format("%{}: {}", n, what));
+    for (std::size_t c = 0; c < k.contexts.size(); ++c)
+      if (const std::string what = wrong(k.contexts[c]); !what.empty())
+        throw Mistake(file, at.layouts[c], fmt::format("t{}: {}", c, what));
+    for (std::size_t t = 0; t < k.tensors.size(); ++t)
+      if (const std::string what = wrong(k.tensors[t]); !what.empty())
+        throw Mistake(file, at.tensors[t], fmt::format("{}: {}", k.tensors[t].name, what));
+    for (const auto& [n, c] : k.context_of)
+      if (k.contexts[static_cast<std::size_t>(c)].domain !=
+          k.program.nodes[static_cast<std::size_t>(n)].shape)
+        throw Mistake(file, at.nodes[static_cast<std::size_t>(n)],
+                      fmt::format("%{} is held over t{}, which is of another shape", n, c));
     for (std::size_t a = 0; a < k.agents.size(); ++a)
       plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
         if (const std::string what = wrong(k, step); !what.empty())

@@ -15,7 +15,7 @@ std::string print(File file) {
 }
 
 std::string print(const emit::Program& p) {
-  return print({p.graph.name, p.plan, p.manifest.tiling, p.manifest.decomposed, {}});
+  return print({p.graph.name, p.plan, p.manifest.tiling, p.manifest.decomposed, {}, {}});
 }
 
 File parse(std::string_view text, const std::string& file) {

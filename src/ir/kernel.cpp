@@ -40,7 +40,6 @@ template <class Io>
 void layout(Io& io, plan::Context& c) {
   io.value(c.domain);
   io.value(c.share), io.word("in"), io.value(c.tile);
-  io.require(c.share.rank() == 3, "the layout of a share has three modes: threads, values, passes");
   if (io.when("by", c.row != nullptr)) io.value(c.row);
   if (io.when("rows_of", c.of != nullptr)) io.value(c.of);
 }
@@ -115,6 +114,7 @@ void kernel(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
     int i = 0;
     io.each("layout", k.contexts, [&](plan::Context& c) {
       int number = i;
+      at.layouts.push_back(io.here());
       io.ref('t', number, k.contexts.size());
       io.require(number == i, fmt::format("layouts are numbered in order: expected t{}", i));
       ++i, layout(io, c);

@@ -21,7 +21,7 @@ struct Mistake : Error {
 /// Where the parts of a kernel stand in the text.
 struct KernelPositions {
   Position kernel;
-  std::vector<Position> nodes, tensors, setup, teardown;
+  std::vector<Position> nodes, layouts, tensors, setup, teardown;
   std::vector<std::vector<Position>> agents;  // by agent: of its steps, in the order of walk()
 };
 

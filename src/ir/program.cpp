@@ -56,8 +56,10 @@ void program(Io& io, File& file) {
   for (const graph::KernelTensor& t : p.tensors) names.push_back(t.name);
   const Ids gmem = io.ids("gmem", names, 'g');
   std::size_t i = 0;
-  io.each("gmem", p.tensors,
-          [&](graph::KernelTensor& t) { io.declare(gmem, i++, t.name), tensor(io, t, gmem); });
+  io.each("gmem", p.tensors, [&](graph::KernelTensor& t) {
+    file.tensors.push_back(io.here());
+    io.declare(gmem, i++, t.name), tensor(io, t, gmem);
+  });
   std::vector<std::pair<int, plan::TensorView>> views(p.views.begin(), p.views.end());
   io.each("view", views, [&](auto& v) { view(io, v, gmem); });
   p.views = {views.begin(), views.end()};

@@ -14,8 +14,10 @@ struct File {
   std::string graph;  // the graph's own name
   plan::Plan plan;    // without `device`, which follows
   retile::Tiling tiling;
-  bool decomposed = false;                 // as in emit::Manifest
-  std::vector<KernelPositions> positions;  // by kernel; of a text that was read
+  bool decomposed = false;  // as in emit::Manifest
+  // Of a text that was read: by kernel, and of tensors in device memory.
+  std::vector<KernelPositions> positions;
+  std::vector<Position> tensors;
 };
 
 /// What the lines of a kernel refer to by identifiers.
