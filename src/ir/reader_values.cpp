@@ -95,15 +95,15 @@ void Reader::value(const Instruction*& row) {
     angles += all[n] == '<' ? 1 : all[n] == '>' ? -1 : 0;
   const std::string name(all.substr(0, n));
   row = target::find_instruction(*target_, name);
-  std::vector<std::string> names;
-  for (const Instruction& outer : target::outer_products()) {
-    names.emplace_back(outer.name);
-    if (!row && names.back() == name) row = &outer;
-  }
-  for (const Instruction* known : target::instructions_of(*target_)) names.emplace_back(known->name);
-  if (!row)
+  for (const Instruction& outer : target::outer_products())
+    if (!row && outer.name == name) row = &outer;
+  if (!row) {
+    std::vector<std::string> names;
+    for (const Instruction& outer : target::outer_products()) names.emplace_back(outer.name);
+    for (const Instruction* known : target::instructions_of(*target_)) names.emplace_back(known->name);
     fail(fmt::format("{} has no instruction {}{}", target_->name, graph::shown(name),
                      did_you_mean(name, names)));
+  }
   at_ += n;
 }
 
