@@ -20,7 +20,6 @@ constexpr std::pair<graph::DType, Code> codes[] = {
     {graph::DType::int32, {0, 32}},
 };
 
-/// Returns whether the tensor has this dtype.
 bool is(const zellige_tensor& a, graph::DType dtype) {
   const auto row = std::ranges::find(codes, dtype, [](const auto& r) { return r.first; });
   return row->second == Code{a.dtype_code, a.dtype_bits} && a.dtype_lanes == 1;

@@ -98,8 +98,7 @@ class Making {
 
   /// Returns kernel `k` with inferred shapes, with its estimated time and the lower bound of its plan's time.
   Kernel finished(Kernel k) const { return finished(std::move(k), g_); }
-  /// Returns kernel `k` with inferred shapes, with its estimated time and the lower bound of its plan's time.
-  /// `g` is the graph that has the kernel's tensors.
+  /// The same for a kernel whose tensors are in graph `g`.
   Kernel finished(Kernel k, const KernelGraph& g) const {
     const KernelGraph a = graph::infer(alone(g, k));
     k.us = -target_.costs.launch;
@@ -155,7 +154,6 @@ class Making {
   }
   /// Returns the group's steps, with masks for the axes that have a partial tile under tiling `t`.
   const Steps& steps_of_tiles(const Tiles& t) { return masked(t).first; }
-  /// Returns the axes of steps_of_tiles(t).
   const Axes& axes_of_tiles(const Tiles& t) { return masked(t).second; }
   /// Returns the group's steps with masks for the axes that have a partial tile under tiling `t`, and the
   /// axes of these steps. Both are computed once per set of axes that have a partial tile.

@@ -39,7 +39,6 @@ class Expansion {
   }
 
  private:
-  /// Appends a value and returns its index.
   int value(Value v) {
     result_.values.push_back(std::move(v));
     return static_cast<int>(result_.values.size()) - 1;

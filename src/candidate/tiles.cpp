@@ -131,7 +131,6 @@ class Tilings {
   }
 
  private:
-  /// Returns the extent of an axis.
   std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
 
   /// Returns the largest extent of a tile along the axes of candidate `c` (axes that one grid dimension may

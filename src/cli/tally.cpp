@@ -23,7 +23,6 @@ struct Row {
   std::map<std::string, std::uint64_t> counters;
 };
 
-/// Adds one graph's result to a row.
 void add(Row& row, const run::RunResult& r) {
   ++row.graphs;
   ++(r.status == run::Status::correct      ? row.correct

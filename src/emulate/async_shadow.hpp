@@ -23,14 +23,12 @@ class AsyncShadow {
   /// Checks a thread's own read of up to 16 bytes within an aligned 16-byte cell. Returns the conflict with
   /// an asynchronous write whose completion the actor (the reading thread) has not observed, if any.
   Clash read(std::size_t at, const Actor&, const std::vector<AsyncOp>&) const;
-  /// Checks a thread's own write of up to 16 bytes within an aligned 16-byte cell. Returns the conflict with
-  /// an asynchronous read or write whose completion the actor (the writing thread) has not observed, if any.
+  /// The same for a write, which asynchronous reads conflict with, too.
   Clash write(std::size_t at, const Actor&, const std::vector<AsyncOp>&) const;
   /// Records and checks a read of 16 bytes by the asynchronous operation `op`; the actor is the thread that
   /// issued it. Returns the conflict with an earlier asynchronous write, if any.
   Clash read_by(std::uint32_t op, std::size_t at, const Actor&, const std::vector<AsyncOp>&);
-  /// Records and checks a write of 16 bytes by the asynchronous operation `op`; the actor is the thread that
-  /// issued it. Returns the conflict with an earlier asynchronous read or write, if any.
+  /// The same for a write, which earlier asynchronous reads conflict with, too.
   Clash write_by(std::uint32_t op, std::size_t at, const Actor&, const std::vector<AsyncOp>&);
   /// Returns the index of the last asynchronous operation that wrote at byte offset `at`; 0 if there is none.
   std::uint32_t writer(std::size_t at) const { return cells_.empty() ? 0 : cells_[at / 16].writer; }

@@ -26,8 +26,7 @@ class GlobalShadow {
   /// index `block`. Returns the conflict with an unordered write, if any. (The buffer itself tracks
   /// uninitialised bytes.)
   Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
-  /// Records and checks a write to aligned bytes at byte offset `at`, by a thread of the block with linear
-  /// index `block`. Returns the conflict with an unordered access, if any.
+  /// The same for a write, which any unordered access conflicts with.
   Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
 
   Arrivals arrivals;  // increments of the atomic counters in this buffer

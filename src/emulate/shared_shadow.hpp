@@ -33,11 +33,9 @@ class SharedShadow {
   /// Forgets all accesses, for a new block with `bytes` bytes of shared memory.
   void reset(std::size_t bytes);
 
-  /// Records and checks a thread's read of 1, 2, 4, 8 or 16 aligned bytes at byte offset `at`. As: the tensor
-  /// and layout of the access. Returns the conflict with an earlier access, if any.
+  /// Record and check a thread's read or write of 1, 2, 4, 8 or 16 aligned bytes at byte offset `at`. As: the tensor
+  /// and layout of the access. Return the conflict with an earlier access, if any.
   Clash read(std::size_t at, unsigned bytes, const Actor&, As);
-  /// Records and checks a thread's write of 1, 2, 4, 8 or 16 aligned bytes at byte offset `at`. As: the
-  /// tensor and layout of the access. Returns the conflict with an earlier access, if any.
   Clash write(std::size_t at, unsigned bytes, const Actor&, As);
 
   /// Records and checks a cp.async when it is issued. From then until its completion (land), every access to

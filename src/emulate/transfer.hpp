@@ -44,11 +44,9 @@ void commit(Fiber&);
 /// waits only until older groups have read shared memory.
 void wait(Fiber&, unsigned pending, bool read);
 
-/// Checks and records that an asynchronous copy, issued by this thread, reads the `bytes` bytes at byte
-/// offset `at` of a tensor in global memory.
+/// Check and record that an asynchronous copy, issued by this thread, reads or writes the `bytes` bytes at byte offset
+/// `at` of a tensor in global memory.
 void read_global(Fiber&, const Region&, std::size_t at, std::size_t bytes, Site);
-/// Checks and records that an asynchronous copy, issued by this thread, writes the `bytes` bytes at byte
-/// offset `at` of a tensor in global memory.
 void write_global(Fiber&, const Region&, std::size_t at, std::size_t bytes, Site);
 
 }  // namespace zellige::emulate::transfer

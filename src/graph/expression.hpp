@@ -235,8 +235,7 @@ template <class L> Handle<L> layer_norm(Handle<L> x, Handle<L> weight, Handle<L>
 template <class L> Handle<L> rotary(Handle<L> x, Handle<L> cos, Handle<L> sin) {
   return append<L>(OpKind::rotary, {x, cos, sin})[0];
 }
-/// Rotates pairs of elements of x by angles given as cos and sin (rotary position embedding). A pair is
-/// elements 2k and 2k + 1 of the last dimension. cos and sin broadcast to x.
+/// The same with elements 2k and 2k + 1 as a pair.
 template <class L> Handle<L> rotary_interleaved(Handle<L> x, Handle<L> cos, Handle<L> sin) {
   return append<L>(OpKind::rotary_interleaved, {x, cos, sin})[0];
 }

@@ -219,7 +219,6 @@ struct KernelGraph {
 
 /// Returns the row-major strides of a shape, in elements.
 Strides row_major(const Shape&);
-/// Returns the number of elements of a shape.
 std::int64_t size(const Shape&);
 /// Returns the coordinates of the element with this row-major index.
 Shape coordinates(std::int64_t index, const Shape&);

@@ -31,17 +31,15 @@ std::string describe(const Json&);
 
 const Json& member(const Where&, const Json& object, const char* key);  // throws Error if it is missing
 const Json* find(const Where&, const Json& object, const char* key);    // nullptr if it is missing
-/// Returns the JSON value as an integer. Throws Error unless it is an integer from `min` to `max`. `what`
-/// names the value in the message.
+// The next four functions throw Error unless the JSON value is what they return. `what` names the value in messages.
+
+/// Returns the JSON value as an integer from `min` to `max`.
 std::int64_t integer(const Where&, std::string_view what, const Json&, std::int64_t min, std::int64_t max);
-/// Returns the JSON value as a number. Throws Error unless it is a finite number. `what` names the value in the
-/// message.
+/// Returns the JSON value as a finite number.
 double number(const Where&, std::string_view what, const Json&);
-/// Returns the JSON value as a string. Throws Error unless it is a string. `what` names the value in the
-/// message.
+/// Returns the JSON value as a string.
 std::string text(const Where&, std::string_view what, const Json&);
-/// Returns the JSON value as a string. Throws Error unless it is a valid name (is_identifier()), which is
-/// safe to print in a message. `what` names the value in the message.
+/// Returns the JSON value as a valid name (is_identifier()), which is safe to print in a message.
 std::string identifier(const Where&, std::string_view what, const Json&);
 /// Returns whether the string is a valid name: 1 to 200 printable ASCII characters without blanks, quotes and
 /// backslashes.

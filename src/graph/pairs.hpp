@@ -15,8 +15,7 @@ void halves_of_pairs(std::int64_t n, std::int64_t count, const Number* x, Number
     for (std::int64_t i = 0; i < n; ++i) y[row + i / 2 + i % 2 * (n / 2)] = x[row + i];
 }
 
-/// Reorders x, in which pairs are in halves, to y, in which pairs are interleaved. Rows have n numbers;
-/// `count` is the number of elements of x.
+/// The inverse: reorders pairs in halves to interleaved ones.
 template <class Number>
 void pairs_of_halves(std::int64_t n, std::int64_t count, const Number* x, Number* y) {
   for (std::int64_t row = 0; row < count; row += n)

@@ -64,8 +64,7 @@ void for_each(const EvaluatedLayout& layout, int repeat, const Use& use, int ste
       use(thread, value, static_cast<const Shape&>(at));
     }
 }
-/// Calls use(thread, value, coordinate) for every pass, every thread and every `step`-th value. The coordinate is an
-/// empty shape if the thread has no such element.
+/// The same for every pass.
 template <class Use>
 void for_each(const EvaluatedLayout& layout, const Use& use, int step = 1) {
   for (int repeat = 0; repeat < layout.repeats(); ++repeat) for_each(layout, repeat, use, step);

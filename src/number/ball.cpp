@@ -57,9 +57,7 @@ Ball infinity(int sign) {
   return b;
 }
 
-/// Returns whether all numbers of the ball are negative.
 bool negative(const Ball& x) { return x.infinite < 0 || (x.middle < 0 && below(x.middle) > x.radius); }
-/// Returns whether all numbers of the ball are positive.
 bool positive(const Ball& x) { return x.infinite > 0 || (x.middle > 0 && below(x.middle) > x.radius); }
 /// Returns whether the number is exactly 0.
 bool zero(const Ball& x) { return x.middle.is_zero() && x.radius == 0 && x.infinite == 0; }

@@ -58,7 +58,6 @@ class Field {
   /// such as a row index. The result is marked as depending on this element. `place` identifies the
   /// element: it is its number among the elements of all inputs.
   FieldNumber drawn(std::int64_t n, std::int64_t range, std::uint64_t place);
-  /// Returns the integer n as a field number.
   FieldNumber integer(std::int64_t n);
   /// Returns a scalar of a graph as a field number: the fraction that the scalar represents (fraction.hpp).
   FieldNumber constant(double c);
@@ -112,8 +111,6 @@ class Field {
     int whole_numbers = 0;  // number of integers
     bool many = false;      // more than a set can hold: the counts are too small
   };
-  /// Returns the number of cases that a set of decisions distinguishes. A decision is a comparison, with two
-  /// outcomes, or an integer of an input (a row index or length), with a range of values.
   Cases cases(Sets::Index decisions) const;
   /// Returns the union of two sets of decisions: of the comparisons and input integers (row indices or
   /// lengths) on which values depend.
@@ -193,7 +190,6 @@ class Field {
   FieldNumber add_special(const FieldNumber&, const FieldNumber&);
   FieldNumber mul_special(const FieldNumber&, const FieldNumber&);
   FieldNumber div_special(const FieldNumber&, const FieldNumber&);
-  /// Returns x to the power n.
   FieldNumber power(FieldNumber x, int n);
   /// Returns whether it is certain that x <= y for all inputs of the graphs for which x and y are numbers.
   bool certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const;

@@ -9,7 +9,6 @@ namespace zellige::search {
 class Field::Dot {
  public:
   explicit Dot(Field& field) : f_(field) {}
-  /// Adds the product x y to the dot product.
   void add(const FieldNumber& x, const FieldNumber& y);
   /// Returns the dot product: the sum of the products added so far.
   FieldNumber value();

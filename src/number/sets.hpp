@@ -20,7 +20,6 @@ class Sets {
 
   Sets() { kept_.emplace_back(); }
 
-  /// Returns the index of the set with this one number.
   Index single(std::uint64_t element) { return keep({element}); }
   /// Returns the index of the union of two sets, or `many` if the union has more than `capacity` numbers.
   Index join(Index a, Index b);

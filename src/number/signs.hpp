@@ -33,17 +33,12 @@ inline constexpr auto products_of_signs = sign_table([](int s, int t) { return s
 inline constexpr auto maxima_of_signs = sign_table([](int s, int t) { return sign_bit(std::max(s, t)); });
 inline constexpr auto minima_of_signs = sign_table([](int s, int t) { return sign_bit(std::min(s, t)); });
 
-/// Returns the possible signs of the sum of numbers with the possible signs x and y.
+// The possible signs of a sum, product and so on, given those of the operands.
 constexpr Signs sum_signs(Signs x, Signs y) { return sums_of_signs[x][y]; }
-/// Returns the possible signs of the product of numbers with the possible signs x and y.
 constexpr Signs product_signs(Signs x, Signs y) { return products_of_signs[x][y]; }
-/// Returns the possible signs of the maximum of numbers with the possible signs x and y.
 constexpr Signs max_signs(Signs x, Signs y) { return maxima_of_signs[x][y]; }
-/// Returns the possible signs of the minimum of numbers with the possible signs x and y.
 constexpr Signs min_signs(Signs x, Signs y) { return minima_of_signs[x][y]; }
-/// Returns the possible signs of the square of a number with the possible signs x.
 constexpr Signs square_signs(Signs x) { return static_cast<Signs>((x & 2) | (x & 5 ? 4 : 0)); }
-/// Returns the possible signs of the negative of a number with the possible signs x.
 constexpr Signs negated_signs(Signs x) {
   return static_cast<Signs>((x & 1 ? 4 : 0) | (x & 2) | (x & 4 ? 1 : 0));
 }

@@ -36,7 +36,6 @@ struct Sample {
   double work = 0;                  // cost of one tile, as work() counts it
 };
 
-/// Limits of a sample.
 struct SampleLimits {
   double work = 1e11;  // of all tensors together, as work() counts it; at least one tile each is checked
   std::int64_t max_tiles = 256;  // per tensor

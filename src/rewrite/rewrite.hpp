@@ -43,7 +43,6 @@ class Rewrite {
 const KernelOp* producer(const KernelGraph&, int tensor);
 /// Returns the indices of the operators that read a tensor, ascending.
 std::vector<int> readers(const KernelGraph&, int tensor);
-/// Returns whether the tensor is an output of the graph.
 bool is_output(const KernelGraph&, int tensor);
 /// Returns whether the operator is a copy: mul_scalar by 1.
 bool is_copy(const KernelOp&);

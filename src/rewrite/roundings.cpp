@@ -14,7 +14,6 @@ namespace {
 
 /// Returns whether storing a value in this dtype rounds it.
 bool rounds(DType dtype) { return dtype != DType::f32 && !graph::is_integer(dtype); }
-/// Returns whether the operator is a cast that rounds.
 bool is_rounding(OpKind kind, const Attributes& a) { return kind == OpKind::cast && rounds(a.dtype); }
 /// Returns whether an operator of this kind rounds its operand number `operand` before use, as a matmul does.
 bool is_factor(OpKind kind, std::size_t operand) { return kind == OpKind::matmul && operand < 2; }

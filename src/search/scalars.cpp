@@ -9,7 +9,6 @@ namespace {
 
 using graph::KernelGraph;
 
-/// Returns all scalars of a graph.
 std::set<double> scalars(const KernelGraph& g) {
   std::set<double> found;
   any_op(g, [&](const auto& op, const graph::BlockGraph*) {

@@ -16,11 +16,9 @@ namespace zellige::target {
 /// first those for large M, then those for small M.
 std::span<const Instruction> outer_products();
 
-/// Returns how many consecutive rows of a warp's tile one thread accumulates. Requires a descriptor of
+/// Return how many consecutive rows, or columns, of a warp's tile one thread accumulates. Require a descriptor of
 /// outer_products().
 int thread_rows(const Instruction&);
-/// Returns how many consecutive columns of a warp's tile one thread accumulates. Requires a descriptor of
-/// outer_products().
 int thread_columns(const Instruction&);
 
 }  // namespace zellige::target
