@@ -15,10 +15,9 @@ namespace {
 
 constexpr std::uintptr_t page = 4096;  // size of a page in bytes, or a divisor of it
 
-/// Returns whether the 8 aligned bytes around an address are readable. Calls rt_sigprocmask, which reads a
-/// signal mask from these bytes; the operation passed is invalid, so that the mask has no effect. Unlike
-/// process_vm_readv, rt_sigprocmask uses the process's own page tables, so that a driver's pinned memory
-/// counts as readable.
+/// Returns whether the 8 aligned bytes around an address are readable. Calls rt_sigprocmask, which reads a signal mask
+/// from these bytes; the operation passed is invalid, so that the mask has no effect. Unlike process_vm_readv,
+/// rt_sigprocmask uses the process's own page tables, so that a driver's pinned memory counts as readable.
 bool can_read(std::uintptr_t at) {
   constexpr int no_operation = -1;
   const std::uintptr_t around = std::max<std::uintptr_t>(at & ~std::uintptr_t(7), 8);  // 0 would mean no set

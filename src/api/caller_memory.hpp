@@ -49,8 +49,7 @@ void check_address(const void* at, std::size_t alignment, std::string_view param
 /// in the message.
 void check_readable(ReadablePages&, const void* at, std::size_t count, std::size_t size,
                     std::string_view parameter);
-/// Throws Error unless `bytes` bytes from `at` on can be written. `parameter` names the memory in the
-/// message.
+/// Throws Error unless `bytes` bytes from `at` on can be written. `parameter` names the memory in the message.
 void check_writable(const void* at, std::size_t bytes, std::string_view parameter);
 }  // namespace detail
 

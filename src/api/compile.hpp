@@ -52,8 +52,7 @@ Compiled compile(graph::KernelGraph graph, const Options&, const run::Cache&);
 struct Gpu {
   std::string target, why_not;
 };
-/// Returns this machine's GPU, or the reason why there is no usable GPU. The first call initializes the
-/// driver.
+/// Returns this machine's GPU, or the reason why there is no usable GPU. The first call initializes the driver.
 const Gpu& gpu();
 
 }  // namespace zellige::api

@@ -18,11 +18,9 @@ namespace zellige::api {
 /// Memory that is known to be accessible during one launch.
 class DeviceMemory {
  public:
-  /// Throws Error unless kernels of the current context can access all bytes of the tensor, which begins at
-  /// `at`.
+  /// Throws Error unless kernels of the current context can access all bytes of the tensor, which begins at `at`.
   void check(const emit::Manifest&, const emit::TensorPlace&, const void* at);
-  /// Throws Error unless the workspace is aligned to 256 bytes and kernels of the current context can access
-  /// all of it.
+  /// Throws Error unless the workspace is aligned to 256 bytes and kernels of the current context can access all of it.
   void check_workspace(const emit::Manifest&, const void* at);
 
  private:

@@ -99,8 +99,7 @@ class Table {
   std::vector<std::size_t> free_;  // slots without an object
 };
 
-/// Returns the process's table of handles. It is never destroyed, because handles may be freed during process
-/// exit.
+/// Returns the process's table of handles. It is never destroyed, because handles may be freed during process exit.
 Table& table() {
   static Table& forever = *new Table;
   return forever;

@@ -1,6 +1,5 @@
-// Gives callers of the C API handles: keys of a table of objects, not addresses. A handle that is null,
-// freed, of another kind or invalid is rejected with an Error. The object of a removed handle lives as long as
-// a call uses it.
+// Gives callers of the C API handles: keys of a table of objects, not addresses. A handle that is null, freed, of
+// another kind or invalid is rejected with an Error. The object of a removed handle lives as long as a call uses it.
 //
 //   zellige_graph* handle = add_handle<zellige_graph>(std::make_shared<graph::KernelGraph>(...));
 //   const auto graph = object_of<const graph::KernelGraph>(handle, "graph");  // "graph": the name in messages
@@ -31,8 +30,7 @@ std::shared_ptr<void> find(HandleKind, const void* handle, std::string_view para
 void remove(HandleKind, const void* handle, std::string_view parameter);
 }  // namespace detail
 
-/// Returns a new handle for an object. The object lives until the handle is removed and no call uses the
-/// object.
+/// Returns a new handle for an object. The object lives until the handle is removed and no call uses the object.
 template <class Handle>
 Handle* add_handle(std::shared_ptr<void> object) {
   return static_cast<Handle*>(detail::add(detail::kind_of<Handle>, std::move(object)));
@@ -44,8 +42,7 @@ std::shared_ptr<Object> object_of(const Handle* handle, std::string_view paramet
   return std::static_pointer_cast<Object>(detail::find(detail::kind_of<Handle>, handle, parameter));
 }
 
-/// Removes a live handle; does nothing for null. Throws Error, with the parameter's name, for any other
-/// pointer.
+/// Removes a live handle; does nothing for null. Throws Error, with the parameter's name, for any other pointer.
 template <class Handle>
 void remove_handle(Handle* handle, std::string_view parameter) {
   if (handle) detail::remove(detail::kind_of<Handle>, handle, parameter);

@@ -40,8 +40,7 @@ class CurrentDevice {
   KeptContext kept_;
 };
 
-/// Returns the GPU of the thread's current context, or the one that $ZELLIGE_DEVICE names if there is no
-/// context.
+/// Returns the GPU of the thread's current context, or the one that $ZELLIGE_DEVICE names if there is no context.
 const run::Device& current_gpu();
 
 /// Launches one compiled program on streams of any GPU. Thread-safe.

@@ -104,8 +104,7 @@ std::string text_of(const Program& program, zellige_text which) {
   fail("zellige_program_text: expected 0 to 8, found {}", static_cast<int>(which));
 }
 
-/// Returns a description of one input or output of a program for the caller. Throws Error if the index is out
-/// of range.
+/// Returns a description of one input or output of a program for the caller. Throws Error if the index is out of range.
 zellige_tensor_info info(const Program& p, bool input, int index) {
   const Signature& s = p.signature();
   const std::size_t count = (input ? s.inputs : s.outputs).size();

@@ -24,18 +24,15 @@ class Union {
 
   int rank(int v) const { return static_cast<int>(shape(v).size()); }
   const Shape& shape(int v) const { return steps_.values[v].shape; }
-  /// Returns the representative of the set (of dimensions that are one axis) that contains dimension number
-  /// `x`.
+  /// Returns the representative of the set (of dimensions that are one axis) that contains dimension number `x`.
   int find(int x) {
     while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
     return x;
   }
-  /// Returns the representative of the set (of dimensions that are one axis) that contains dimension `d` of
-  /// value `v`.
+  /// Returns the representative of the set (of dimensions that are one axis) that contains dimension `d` of value `v`.
   int at(int v, int d) { return find(first_[v] + d); }
 
-  /// Makes dimension `d` of value `v` and dimension `e` of value `w` one axis. Does nothing if either has
-  /// extent 1.
+  /// Makes dimension `d` of value `v` and dimension `e` of value `w` one axis. Does nothing if either has extent 1.
   void same(int v, int d, int w, int e) {
     if (shape(v)[d] == 1 || shape(w)[e] == 1) return;
     const int x = at(v, d), y = at(w, e);

@@ -21,9 +21,8 @@ class Emission : TileWriter {
  public:
   using TileWriter::TileWriter;
 
-  /// Emits all steps and, unless the loop is split over blocks, the stores of the group's outputs. Returns
-  /// the block graph with its loads and stores. Throws Error if a step needs a value that is not yet
-  /// available.
+  /// Emits all steps and, unless the loop is split over blocks, the stores of the group's outputs. Returns the block
+  /// graph with its loads and stores. Throws Error if a step needs a value that is not yet available.
   Body run() {
     for (const Step& s : steps_.steps) split_ ? step_before_split(s) : step(s);
     require_nan_rows(steps_, deferred_, exact_maxima());
@@ -52,8 +51,7 @@ class Emission : TileWriter {
   }
 
  private:
-  /// A running maximum of the loop (online softmax). Its members are tiles of the block graph, except dim and
-  /// like.
+  /// A running maximum of the loop (online softmax). Its members are tiles of the block graph, except dim and like.
   struct Running {
     int of, dim;          // the operand, and the dimension along which the maximum is taken
     int maximum, fallen;  // after this iteration; the value before this iteration minus it
@@ -221,9 +219,8 @@ class Emission : TileWriter {
     });
   }
 
-  /// Emits a step on the tiles `in` and returns the tile of its result. Rounds the operands of a matmul to
-  /// their dtypes, gives a mask the offset of its tile in the tensor, and omits a cast from float32 to
-  /// float32.
+  /// Emits a step on the tiles `in` and returns the tile of its result. Rounds the operands of a matmul to their
+  /// dtypes, gives a mask the offset of its tile in the tensor, and omits a cast from float32 to float32.
   int placed(const Step& s, std::vector<int> in) {
     if (s.kind == OpKind::matmul)
       for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);

@@ -17,11 +17,10 @@
 //   monotone   f(max_i x_i) = max_i f(x_i): a step f on the maximum, such as a clamp, is applied to the operand of
 //              the maximum.
 //
-// The loop may be split over blocks (split-K, split-KV). Each block then stores partial results, and a second
-// kernel combines them. That kernel also runs the steps along the loop's axis that no reduction needs, such
-// as a softmax's quotient, and loads the operands of these steps again. If each block runs a single
-// iteration, a reduction that needs another reduction's result, such as a mean of x - amax(x), is computed by a later
-// kernel, too.
+// The loop may be split over blocks (split-K, split-KV). Each block then stores partial results, and a second kernel
+// combines them. That kernel also runs the steps along the loop's axis that no reduction needs, such as a softmax's
+// quotient, and loads the operands of these steps again. If each block runs a single iteration, a reduction that needs
+// another reduction's result, such as a mean of x - amax(x), is computed by a later kernel, too.
 #pragma once
 #include <map>
 

@@ -8,8 +8,7 @@ namespace {
 using Kind = Deferred::Kind;
 
 /// Applies a step to the deferred value `h`, whose tile lacks an offset (Kind::offset): changes the offset's
-/// coefficient or, for exp, the kind to Kind::scaled. Returns false if the step does not commute with the
-/// offset.
+/// coefficient or, for exp, the kind to Kind::scaled. Returns false if the step does not commute with the offset.
 bool offset(const Step& s, Deferred& h) {
   switch (s.kind) {
     case OpKind::mul_scalar:

@@ -12,8 +12,7 @@
 
 namespace zellige::fuse {
 
-/// A factor of a value inside the loop that is known only after the loop. `divide`: the value is to be
-/// divided by it.
+/// A factor of a value inside the loop that is known only after the loop. `divide`: the value is to be divided by it.
 struct Factor {
   int value = -1;  // of the steps
   bool divide = false;
@@ -66,9 +65,8 @@ struct Deferred {
 /// + f(y).
 bool is_linear(const Step&);
 
-/// Returns whether the step is a monotone function f, so that f(max x) = max f(x), where x is the operand
-/// that changes in the loop. If the step has another operand, the caller must check that the latter does not
-/// change in the loop.
+/// Returns whether the step is a monotone function f, so that f(max x) = max f(x), where x is the operand that changes
+/// in the loop. If the step has another operand, the caller must check that the latter does not change in the loop.
 bool is_monotone(const Step&);
 
 /// Applies a unary step f to deferred value `h`: if `h` represents x before the call, it represents f(x)

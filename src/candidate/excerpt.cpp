@@ -55,10 +55,9 @@ Excerpts::Taken Excerpts::taken(const Ops& ops) const {
   return result;
 }
 
-/// Returns the branches of group `ops`. A branch is a list of the group's operators that read each other's
-/// results, directly or through views, together with these views and the views of its results, in the graph's
-/// order. `taken` is the result of taken(ops): the group's operators, and the views of its operands and
-/// results.
+/// Returns the branches of group `ops`. A branch is a list of the group's operators that read each other's results,
+/// directly or through views, together with these views and the views of its results, in the graph's order. `taken` is
+/// the result of taken(ops): the group's operators, and the views of its operands and results.
 std::vector<Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken) const {
   std::map<int, int> branch;  // by operator: the first operator of its branch; none for a view of an operand
   for (int i : taken.all) {

@@ -51,9 +51,8 @@ class Excerpts {
   };
   Taken taken(const Ops&) const;
   std::vector<Ops> branches(const Ops&, const Taken&) const;
-  /// Returns the operators of an excerpt (a group as a separate graph) in canonical order: the group's
-  /// branches (parts that do not depend on each other) sorted by key_of_branch(), each branch after the views
-  /// of its operands.
+  /// Returns the operators of an excerpt (a group as a separate graph) in canonical order: the group's branches (parts
+  /// that do not depend on each other) sorted by key_of_branch(), each branch after the views of its operands.
   Ops in_one_order(const Ops&, const Taken&) const;
   /// Returns a string that is the same for branches (independent parts of a group) that are equal up to
   /// names: the key() of the branch as a separate graph. It is computed once per branch.
@@ -69,8 +68,7 @@ class Excerpts {
   mutable std::map<Ops, std::string> known_;  // by branch: the key of its excerpt
 };
 
-/// Returns a string that is the same for excerpts (groups of operators as separate graphs) that are equal up
-/// to names.
+/// Returns a string that is the same for excerpts (groups of operators as separate graphs) that are equal up to names.
 std::string key(const Excerpt&);
 
 /// Returns the given kernel, translated to the operators `ops` of the whole graph (the last argument). The

@@ -146,8 +146,7 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
     const DType dtype = g.tensors[op.inputs[0]].dtype;
     const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
                             static_cast<double>(g.tensors[op.inputs[0]].shape.back());
-    // A warpgroup's instruction uses all four tensor cores of a multiprocessor, a warp's instruction one of
-    // them.
+    // A warpgroup's instruction uses all four tensor cores of a multiprocessor, a warp's instruction one of them.
     const auto a = graph::name(dtype);
     if (const Instruction* row = target::find_warpgroup_mma(target, a, a, "f32", 128))
       cycles += products / (row->m * row->n * row->k) * row->cycles;

@@ -42,8 +42,7 @@ bool multiplies(const BlockGraph& b, auto dtype_is) {
   });
 }
 
-/// Returns a fraction f such that a plan of the block graph is expected to take at least f times the
-/// estimated time.
+/// Returns a fraction f such that a plan of the block graph is expected to take at least f times the estimated time.
 double least_share(const BlockGraph& b, const target::Target& target) {
   const auto lacks = [&](auto find) { return multiplies(b, [&](DType t) { return !find(graph::name(t)); }); };
   if (lacks([&](auto t) { return target::find_mma(target, t, t, "f32"); })) return hopeful;
@@ -115,8 +114,7 @@ class Making {
     return k;
   }
 
-  /// Adds the kernel to the result. If swap_operands applies to it, also adds a second kernel with A and B
-  /// swapped.
+  /// Adds the kernel to the result. If swap_operands applies to it, also adds a second kernel with A and B swapped.
   void offer(Kernel k) {
     Kernel other = k;
     bool any = false;
@@ -140,8 +138,7 @@ class Making {
     return !error;
   }
 
-  /// Adds the kernels of a tiling whose loop is split over blocks. Adds none if the group does not allow the
-  /// split.
+  /// Adds the kernels of a tiling whose loop is split over blocks. Adds none if the group does not allow the split.
   void try_split(const Tiles& t) {
     refused([&] { split(t); });  // if a partial result would be written by several blocks, or read too early
   }
@@ -184,10 +181,9 @@ class Making {
     for (const Tiles& again : row_splits(second, axes_of(second), target_)) split_again(second, again, k, g);
   }
 
-  /// Adds a kernel of three launches. `k` has the first launch, which stores partial results. The second
-  /// launch runs the steps `second`, which combine the first launch's partial results, under tiling `t` with
-  /// a split loop, and stores partial results itself. The third launch combines the second launch's partial
-  /// results.
+  /// Adds a kernel of three launches. `k` has the first launch, which stores partial results. The second launch runs
+  /// the steps `second`, which combine the first launch's partial results, under tiling `t` with a split loop, and
+  /// stores partial results itself. The third launch combines the second launch's partial results.
   void split_again(const Steps& second, const Tiles& t, Kernel k, KernelGraph g) {
     const Steps steps = mask_partial_tiles(second, t.extents);
     std::vector<int> tensors;
@@ -254,8 +250,7 @@ class Making {
     return best;
   }
 
-  /// Returns the key of the cache after_: everything on which the launch that combines partial results
-  /// depends.
+  /// Returns the key of the cache after_: everything on which the launch that combines partial results depends.
   static LeftBy left_by(const Tiles& t, const Body& first) {
     LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
     for (const Partial& p : first.partials) {

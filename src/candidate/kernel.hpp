@@ -1,6 +1,5 @@
-// Builds the kernels that can compute a group of operators, one per tiling, and estimates their times by
-// formula. A kernel is one custom operator (an operator with a block graph), or several if its loop is split over
-// blocks.
+// Builds the kernels that can compute a group of operators, one per tiling, and estimates their times by formula. A
+// kernel is one custom operator (an operator with a block graph), or several if its loop is split over blocks.
 //
 //   std::string why;                                                      // the reason, if there is no kernel
 //   std::vector<Kernel> ks = kernels_of(graph, /*ops=*/{2, 3, 4}, target, why);

@@ -27,9 +27,8 @@ class Masking {
     }
   }
 
-  /// Returns the steps with masks for one axis (axis_) that has a partial tile. A mask is inserted before a
-  /// reduction over the axis if the operand's elements beyond the end of the axis are not the reduction's
-  /// neutral element.
+  /// Returns the steps with masks for one axis (axis_) that has a partial tile. A mask is inserted before a reduction
+  /// over the axis if the operand's elements beyond the end of the axis are not the reduction's neutral element.
   Steps run() {
     const std::vector<Step> steps = std::move(s_.steps);
     s_.steps.clear();

@@ -40,8 +40,7 @@ class Merge {
     result_.steps.push_back({kind, a, std::move(in), v});
     return v;
   }
-  /// Appends an elementwise step on the values `in` and returns its result, whose shape and dtype are those
-  /// of in[0].
+  /// Appends an elementwise step on the values `in` and returns its result, whose shape and dtype are those of in[0].
   int map(OpKind kind, std::vector<int> in, const Attributes& a = {}) {
     Value out{shape(in[0]), dtype(in[0])};
     return add(kind, std::move(in), a, std::move(out));

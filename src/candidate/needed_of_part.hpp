@@ -23,12 +23,11 @@ struct NeededOfPart {
   std::set<int> inside;
 };
 
-/// Returns what the blocks compute if the loop is split over them: the reductions over the loop from which a
-/// second kernel, which combines the blocks' partial results, can compute the outputs, and the values from
-/// which these reductions are computed. Steps between these reductions and the outputs, such as a softmax's
-/// quotient, are left to the second kernel. `deferred` has, by value, what is applied after the loop; `sums`
-/// has, by sum over the loop, the factors that are applied to it after the loop, and other values that the second kernel
-/// needs for the sum.
+/// Returns what the blocks compute if the loop is split over them: the reductions over the loop from which a second
+/// kernel, which combines the blocks' partial results, can compute the outputs, and the values from which these
+/// reductions are computed. Steps between these reductions and the outputs, such as a softmax's quotient, are left to
+/// the second kernel. `deferred` has, by value, what is applied after the loop; `sums` has, by sum over the loop, the
+/// factors that are applied to it after the loop, and other values that the second kernel needs for the sum.
 NeededOfPart needed_of_part(const Steps&, const std::vector<Deferred>& deferred,
                             const std::map<int, std::vector<Factor>>& sums);
 

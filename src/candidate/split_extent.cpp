@@ -15,8 +15,7 @@ std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) 
     if (shared % n == 0) look_at(n), look_at(shared / n);
   if (good > 0) return good;
   if (any == 0) return shared;
-  // If there is no good divisor, takes the whole extent, if that is at most twice the cap, rather than single
-  // rows.
+  // If there is no good divisor, takes the whole extent, if that is at most twice the cap, rather than single rows.
   return largest / any * 8 <= cap && largest <= 2 * cap ? 1 : any;
 }
 

@@ -131,8 +131,7 @@ class Expansion {
                               [&](int x, int y) { return g_.tensors[x].shape == g_.tensors[y].shape; });
   }
 
-  /// Returns whether an operator outside of the group `ops` reads tensor `t`, or `t` is an output of the
-  /// graph.
+  /// Returns whether an operator outside of the group `ops` reads tensor `t`, or `t` is an output of the graph.
   bool leaves(const std::vector<int>& ops, int t) const {
     if (std::ranges::count(g_.outputs, t) > 0) return true;
     for (std::size_t r = 0; r < g_.ops.size(); ++r)

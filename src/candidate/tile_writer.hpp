@@ -17,13 +17,11 @@ class TileWriter : protected retile::BlockWriter {
 
  protected:
   const Shape& shape(int v) const { return steps_.values[v].shape; }
-  /// Returns the name of the value's tensor for messages, or a description if the value is no tensor of the
-  /// graph.
+  /// Returns the name of the value's tensor for messages, or a description if the value is no tensor of the graph.
   std::string called(int v) const;
   /// Throws Error, because step `s` would read inside the loop a value that is known only after the loop.
   [[noreturn]] void refuse(const Step& s) const;
-  /// Names tile `t` after the graph's tensor that value `v` represents. Does nothing if `v` is no tensor of
-  /// the graph.
+  /// Names tile `t` after the graph's tensor that value `v` represents. Does nothing if `v` is no tensor of the graph.
   void name_after(int v, int t);
   /// Returns tile `t` cast to the dtype of value `v`. A matmul reads the value in this dtype, and it is
   /// stored in this dtype.
@@ -42,15 +40,13 @@ class TileWriter : protected retile::BlockWriter {
   bool exact_maxima() const { return split_ && tiles_.loop == 1 && !has_inner_loop() && !multiplies_; }
   /// Returns whether each block of a split loop has a single tile along the loop axis.
   bool one_tile() const { return has_inner_loop() || exact_maxima(); }
-  /// Returns whether the value has the axis of the block's own loop (inner_axis). False if there is no such
-  /// loop.
+  /// Returns whether the value has the axis of the block's own loop (inner_axis). False if there is no such loop.
   bool is_inner(int v) const { return has_inner_loop() && axes_.has(v, tiles_.inner_axis); }
   /// Returns which dimension of the value is divided over the iterations of the block's loop, or -1 if none
   /// is or if the loop has one iteration.
   int cut_by_loop(int v) const;
 
-  /// Emits the load of value `v` if it is produced outside the group. If an equal load exists, its tile is
-  /// used.
+  /// Emits the load of value `v` if it is produced outside the group. If an equal load exists, its tile is used.
   void load(int v);
   /// Emits the stores of value `v`, an output of the group, from tile `t`. Throws Error if the value changes with the loop
   /// iteration, or if blocks that differ in a grid dimension would write the same elements.

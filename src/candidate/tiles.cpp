@@ -107,8 +107,7 @@ class Tilings {
       for (const std::int64_t tile : plan::odd_rows(m))
         for (const auto& [n, threads] : {std::pair{64, 128}, {128, 256}}) add({tile, n}, 64, threads);
   }
-  /// Returns the number of rows M of the group's matmuls, or 0 if the rows of different matmuls are different
-  /// axes.
+  /// Returns the number of rows M of the group's matmuls, or 0 if the rows of different matmuls are different axes.
   std::int64_t rows_of_products() const {
     std::set<int> rows;
     for (const Step& s : steps_.steps)
@@ -205,8 +204,7 @@ class Tilings {
           sizes[v] *= whole(axis);
     return sizes;
   }
-  /// Returns whether the value has a dimension along an axis of candidate `c` (axes that one grid dimension
-  /// may split).
+  /// Returns whether the value has a dimension along an axis of candidate `c` (axes that one grid dimension may split).
   bool has(int value, const Candidate& c) const {
     return std::ranges::any_of(c.axes, [&](int axis) { return axes_.has(value, axis); });
   }
@@ -269,8 +267,7 @@ class Tilings {
     return is_small || (c.largest > limit && 4 * times(equal) > 5 * times(partial)) ? partial : equal;
   }
 
-  /// Adds tilings for a group without matmuls. A block has about `elements` elements of the group's largest
-  /// value.
+  /// Adds tilings for a group without matmuls. A block has about `elements` elements of the group's largest value.
   void rows(std::int64_t elements) {
     const std::vector<std::int64_t> unsplit = unsplit_sizes();
     const std::int64_t longest =
@@ -338,10 +335,9 @@ class Tilings {
     finish(grid, row_tile, threads, padded == whole(axis) ? Extents{} : Extents{{axis, padded}});
   }
 
-  /// Adds the tiling with this grid, K tile `k` and `threads` threads, if it is new and its tiles fit into
-  /// shared memory. An entry of `grid` is a number of blocks, and the axes that are split over that number of
-  /// blocks. Of more than three entries, the three with the most blocks are kept. `padded` are the extents of
-  /// axes with a partial tile.
+  /// Adds the tiling with this grid, K tile `k` and `threads` threads, if it is new and its tiles fit into shared
+  /// memory. An entry of `grid` is a number of blocks, and the axes that are split over that number of blocks. Of more
+  /// than three entries, the three with the most blocks are kept. `padded` are the extents of axes with a partial tile.
   void finish(std::vector<std::pair<std::int64_t, Candidate>> grid, std::int64_t k, int threads,
               Extents padded) {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });

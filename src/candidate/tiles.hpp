@@ -24,9 +24,8 @@ std::vector<Tiles> split_tilings(const Steps&, const Axes&, int axis, const targ
 /// Returns none if an unsplit tiling has enough blocks for at least half of the multiprocessors.
 std::vector<Tiles> row_splits(const Steps&, const Axes&, const target::Target&);
 
-/// Returns up to two variants of a tiling whose loop is split over blocks (split-K). Returns none if the
-/// tiling has no loop, if it uses all three grid dimensions, or if it has more blocks than half the number of
-/// multiprocessors.
+/// Returns up to two variants of a tiling whose loop is split over blocks (split-K). Returns none if the tiling has no
+/// loop, if it uses all three grid dimensions, or if it has more blocks than half the number of multiprocessors.
 std::vector<Tiles> splits(const Tiles&, const target::Target&);
 
 }  // namespace zellige::fuse

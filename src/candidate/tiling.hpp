@@ -25,12 +25,10 @@ struct Tiles {
   // The grid dimension that splits the loop axis (split-K): each block computes partial results, which a
   // second kernel combines. -1: none.
   int split = -1;
-  // Set if `split` is and each block has one tile along loop_axis: the axis of the block's own loop, for
-  // example K of a matmul whose results are then summed over loop_axis. -1: the block's loop runs along
-  // loop_axis.
+  // Set if `split` is and each block has one tile along loop_axis: the axis of the block's own loop, for example K of a
+  // matmul whose results are then summed over loop_axis. -1: the block's loop runs along loop_axis.
   int inner_axis = -1;
-  // By axis whose last tile is partial: the extent that all tiles cover together, which is more than the axis
-  // has.
+  // By axis whose last tile is partial: the extent that all tiles cover together, which is more than the axis has.
   std::map<int, std::int64_t> extents{};
 
   /// Returns, for each grid dimension, which dimension of the value it splits, or -1 if none.

@@ -31,8 +31,7 @@ Entry add_doctor(CLI::App&);
 // statuses, a wrong or failed one determines the exit status, then undecided (`equal` only), then refused.
 constexpr int success = 0, wrong = 1, refused = 2, undecided = 3;
 
-// Names of values in --help for options that write files. tests/cli/outputs_test.cpp finds such options by
-// these names.
+// Names of values in --help for options that write files. tests/cli/outputs_test.cpp finds such options by these names.
 constexpr const char *output_file = "OUTFILE", *output_folder = "OUTFOLDER";
 constexpr const char* force_help = "Replace files that Zellige did not write, or that were edited since";
 

@@ -39,8 +39,7 @@ std::optional<Job> Jobs::read() {
     try {
       if (std::optional<graph::Loaded> l = from.next()) return Job{names_[at_], index, std::move(*l)};
     } catch (const Error& e) {
-      // The rest of the file is not JSON. The graphs before it are run; the error becomes the result of one
-      // more job.
+      // The rest of the file is not JSON. The graphs before it are run; the error becomes the result of one more job.
       Job job{names_[at_], index, {fmt::format("{}[{}]", from.stem(), index), {}, e.what()}};
       close();
       return job;

@@ -13,8 +13,7 @@ CLI::Validator integer(std::uint64_t min, std::uint64_t max);
 /// Returns a validator that accepts one of the words. Its message suggests the nearest word.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// Adds the flag --as-given, which disables fusion (one kernel per operator). Its value is stored in
-/// `as_given`.
+/// Adds the flag --as-given, which disables fusion (one kernel per operator). Its value is stored in `as_given`.
 void add_as_given(CLI::App* command, bool& as_given);
 
 /// Adds the option --constant NAME, repeatable: inputs that no earlier work on the stream writes, such as

@@ -1,5 +1,4 @@
-// Implements `zellige run`: compiles graphs to kernels, runs them, and compares the results with the float64
-// reference.
+// Implements `zellige run`: compiles graphs to kernels, runs them, and compares the results with the float64 reference.
 #include "run/run.hpp"
 
 #include <fmt/ranges.h>

@@ -6,8 +6,7 @@
 namespace zellige::cli {
 namespace {
 
-/// Words of the command line that contain a newline, longest first, because one may be a substring of
-/// another.
+/// Words of the command line that contain a newline, longest first, because one may be a substring of another.
 std::set<std::string, decltype([](const std::string& a, const std::string& b) {
            return a.size() != b.size() ? a.size() > b.size() : a < b;
          })>

@@ -40,8 +40,7 @@ struct Arguments {
   bool one_file = false, explain = false, force = false, as_given = false;
 };
 
-/// Writes the files that --emit selects, and the manifest that lists them. Returns the paths of all written
-/// files.
+/// Writes the files that --emit selects, and the manifest that lists them. Returns the paths of all written files.
 std::vector<std::string> write(const Arguments& a, const emit::Program& program, run::Outputs& outputs) {
   const std::string stem = (std::filesystem::path(a.folder) / program.manifest.name).string();
   const auto asked = [&](const char* what) { return std::ranges::count(a.emit, what) > 0; };

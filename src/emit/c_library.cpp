@@ -195,9 +195,8 @@ std::string c_library(const Manifest& m, const std::string& cubin) {
   out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
            in_literal(in_assembler(cubin)));
   out.line("extern const char cubin[] __asm__(\"zellige_cubin\") __attribute__((visibility(\"hidden\")));");
-  // The source of c_checks() ends inside the C function. The constant source `launching` needs the helper
-  // functions at the beginning of that source, so `launching` is inserted between the helper functions and the
-  // signature.
+  // The source of c_checks() ends inside the C function. The constant source `launching` needs the helper functions at
+  // the beginning of that source, so `launching` is inserted between the helper functions and the signature.
   const std::string checks = c_checks(m), signature = c_signature(m);
   const std::size_t at = checks.find(signature);
   out.raw(checks.substr(0, at));

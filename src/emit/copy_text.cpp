@@ -142,9 +142,8 @@ KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padd
   return {std::move(valid), whole};
 }
 
-/// Emits loads of a tile's chunks (the elements of one copy) from global memory into registers. The same
-/// threads store the chunks to shared memory in a later work. Used for copies to padded rows
-/// (lower/align.hpp).
+/// Emits loads of a tile's chunks (the elements of one copy) from global memory into registers. The same threads store
+/// the chunks to shared memory in a later work. Used for copies to padded rows (lower/align.hpp).
 void KernelText::fetch(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.contexts[work.context];
@@ -172,8 +171,7 @@ void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index
   const bool many = total > 16 * threads();
   out_.line("// {} {}: {} {} of {} bytes", printable(n.name), graph::to_string(n.shape), total,
             total == 1 ? "copy" : "copies", copy.bytes);
-  // Synchronous copies are batched: all loads of a batch are in flight together, followed by all its
-  // stores.
+  // Synchronous copies are batched: all loads of a batch are in flight together, followed by all its stores.
   const std::int64_t trip_count = c.steps(0);
   const bool batched = !copy.async() && trip_count > 1;
   const int batch = batched ? batch_of(trip_count) : 0;

@@ -144,8 +144,7 @@ Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   return all;
 }
 
-/// Returns the name of the Vec variable that has the value's `vector` elements. Emits the variable if there
-/// is none.
+/// Returns the name of the Vec variable that has the value's `vector` elements. Emits the variable if there is none.
 std::string KernelText::store_value(const Value& v, int vector) {
   if (!v.name.empty()) return v.name;
   const std::string name = fresh("r");
@@ -189,8 +188,7 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
     result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
     terms(item, in, nest, result);
   }
-  // A value is assigned to a variable if its expression is long, it has several users, or all neighbours
-  // share it.
+  // A value is assigned to a variable if its expression is long, it has several users, or all neighbours share it.
   const Context& c = *nest.context;
   const bool for_several = !result.vector && c.vector() > 1 && !c.row && !item.invariant;
   if (uses_[item.node] <= 1 && result.text.size() <= 160 && !for_several) return result;
@@ -202,10 +200,9 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
   return named(result);
 }
 
-/// Applies only to values in the layout of accumulators. If `item` computes x * scale or x * scale - y, with
-/// one y per row, records x, scale and y in result.terms. If `item` computes exp(x * scale - y), makes it a
-/// call of exp_below(), which takes two instructions. The difference in rounding is below the rounding of the
-/// matmul that reads the result.
+/// Applies only to values in the layout of accumulators. If `item` computes x * scale or x * scale - y, with one y per
+/// row, records x, scale and y in result.terms. If `item` computes exp(x * scale - y), makes it a call of exp_below(),
+/// which takes two instructions. The difference in rounding is below the rounding of the matmul that reads the result.
 void KernelText::terms(const Item& item, const std::vector<std::string>& in, const NestAt& nest,
                        Value& result) const {
   const Node& n = block_.nodes[item.node];
@@ -309,8 +306,7 @@ bool KernelText::clamp(std::vector<Index>& at, const Node& n, const NestAt& nest
   return true;
 }
 
-/// Emits `item`, a read of elements of a tensor in global memory, for the coordinate in `nest`, and returns the
-/// value.
+/// Emits `item`, a read of elements of a tensor in global memory, for the coordinate in `nest`, and returns the value.
 Value KernelText::read_global(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const int inner = nest.context->inner();

@@ -36,9 +36,8 @@ std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
       fmt::join(map.stride, ", "), fmt::join(map.box, ", "), map.swizzle_bytes ? "b128" : "none");
 }
 
-// Emits the code that allows more than 48 KB of dynamic shared memory (cudaFuncSetAttribute). This is needed
-// once per function and device, so the code runs at the first launch on each device, whichever thread
-// launches.
+// Emits the code that allows more than 48 KB of dynamic shared memory (cudaFuncSetAttribute). This is needed once per
+// function and device, so the code runs at the first launch on each device, whichever thread launches.
 void ask(const Manifest& m, Text& out) {
   out.line("static std::atomic<bool> prepared[64];  // by device");
   out.line("int device = 0;");

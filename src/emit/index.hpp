@@ -14,8 +14,7 @@
 
 namespace zellige::emit {
 
-/// An expression: an integer constant plus a sum of terms, each of which is a piece of source times an
-/// integer factor.
+/// An expression: an integer constant plus a sum of terms, each of which is a piece of source times an integer factor.
 class Index {
  public:
   Index(std::int64_t constant = 0) : constant_(constant) {}
@@ -32,9 +31,8 @@ class Index {
   friend Index operator+(Index a, const Index& b);
   friend Index operator-(const Index& a, const Index& b);
   friend Index operator*(const Index& a, std::int64_t factor);
-  /// Returns the expression number / below % extent: one digit, of extent `extent`, of a mixed-radix number.
-  /// `below` is the product of the lower digits' extents. With `top`, the digit is the highest one, and %
-  /// extent is omitted.
+  /// Returns the expression number / below % extent: one digit, of extent `extent`, of a mixed-radix number. `below` is
+  /// the product of the lower digits' extents. With `top`, the digit is the highest one, and % extent is omitted.
   friend Index digit(const Index& number, std::int64_t below, std::int64_t extent, bool top);
   /// Returns the expression for the smaller of an index and `last`.
   friend Index at_most(const Index&, std::int64_t last);

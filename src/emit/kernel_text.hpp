@@ -39,8 +39,7 @@ struct NestAt {
 /// only one element.
 inline Index one_of(int vector) { return vector > 1 ? Index::named("v") : 0; }
 
-/// The value of a node in the source: an expression for each neighbour ("t3[v]"), or one that all of them
-/// share.
+/// The value of a node in the source: an expression for each neighbour ("t3[v]"), or one that all of them share.
 struct Value {
   std::string text;
   bool vector = false;    // one expression per neighbour
@@ -53,8 +52,7 @@ inline Value value_named(const std::string& name, int vector, const std::string&
   return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name, type};
 }
 
-/// The elements of a thread-value layout that one thread evaluates, after the loop over them has been
-/// opened.
+/// The elements of a thread-value layout that one thread evaluates, after the loop over them has been opened.
 struct Share {
   Index step;  // number of the current item among this thread's
   // Expression for the number of the current vector of elements in the tile.
@@ -108,8 +106,7 @@ class KernelText {
   void check(Condition& inside, const plan::Interval&, const Index& at) const;
   Condition inside(const Node&, const std::vector<Index>& at) const;
 
-  // Emits the declarations of the shared-memory rings. This and the following functions are defined in
-  // role_text.cpp.
+  // Emits the declarations of the shared-memory rings. This and the following functions are defined in role_text.cpp.
   void rings();
   void roles();
   void cursors();

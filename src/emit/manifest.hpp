@@ -35,9 +35,8 @@ struct TensorPlace {
   bool operator==(const TensorPlace&) const = default;
 };
 
-/// One launch of a kernel. The kernel has one parameter per entry of `tensors`: a pointer, or a TMA
-/// descriptor if `maps` has one. An entry of -1 is a constant; only kernels that Zellige did not emit have
-/// constants.
+/// One launch of a kernel. The kernel has one parameter per entry of `tensors`: a pointer, or a TMA descriptor if
+/// `maps` has one. An entry of -1 is a constant; only kernels that Zellige did not emit have constants.
 struct KernelLaunch {
   std::string name;  // extern "C" name of the __global__ function, which several launches may share
   graph::Dim3 grid, block;

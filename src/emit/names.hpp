@@ -1,5 +1,4 @@
-// Maps user-defined names of tensors to identifiers of the emitted source that cannot collide with
-// anything.
+// Maps user-defined names of tensors to identifiers of the emitted source that cannot collide with anything.
 //
 //   Names names;
 //   names.pointer("X"), names.global("X"), names.shared("X"), names.map("X")   // pX, gX, sX, mX

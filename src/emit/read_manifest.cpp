@@ -128,8 +128,7 @@ plan::TensorMap tensor_map(const Field& f, const TensorPlace& t) {
   return map;
 }
 
-/// Returns the bytes that a string of hexadecimal digits encodes. Throws Error unless there are 1 to 4096
-/// bytes.
+/// Returns the bytes that a string of hexadecimal digits encodes. Throws Error unless there are 1 to 4096 bytes.
 std::string bytes(const Field& f) {
   const std::string digits = f.text();
   const auto value = [&](char c) {

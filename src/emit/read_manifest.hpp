@@ -1,5 +1,4 @@
-// Parses a manifest (docs/reference/manifest.md), from which a compiled program is loaded together with its
-// cubin.
+// Parses a manifest (docs/reference/manifest.md), from which a compiled program is loaded together with its cubin.
 #pragma once
 #include <string>
 

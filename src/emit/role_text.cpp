@@ -29,8 +29,7 @@ std::string function(const Instruction& row) {
   return std::string(call.substr(0, call.find('(')));
 }
 
-/// Returns the name of the variant of function `call` that has a cache hint: "tma_load_hint_2d" for
-/// "tma_load_2d".
+/// Returns the name of the variant of function `call` that has a cache hint: "tma_load_hint_2d" for "tma_load_2d".
 std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hint"); }
 
 /// Returns the tensors that the producer of a channel (a ring of shared-memory stages between warp roles)

@@ -5,8 +5,7 @@
 //   check_seal(parse_json(sealed, "mlp.manifest.json"), "mlp.manifest.json");
 //   manifest.artefacts.push_back(artefact("mlp.cubin", bytes));
 //
-// A hash detects accidents: a file that was exchanged, truncated or edited. It does not protect against
-// forgery.
+// A hash detects accidents: a file that was exchanged, truncated or edited. It does not protect against forgery.
 #pragma once
 #include <string>
 #include <string_view>

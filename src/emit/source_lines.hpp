@@ -55,11 +55,9 @@ std::string register_type(graph::DType);
 std::string float_literal(double);
 /// Returns an int literal of a value, negative ones in parentheses: "(-3)".
 std::string int_literal(double);
-/// Returns the integer type for a counter with values up to `last`: "int", or "long long" if int is too
-/// small.
+/// Returns the integer type for a counter with values up to `last`: "int", or "long long" if int is too small.
 const char* index_type(std::int64_t last);
-// The following functions return types of layouts. Kernels create no objects of these types, which saves
-// compile time.
+// The following functions return types of layouts. Kernels create no objects of these types, which saves compile time.
 /// Returns "Layout<Shape<Int<2>, ..>, Stride<Int<1>, ..>>", in "Swizzled<B, M, S, ..>" if the layout is swizzled.
 std::string layout_text(values::View);
 /// Returns the type of a buffer's layout. If the buffer has several partial results per element, the first mode of the

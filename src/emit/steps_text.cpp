@@ -1,5 +1,4 @@
-// Emits the schedule of a kernel, step by step: what steps accumulate in, loops, and works in order
-// (kernel_text.hpp).
+// Emits the schedule of a kernel, step by step: what steps accumulate in, loops, and works in order (kernel_text.hpp).
 #include <algorithm>
 #include <limits>
 

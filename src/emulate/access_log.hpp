@@ -10,8 +10,7 @@
 
 namespace zellige::emulate {
 
-/// Collects the accesses of one warp's lanes, and counts the wavefronts or sectors of each instruction that
-/// they form.
+/// Collects the accesses of one warp's lanes, and counts the wavefronts or sectors of each instruction that they form.
 class AccessLog {
  public:
   /// Kind of a memory access; it selects the counters that the access increments.
@@ -65,8 +64,7 @@ class AccessLog {
   };
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-  /// Returns the entry of the hash table for a code address, kind of access and width; inserts it if it is
-  /// new.
+  /// Returns the entry of the hash table for a code address, kind of access and width; inserts it if it is new.
   Place& find(std::uintptr_t site, Stream stream, unsigned width) {
     std::size_t slot =
         (site * 0x9E3779B97F4A7C15ull >> 32 ^ unsigned(stream) * 37 ^ width) & (table_.size() - 1);

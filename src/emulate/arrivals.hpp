@@ -12,9 +12,8 @@
 
 namespace zellige::emulate {
 
-/// An increment of an atomic counter by a block, with what the incrementing thread had observed of its
-/// block's warps by then. Threads and warps are numbered within the block; times are those of the vector
-/// clocks (clock.hpp).
+/// An increment of an atomic counter by a block, with what the incrementing thread had observed of its block's warps by
+/// then. Threads and warps are numbered within the block; times are those of the vector clocks (clock.hpp).
 struct Arrival {
   std::uint32_t block = 0;
   std::uint16_t thread = 0;
@@ -30,8 +29,7 @@ struct Acquisition {
   std::vector<Arrival> before;
 };
 
-/// Records the increments of the atomic counters in one buffer, by byte offset. Safe to use from several
-/// threads.
+/// Records the increments of the atomic counters in one buffer, by byte offset. Safe to use from several threads.
 class Arrivals {
  public:
   /// Increments the counter at byte offset `at` of the buffer, by a call of `count`. Records `mine`, the

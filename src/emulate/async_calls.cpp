@@ -1,6 +1,5 @@
-// Implements AsyncEngine, the table of functions that emulated kernels call for asynchronous instructions
-// (mbarriers, TMA, wgmma, ...). The functions check operands and forward to the block, the cluster or
-// transfer.hpp.
+// Implements AsyncEngine, the table of functions that emulated kernels call for asynchronous instructions (mbarriers,
+// TMA, wgmma, ...). The functions check operands and forward to the block, the cluster or transfer.hpp.
 #include "emulate/calls.hpp"
 #include "emulate/cluster.hpp"
 #include "emulate/transfer.hpp"

@@ -30,11 +30,10 @@ Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<Async
   return {};
 }
 
-// Checks and records a read by the asynchronous operation `op`. The record has three slots for readers. `op`
-// takes an empty slot, or the slot of a reader that needs no check by threads that know `op` to be complete.
-// That is a reader that completes on the same agent (an mbarrier or a sequence of groups) no later than `op`,
-// or whose completion the actor (the thread that issued `op`) has observed. If there is no such slot, `op`
-// overwrites the first one.
+// Checks and records a read by the asynchronous operation `op`. The record has three slots for readers. `op` takes an
+// empty slot, or the slot of a reader that needs no check by threads that know `op` to be complete. That is a reader
+// that completes on the same agent (an mbarrier or a sequence of groups) no later than `op`, or whose completion the
+// actor (the thread that issued `op`) has observed. If there is no such slot, `op` overwrites the first one.
 Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
                            const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];
@@ -53,8 +52,7 @@ Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
 Clash AsyncShadow::write_by(std::uint32_t op, std::size_t at, const Actor& a,
                             const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];
-  // store_async operations of several threads may write the same 16 bytes if they complete on the same
-  // mbarrier.
+  // store_async operations of several threads may write the same 16 bytes if they complete on the same mbarrier.
   const bool independent = cell.writer && ops[op].kind == AsyncOp::Kind::store_async &&
                            ops[cell.writer].kind == AsyncOp::Kind::store_async &&
                            ops[cell.writer].barrier == ops[op].barrier;

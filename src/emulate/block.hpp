@@ -1,5 +1,4 @@
-// Runs a thread block on the emulator: holds the fibers of its threads, its warps, its barriers and its
-// shared memory.
+// Runs a thread block on the emulator: holds the fibers of its threads, its warps, its barriers and its shared memory.
 //
 // A fiber runs until it must wait for other threads; then another fiber of its warp or of another warp runs.
 // If no fiber of the block can run, the cluster (cluster.hpp) switches to another block. If no block can run,
@@ -36,8 +35,7 @@ class Cluster;
 class Block {
  public:
   Block(Cluster&, unsigned rank);
-  /// Allocates stacks and shared memory for a kernel launch, and forgets the shared memory tensors of the
-  /// previous one.
+  /// Allocates stacks and shared memory for a kernel launch, and forgets the shared memory tensors of the previous one.
   void prepare(const LaunchState&);
   /// Starts the block with linear index `linear`: its memory is uninitialized, every thread is ready.
   void begin(std::uint64_t linear);
@@ -66,10 +64,9 @@ class Block {
   /// Returns the mbarrier at a checked pointer. If there is no valid one, reports a finding (an error in the
   /// kernel) and returns null. `verb`: what the thread does with it ("waits at"), for the message.
   MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);
-  /// Returns the mbarrier at byte offset `at` of this block. If there is no valid one, reports a finding (an
-  /// error in the kernel) and returns null. The thread may be of another block. For the message: `verb`, what
-  /// the thread does ("waits at"), and the tensor's name `tensor`. `by_copy`: an asynchronous copy uses the
-  /// mbarrier.
+  /// Returns the mbarrier at byte offset `at` of this block. If there is no valid one, reports a finding (an error in
+  /// the kernel) and returns null. The thread may be of another block. For the message: `verb`, what the thread does
+  /// ("waits at"), and the tensor's name `tensor`. `by_copy`: an asynchronous copy uses the mbarrier.
   MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor,
                      bool by_copy = false);
   void mbarrier_init(Fiber&, Place, unsigned count, Site);
@@ -119,12 +116,11 @@ class Block {
   void common(unsigned warpgroup, Clock&) const;
   void arrive_at_registers();  // sets the initial number of registers per thread
 
-  /// Checks an access to this block's shared memory by thread `f`, which may be of another block of the
-  /// cluster. If this block has exited, reports a finding (an error in the kernel) and returns false.
-  /// Otherwise returns true, and records an access by another block, which leave() checks when this block
-  /// exits. `by_copy`: an asynchronous copy makes the access; it is not recorded here, because leave() checks
-  /// all copies. For the message: `verb` ("arrives at"), `kind` ("mbarrier") and `what`, the name of what is
-  /// accessed.
+  /// Checks an access to this block's shared memory by thread `f`, which may be of another block of the cluster. If
+  /// this block has exited, reports a finding (an error in the kernel) and returns false. Otherwise returns true, and
+  /// records an access by another block, which leave() checks when this block exits. `by_copy`: an asynchronous copy
+  /// makes the access; it is not recorded here, because leave() checks all copies. For the message: `verb` ("arrives
+  /// at"), `kind` ("mbarrier") and `what`, the name of what is accessed.
   bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site,
              bool by_copy = false);
 
@@ -169,10 +165,9 @@ class Block {
   std::string spell(unsigned thread) const;      // "thread 37 (warp 1)"
   std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
   std::string who(unsigned thread) const;        // "thread 37 (warp 1) of block (3,0,0)"
-  /// Adds a finding (an error in the kernel) unless an equal one exists. `running`: the thread that made the
-  /// call Site. `tensor`: name of the tensor, or null. In `text`, \1 is a placeholder for the source line of
-  /// the call and \2 for that of `other_site`. `only_between_lines`: drops the finding if both turn out to be
-  /// the same line.
+  /// Adds a finding (an error in the kernel) unless an equal one exists. `running`: the thread that made the call Site.
+  /// `tensor`: name of the tensor, or null. In `text`, \1 is a placeholder for the source line of the call and \2 for
+  /// that of `other_site`. `only_between_lines`: drops the finding if both turn out to be the same line.
   void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
               std::uintptr_t other_site = 0, bool only_between_lines = false);
   /// Reports the use of an unwritten register. `declared`: code address of the register's declaration, 0 if
@@ -186,8 +181,7 @@ class Block {
   void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
              const char* verb, Site, const Clash&);
   void clash_of_global(const Fiber& running, Place, unsigned bytes, bool writes, Site, const Clash&);
-  /// Ends the cluster's run at this thread, after an error in the kernel that makes it impossible to
-  /// continue.
+  /// Ends the cluster's run at this thread, after an error in the kernel that makes it impossible to continue.
   [[noreturn]] void abandon(Fiber&);
 
   Cluster& cluster;
@@ -227,9 +221,8 @@ class Block {
   /// If only some lanes of a warp wait in a collective instruction, reports that as a finding (an error in
   /// the kernel) and returns true. Returns false if there is no such warp.
   bool report_convergence();
-  /// Appends to the message of a deadlock what each thread of the block waits for. `ranges`: number of ranges
-  /// of threads listed so far, which the call increases; `first_site`: code address of the first call listed,
-  /// 0 if none.
+  /// Appends to the message of a deadlock what each thread of the block waits for. `ranges`: number of ranges of
+  /// threads listed so far, which the call increases; `first_site`: code address of the first call listed, 0 if none.
   void report_deadlock(RawFinding&, unsigned& ranges, std::uintptr_t& first_site) const;
 
  private:
@@ -280,8 +273,7 @@ class Block {
   std::uint64_t random_ = 0;  // state of the random schedule; 0: threads run in order
 };
 
-// Returns the next thread to run. Prefers the warp that ran last, so that its lanes reach the next collective
-// soon.
+// Returns the next thread to run. Prefers the warp that ran last, so that its lanes reach the next collective soon.
 inline Fiber* Block::next() {
   if (!ready_warps_) return nullptr;
   if (random_) return next_at_random();

@@ -269,11 +269,10 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
   return true;
 }
 
-// Called when the block's last thread has returned. Reports what may still access the block's shared memory
-// after the block has exited: accesses by threads of other blocks of the cluster, and asynchronous operations.
-// An access is reported unless at least one of the block's threads has synchronized with it (by a barrier of
-// the cluster or an mbarrier). An operation is reported unless one of the block's threads has waited for its
-// completion.
+// Called when the block's last thread has returned. Reports what may still access the block's shared memory after the
+// block has exited: accesses by threads of other blocks of the cluster, and asynchronous operations. An access is
+// reported unless at least one of the block's threads has synchronized with it (by a barrier of the cluster or an
+// mbarrier). An operation is reported unless one of the block's threads has waited for its completion.
 void Block::leave(Fiber& f) {
   if (touches.empty() && cluster.ops.size() == 1) return;
   Clock known = warp_[0].clock;

@@ -34,9 +34,8 @@ struct Box {
 /// offsets of an im2col load; null for tiled maps and for im2col stores.
 Box box_of(const TmaMap&, const int* at, const std::uint16_t* offsets);
 
-/// Returns the bytes that a load of the box writes to its tile, row by row. Bytes outside the tensor are zero
-/// or NaN, and tf32 elements are rounded; denormals are kept, for the _ftz types too. `tensor`: the tensor's
-/// first byte.
+/// Returns the bytes that a load of the box writes to its tile, row by row. Bytes outside the tensor are zero or NaN,
+/// and tf32 elements are rounded; denormals are kept, for the _ftz types too. `tensor`: the tensor's first byte.
 std::vector<unsigned char> loaded(const TmaMap&, const Box&, const unsigned char* tensor);
 
 /// Returns what is wrong with the coordinates `at` of a TMA load (or store, if `stores`), as one clause for a

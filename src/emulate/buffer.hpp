@@ -16,8 +16,7 @@ class Buffer {
   /// Allocates memory; every byte is uninitialized and 0xFF, which makes a NaN in f16, bf16 and f32. Throws
   /// Error if the machine has too little memory.
   Buffer(std::string name, std::size_t bytes);
-  /// Uses memory at `within`, which must outlive the buffer. Several buffers may share it; each has flags of
-  /// its own.
+  /// Uses memory at `within`, which must outlive the buffer. Several buffers may share it; each has flags of its own.
   Buffer(std::string name, std::size_t bytes, unsigned char* within);
 
   const std::string& name() const { return name_; }

@@ -1,6 +1,5 @@
-// Implements the functions that emulated kernels call to access memory. Each function checks bounds and
-// alignment, then the shadow memory (records of earlier accesses) for races and uninitialised bytes, and then
-// updates the counters.
+// Implements the functions that emulated kernels call to access memory. Each function checks bounds and alignment, then
+// the shadow memory (records of earlier accesses) for races and uninitialised bytes, and then updates the counters.
 #include "emulate/calls.hpp"
 
 #include <bit>

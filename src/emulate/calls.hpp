@@ -1,6 +1,5 @@
-// Declares functions that emulated kernels call through the tables Engine and AsyncEngine, and that calls.cpp
-// does not define: those for asynchronous instructions (async_calls.cpp), and those that make a thread wait
-// (waiting.cpp).
+// Declares functions that emulated kernels call through the tables Engine and AsyncEngine, and that calls.cpp does not
+// define: those for asynchronous instructions (async_calls.cpp), and those that make a thread wait (waiting.cpp).
 #pragma once
 #include "zellige/emulate/async.hpp"
 
@@ -20,8 +19,7 @@ namespace zellige::emulate::calls {
 void meet(Thread&, const void* in, void* out, Compute, void* compute, const char* what);
 /// Waits until the lanes in `mask` of the thread's warp have arrived (__syncwarp).
 void sync_warp(Thread&, unsigned mask);
-/// Waits at barrier `id` until `threads` threads have arrived (PTX bar.sync). `threads` 0: all threads of the
-/// block.
+/// Waits at barrier `id` until `threads` threads have arrived (PTX bar.sync). `threads` 0: all threads of the block.
 void bar_sync(Thread&, unsigned id, unsigned threads);
 /// Arrives at barrier `id` without waiting (PTX bar.arrive). `threads` 0: all threads of the block.
 void bar_arrive(Thread&, unsigned id, unsigned threads);

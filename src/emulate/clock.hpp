@@ -1,10 +1,9 @@
 // Decides by vector clocks which accesses happen before which. Every cluster has its own clocks.
 //
-// The agents of the clocks are the cluster's warps and its asynchronous operations: completions on an
-// mbarrier, the bulk groups of a thread, the wgmma groups of a warpgroup. A vector clock has one component, a
-// time, per agent. An access is stamped with its thread and its warp's time. It happened before later
-// accesses of the same thread, and before everything done by a thread that has since observed a later time of
-// that warp.
+// The agents of the clocks are the cluster's warps and its asynchronous operations: completions on an mbarrier, the
+// bulk groups of a thread, the wgmma groups of a warpgroup. A vector clock has one component, a time, per agent. An
+// access is stamped with its thread and its warp's time. It happened before later accesses of the same thread, and
+// before everything done by a thread that has since observed a later time of that warp.
 //
 // The times of warps come from one counter per cluster, so that after a block barrier all clocks are equal
 // and one comparison decides. The time of an asynchronous agent is the number of its phases or groups.
@@ -22,12 +21,10 @@ inline constexpr unsigned max_agents = 512;  // warps, mbarriers and asynchronou
 /// asynchronous groups.
 struct Clock {
   std::uint32_t time[max_agents];
-  // Per warp, the time up to which its ordinary writes are known to have passed a fence to the asynchronous
-  // proxy.
+  // Per warp, the time up to which its ordinary writes are known to have passed a fence to the asynchronous proxy.
   std::uint32_t visible[max_warps];
 
-  /// Merges the clock `other` into this one: sets each of the first `agents` components to the larger of the
-  /// two times.
+  /// Merges the clock `other` into this one: sets each of the first `agents` components to the larger of the two times.
   void join(const Clock& other, unsigned agents) {
     for (unsigned a = 0; a < agents; ++a) time[a] = std::max(time[a], other.time[a]);
     const unsigned warps = std::min(agents, max_warps);
@@ -64,8 +61,7 @@ struct Acquisition;  // arrivals.hpp
 /// a fence to the asynchronous proxy.
 using Fences = std::vector<std::vector<std::uint32_t>>;
 
-/// A thread that accesses memory, with what it has observed. Threads and warps are numbered within the
-/// cluster.
+/// A thread that accesses memory, with what it has observed. Threads and warps are numbered within the cluster.
 struct Actor {
   const Clock* clock;
   std::uint32_t minimum;  // accesses of all warps before this time happened before
@@ -87,9 +83,8 @@ struct Actor {
     return w == warp ? std::min(clock->time[w], synced) : clock->time[w];
   }
   /// Returns true if this thread (the actor) knows that an ordinary write, by the thread `writer` at time
-  /// `write_epoch`, has passed a fence to the asynchronous proxy. Precondition: the actor has observed the
-  /// write. The fence may be the writer's own fence after the write, or a fence of another thread that the
-  /// actor has observed.
+  /// `write_epoch`, has passed a fence to the asynchronous proxy. Precondition: the actor has observed the write. The
+  /// fence may be the writer's own fence after the write, or a fence of another thread that the actor has observed.
   bool fenced(std::uint32_t write_epoch, std::uint16_t writer) const {
     const unsigned w = writer / 32;
     if (write_epoch < clock->visible[w]) return true;

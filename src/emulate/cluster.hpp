@@ -24,8 +24,7 @@ struct Landing {
   // byte offset of each chunk in the block's shared memory
   std::shared_ptr<const std::vector<std::uint32_t>> to;
   bool after_wait = false;  // the issuing thread had observed griddep_wait
-  // Ends of phases that the issuing thread had observed, as (agent, time), of mbarriers that count arrivals
-  // only.
+  // Ends of phases that the issuing thread had observed, as (agent, time), of mbarriers that count arrivals only.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
 };
 
@@ -49,10 +48,9 @@ class Cluster final : public ClusterWarps {
   // Adds an agent (an mbarrier, or a source of asynchronous groups) to the vector clocks and returns its
   // index. Throws Error above max_agents.
   std::uint32_t new_agent();
-  /// Returns the ends of mbarrier phases that a thread with this vector clock has observed: pairs (the
-  /// mbarrier's index in the clocks, the number of its ended phases), for mbarriers that count only arrivals,
-  /// no bytes. An asynchronous copy that the thread issues passes these pairs on to threads that wait for the
-  /// copy.
+  /// Returns the ends of mbarrier phases that a thread with this vector clock has observed: pairs (the mbarrier's index
+  /// in the clocks, the number of its ended phases), for mbarriers that count only arrivals, no bytes. An asynchronous
+  /// copy that the thread issues passes these pairs on to threads that wait for the copy.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_known(const Clock&) const;
   /// Adds an asynchronous operation to the cluster's list; returns its index.
   std::uint32_t add(const AsyncOp& op) {

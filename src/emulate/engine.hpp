@@ -48,8 +48,7 @@ struct Finding {
   std::string message;  // one sentence: the access, its source line, and the conflicting access
 };
 
-/// Returns the kind of a finding (an error in the kernel) in words, with which its message starts: "out of
-/// bounds".
+/// Returns the kind of a finding (an error in the kernel) in words, with which its message starts: "out of bounds".
 std::string_view name(Finding::Kind);
 
 /// An argument of a launch: a tensor, a TMA descriptor of a tensor, or the bytes of any other value.
@@ -68,9 +67,8 @@ struct Parameter {
     p.address = true;
     return p;
   }
-  /// Makes the argument for a kernel parameter that is a TMA descriptor. `map`: a TmaDescriptor of the
-  /// tensor, made for the emulator (atom/make_tma_descriptor.hpp). `written`: true if the kernel writes the
-  /// tensor.
+  /// Makes the argument for a kernel parameter that is a TMA descriptor. `map`: a TmaDescriptor of the tensor, made for
+  /// the emulator (atom/make_tma_descriptor.hpp). `written`: true if the kernel writes the tensor.
   template <class T>
   Parameter(const T& map, Buffer& tensor, bool written) : buffer(&tensor), writes(written), bytes(sizeof(T)) {
     std::memcpy(bytes.data(), &map, sizeof(T));

@@ -1,5 +1,4 @@
-// Declares a thread of an emulated block: its suspended context, what it waits for, and its operations in
-// flight.
+// Declares a thread of an emulated block: its suspended context, what it waits for, and its operations in flight.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -22,8 +22,7 @@ struct RawFinding {
   std::vector<std::vector<std::uintptr_t>> sites;
   std::uint64_t block = 0;          // linear index of the block, by which findings are sorted
   bool only_between_lines = false;  // drop the finding if sites 0 and 1 are the same line
-  // index of the site at which the registers involved are declared; \x0e in the text is a placeholder for
-  // their name
+  // index of the site at which the registers involved are declared; \x0e in the text is a placeholder for their name
   int named_by = -1;
   bool registers = false;  // about registers; dropped if another finding at the same line names them
 };

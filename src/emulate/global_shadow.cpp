@@ -53,8 +53,7 @@ std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t bl
 
 }  // namespace
 
-// Allocates the cells by mmap, so that pages without an access cost nothing. Throws Error if there is no
-// memory.
+// Allocates the cells by mmap, so that pages without an access cost nothing. Throws Error if there is no memory.
 GlobalShadow::GlobalShadow(std::size_t bytes) : count_(bytes / 2 + 1) {
   void* map = mmap(nullptr, count_ * sizeof(Cell), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

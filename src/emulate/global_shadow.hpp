@@ -22,9 +22,8 @@ class GlobalShadow {
   ~GlobalShadow();
   GlobalShadow(const GlobalShadow&) = delete;
 
-  /// Records and checks a read of aligned bytes at byte offset `at`, by a thread of the block with linear
-  /// index `block`. Returns the conflict with an unordered write, if any. (The buffer itself tracks
-  /// uninitialised bytes.)
+  /// Records and checks a read of aligned bytes at byte offset `at`, by a thread of the block with linear index
+  /// `block`. Returns the conflict with an unordered write, if any. (The buffer itself tracks uninitialised bytes.)
   Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
   /// The same for a write, which any unordered access conflicts with.
   Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
@@ -32,8 +31,7 @@ class GlobalShadow {
   Arrivals arrivals;  // increments of the atomic counters in this buffer
 
  private:
-  // Fields: block + 1 (28 bits), epoch (24), thread (10), several blocks (1), several threads (1). 0: no
-  // access.
+  // Fields: block + 1 (28 bits), epoch (24), thread (10), several blocks (1), several threads (1). 0: no access.
   using Stamp = std::uint64_t;
   struct Cell {
     std::atomic<Stamp> writer, reader;

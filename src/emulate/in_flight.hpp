@@ -46,8 +46,7 @@ struct OperandRegisters {
   std::uintptr_t site = 0;
 };
 
-/// The bulk stores and wgmma of one thread. Their commit groups are numbered from 1; the open group is
-/// `committed` + 1.
+/// The bulk stores and wgmma of one thread. Their commit groups are numbered from 1; the open group is `committed` + 1.
 struct InFlight {
   // Bulk groups: number of groups committed, read from shared memory, and written to global memory.
   std::uint32_t stores_committed = 0, stores_read = 0, stores_done = 0;

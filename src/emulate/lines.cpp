@@ -96,8 +96,7 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
         std::snprintf(hex, sizeof hex, "%#zx", std::size_t(object.addresses[i].second));
         arguments.push_back(hex);
       }
-      // addr2line prints each address on a line of its own (0x...), followed by one "file:line" per inlined
-      // call.
+      // addr2line prints each address on a line of its own (0x...), followed by one "file:line" per inlined call.
       const std::string text = addr2line(arguments);
       std::vector<Line>* chain = nullptr;
       std::size_t next = first;

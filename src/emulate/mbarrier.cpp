@@ -90,9 +90,8 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   return &b;
 }
 
-// Returns true if a thread (the actor) that arrives at the mbarrier knows that the mbarrier's previous phase
-// has ended. If it does not know, its arrival might be one too many in that phase. It knows in one of three
-// cases:
+// Returns true if a thread (the actor) that arrives at the mbarrier knows that the mbarrier's previous phase has ended.
+// If it does not know, its arrival might be one too many in that phase. It knows in one of three cases:
 // 1. It has observed the end of the phase.
 // 2. It has observed all arrivals of the phase.
 // 3. It has observed the end of the phase at the mbarrier with the same offset in another block: if the

@@ -120,8 +120,7 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
   cell.read_warps |= bit;
   Reads& r = several_[cell.read_site][a.warp];
   if (r.epoch != a.epoch) {
-    // `other_reader` keeps an earlier reader of the same warp, if its read is not ordered before the current
-    // read.
+    // `other_reader` keeps an earlier reader of the same warp, if its read is not ordered before the current read.
     const bool unordered = r.epoch && r.epoch >= a.observed(a.warp) && r.reader != a.thread;
     r = {a.epoch, a.site, a.thread, unordered ? r.reader : nobody};
   } else if (r.reader != a.thread && r.other_reader == nobody) {

@@ -45,9 +45,8 @@ inline void switch_context(void*& from, void* to) {
   *static_cast<void**>(t.data) = t.fctx;
 }
 
-/// Completes a switch to a fresh context: stores the context that called switch_context in `from` of that
-/// call, so that it can be resumed. The function `start` of a fresh context must call this first, with its
-/// argument.
+/// Completes a switch to a fresh context: stores the context that called switch_context in `from` of that call, so that
+/// it can be resumed. The function `start` of a fresh context must call this first, with its argument.
 inline void arrived(Transfer t) { *static_cast<void**>(t.data) = t.fctx; }
 
 }  // namespace zellige::emulate

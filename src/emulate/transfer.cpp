@@ -136,9 +136,8 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
   if (load.kind == OpKind::tma_load || load.kind == OpKind::bulk_load) ++own.counters[Counter::tma_load];
 }
 
-// Returns a bit mask of the blocks (ranks in the cluster) into which a copy is written. `mask`: the operand
-// of the copy; without the flag `multicast`, the result is this thread's block. Reports ranks that the
-// cluster does not have.
+// Returns a bit mask of the blocks (ranks in the cluster) into which a copy is written. `mask`: the operand of the
+// copy; without the flag `multicast`, the result is this thread's block. Reports ranks that the cluster does not have.
 unsigned ranks_of(Fiber& f, unsigned mask, const Region& r, const char* what, Site site) {
   Block& b = *f.home;
   if (!(mask & multicast)) return 1u << b.rank;

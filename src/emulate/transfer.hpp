@@ -6,14 +6,12 @@
 
 namespace zellige::emulate::transfer {
 
-/// Returns true if `map` is a TMA map that the launch passes as a parameter, for tensors of `rank` dimensions
-/// (0: any); otherwise reports a finding (an error in the kernel) and returns false. `what` names the
-/// instruction.
+/// Returns true if `map` is a TMA map that the launch passes as a parameter, for tensors of `rank` dimensions (0: any);
+/// otherwise reports a finding (an error in the kernel) and returns false. `what` names the instruction.
 bool check_map(Fiber&, const TmaMap*, unsigned rank, const char* what, Site);
 
-/// Returns true if the hardware accepts the coordinates `at` of a TMA load (or store, if `stores`; see
-/// coordinate_error in box.hpp); otherwise reports a finding (an error in the kernel) and returns false.
-/// `what` names the instruction.
+/// Returns true if the hardware accepts the coordinates `at` of a TMA load (or store, if `stores`; see coordinate_error
+/// in box.hpp); otherwise reports a finding (an error in the kernel) and returns false. `what` names the instruction.
 bool check_coordinates(Fiber&, const TmaMap&, const int* at, bool stores, const char* what, Site);
 
 /// The following functions issue an asynchronous copy, with the operands of the functions in

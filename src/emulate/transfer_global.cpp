@@ -24,8 +24,7 @@ T combine(Reduction r, T a, T b) {
   return static_cast<T>(a + b);
 }
 
-// Applies a reduction to `bytes` bytes of elements of type T: each element at `to` is combined with the one
-// at `from`.
+// Applies a reduction to `bytes` bytes of elements of type T: each element at `to` is combined with the one at `from`.
 template <class T>
 void combine(Reduction r, unsigned char* to, const unsigned char* from, std::size_t bytes) {
   for (std::size_t i = 0; i + sizeof(T) <= bytes; i += sizeof(T)) {

@@ -1,6 +1,5 @@
-// Implements wgmma. The call waits for the whole warpgroup, reads the operands through the asynchronous
-// proxy, and stores the results aside: until wgmma_wait, the accumulator registers hold poison, a NaN whose
-// use is reported.
+// Implements wgmma. The call waits for the whole warpgroup, reads the operands through the asynchronous proxy, and
+// stores the results aside: until wgmma_wait, the accumulator registers hold poison, a NaN whose use is reported.
 #include <cstring>
 
 #include "emulate/cluster.hpp"
@@ -36,8 +35,7 @@ void poison_pairs(Accumulators& a) {
   for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &pair, 4);
 }
 
-// Returns true if all accumulator registers still hold poison, that is, if nothing has written them since the
-// wgmma.
+// Returns true if all accumulator registers still hold poison, that is, if nothing has written them since the wgmma.
 bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   for (std::uint32_t i = 0; i < bytes; i += 4) {
     std::uint32_t word;
@@ -47,9 +45,8 @@ bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   return true;
 }
 
-// Returns true if some of the `count` registers of an A operand hold poison, the NaN in accumulators that a
-// wgmma still owns. The kernel has then computed the operand from such accumulators before it waited for that
-// wgmma.
+// Returns true if some of the `count` registers of an A operand hold poison, the NaN in accumulators that a wgmma still
+// owns. The kernel has then computed the operand from such accumulators before it waited for that wgmma.
 bool any_poison(const std::uint32_t* words, unsigned count) {
   const auto half = [](std::uint32_t h) {
     return (h & 0x7fff) == poison_half || (h & 0x7fff) == poison_bfloat;

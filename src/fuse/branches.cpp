@@ -132,11 +132,10 @@ class Covering {
     return made;
   }
 
-  /// Makes piece `p` (a candidate group) a candidate for the cover of the stem, which is all places
-  /// (operators) that are in no branch. Only the piece's places on the stem count. The cheapest covers of
-  /// what `p` leaves of the branches that join at its places are added to its cost. If several pieces have
-  /// the same places on the stem, only the cheapest one is used. Does nothing if a branch's remaining places
-  /// cannot be covered.
+  /// Makes piece `p` (a candidate group) a candidate for the cover of the stem, which is all places (operators) that
+  /// are in no branch. Only the piece's places on the stem count. The cheapest covers of what `p` leaves of the
+  /// branches that join at its places are added to its cost. If several pieces have the same places on the stem, only
+  /// the cheapest one is used. Does nothing if a branch's remaining places cannot be covered.
   void add(std::size_t p) {
     Laid laid{p, 0, pieces_[p].cost, {}};
     Piece stem;

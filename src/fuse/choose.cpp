@@ -24,8 +24,7 @@ constexpr std::size_t max_groups = 200;  // candidates with the same first opera
 constexpr std::size_t widest = 64;       // search states (partial covers) with the same first uncovered place
 constexpr std::size_t at_once = 16;      // groups that are extended in parallel
 constexpr std::size_t plans_each = 16;   // limit of plans: times the kinds of single operators plus four
-/// Microseconds added to a kernel's estimated cost, so that of equal covers the one with fewer kernels is
-/// selected.
+/// Microseconds added to a kernel's estimated cost, so that of equal covers the one with fewer kernels is selected.
 constexpr double each = 0.01;
 
 /// Searches for the cheapest groups of one graph.
@@ -106,8 +105,7 @@ class Choosing : Candidates {
     std::shared_ptr<Kind> kind{};
   };
 
-  /// Sets the kind of each group (the class of groups that are equal up to names, which is estimated and
-  /// planned once).
+  /// Sets the kind of each group (the class of groups that are equal up to names, which is estimated and planned once).
   void find_kinds(std::vector<Found>& groups) {
     std::vector<std::vector<int>> ops;
     for (const Found& f : groups) ops.push_back(f.ops);
@@ -189,9 +187,8 @@ class Choosing : Candidates {
                       max_groups, max_groups));
   }
 
-  /// Returns the cheapest cover (set of groups that contains each operator once), as indices of candidates_.
-  /// Plans the groups of the cheapest cover and finds the cheapest cover again, until all its groups are
-  /// planned.
+  /// Returns the cheapest cover (set of groups that contains each operator once), as indices of candidates_. Plans the
+  /// groups of the cheapest cover and finds the cheapest cover again, until all its groups are planned.
   std::vector<std::size_t> planned_way() {
     std::vector<std::size_t> way = cheapest();
     while (plan(way)) way = cheapest();
@@ -330,10 +327,9 @@ class Choosing : Candidates {
                       choice_.work.kinds, choice_.work.plans));
   }
 
-  /// Plans the groups of cover `way` that have only an estimate; groups of one kind (equal up to names) are
-  /// planned once. Also plans groups that are likely to be selected next, those in the cheapest covers first,
-  /// at most one kind per operator of the graph. Returns false if all groups of the cover are planned
-  /// already.
+  /// Plans the groups of cover `way` that have only an estimate; groups of one kind (equal up to names) are planned
+  /// once. Also plans groups that are likely to be selected next, those in the cheapest covers first, at most one kind
+  /// per operator of the graph. Returns false if all groups of the cover are planned already.
   bool plan(const std::vector<std::size_t>& way) {
     std::vector<Kind*> open;
     const auto add = [&](std::size_t c) {

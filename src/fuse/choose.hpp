@@ -1,11 +1,10 @@
 // Chooses which operators are fused: puts each operator in exactly one group, at the least estimated cost.
 //
-// Candidate groups are grown from single operators. The cheapest cover is then found: candidates that contain
-// each operator exactly once (cover.hpp). Groups that are equal up to names are one kind, which is estimated
-// and planned once. A kind's cost is first an estimate by formula. The kinds of the cheapest cover are
-// planned, their plans' expected times replace the estimates, and the cover is found again, until all its
-// kinds are planned. If groups of a cover depend on each other in a cycle, one of them is excluded. A note
-// reports each search limit that was reached.
+// Candidate groups are grown from single operators. The cheapest cover is then found: candidates that contain each
+// operator exactly once (cover.hpp). Groups that are equal up to names are one kind, which is estimated and planned
+// once. A kind's cost is first an estimate by formula. The kinds of the cheapest cover are planned, their plans'
+// expected times replace the estimates, and the cover is found again, until all its kinds are planned. If groups of a
+// cover depend on each other in a cycle, one of them is excluded. A note reports each search limit that was reached.
 #pragma once
 #include "candidate/expected_time.hpp"
 #include "rewrite/watch.hpp"

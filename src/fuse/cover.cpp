@@ -109,8 +109,7 @@ class Level {
       i = (i + 1) & (slots_.size() - 1);
     return i;
   }
-  /// Resizes the hash table to `room` slots, rounded up to a power of two, and inserts all search states
-  /// again.
+  /// Resizes the hash table to `room` slots, rounded up to a power of two, and inserts all search states again.
   void rebuild(std::size_t room) {
     slots_.assign(std::bit_ceil(room), 0);
     for (std::size_t s = 0; s < size(); ++s) slots_[slot(covered(s))] = static_cast<std::uint32_t>(s + 1);
@@ -194,10 +193,9 @@ class Covering {
   // A place is narrowed early beyond this many times `widest` states.
   static constexpr std::size_t max_waiting = 8;
 
-  /// Returns the cheapest cover whose excess (its cost minus the lower bounds of all places, which are the
-  /// operators to be covered) is at most `limit`, or a cover of cost `never` (infinity) if there is none.
-  /// Stores all states (partial covers) in levels_, for weigh(). `widest` is the maximum number of states
-  /// with the same first uncovered place.
+  /// Returns the cheapest cover whose excess (its cost minus the lower bounds of all places, which are the operators to
+  /// be covered) is at most `limit`, or a cover of cost `never` (infinity) if there is none. Stores all states (partial
+  /// covers) in levels_, for weigh(). `widest` is the maximum number of states with the same first uncovered place.
   Cover search(std::size_t widest, double limit) {
     Cover cover;
     levels_.assign(by_first_.size() + 1, Level(words_));

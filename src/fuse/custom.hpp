@@ -5,10 +5,9 @@
 //   o.decomposed   // true: custom operators were decomposed (decompose.hpp) before the graph was fused
 //   o.notes        // both expected times, or why only one of the two variants is available
 //
-// With Custom::cheaper the graph is fused both with its custom operators kept and with them decomposed, and
-// both results are tiled as `plan::tile` chooses. The decomposed variant is taken if its expected time is
-// clearly lower, or if it is one kernel and not clearly slower. A graph without custom operators is fused
-// once.
+// With Custom::cheaper the graph is fused both with its custom operators kept and with them decomposed, and both
+// results are tiled as `plan::tile` chooses. The decomposed variant is taken if its expected time is clearly lower, or
+// if it is one kernel and not clearly slower. A graph without custom operators is fused once.
 #pragma once
 #include "fuse/fuse.hpp"
 #include "plan/plan.hpp"

@@ -5,10 +5,9 @@
 //   o.kernels    // in launch order: each kernel's operators of the input graph, expected time, roofline bound
 //   o.notes      // what was fused, what was not, and why
 //
-// Operators are fused by rules on how they iterate over their dimensions (axes.hpp, body.hpp), and groups are
-// selected by expected time (choose.hpp). Custom operators are kept; custom.hpp can decompose them first. The
-// resulting graph is valid and can be planned. docs/explanation/fusion.md lists what is fused and what is
-// not.
+// Operators are fused by rules on how they iterate over their dimensions (axes.hpp, body.hpp), and groups are selected
+// by expected time (choose.hpp). Custom operators are kept; custom.hpp can decompose them first. The resulting graph is
+// valid and can be planned. docs/explanation/fusion.md lists what is fused and what is not.
 #pragma once
 #include <string>
 #include <vector>

@@ -54,8 +54,7 @@ Order order_of(const KernelGraph& g) {
 
 std::vector<int> branch_by_branch(const KernelGraph& g) {
   const std::vector<int> producer = producers(g);
-  // By operator: the producers of its operands. A producer with a longer chain of operators before it comes
-  // first.
+  // By operator: the producers of its operands. A producer with a longer chain of operators before it comes first.
   std::vector<std::vector<int>> operands(g.ops.size());
   std::vector<int> depth(g.ops.size());
   for (std::size_t i = 0; i < g.ops.size(); ++i) {

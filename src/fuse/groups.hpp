@@ -55,11 +55,10 @@ std::vector<int> branch_by_branch(const KernelGraph&);
 /// Returns whether every path between two operators of the group passes only through operators of the group.
 bool is_convex(const Set&, const Order&);
 
-/// Finds the operators that may join a group: producers of its operands, readers of its results, and
-/// operators that read the same tensor as it. If a tensor has more than few_readers readers, this is
-/// restricted, because otherwise there would be a group for each subset of them. Each reader is then a
-/// neighbour only of the readers before and after it, and the tensor's producer only of the first of readers
-/// that are equal up to names.
+/// Finds the operators that may join a group: producers of its operands, readers of its results, and operators that
+/// read the same tensor as it. If a tensor has more than few_readers readers, this is restricted, because otherwise
+/// there would be a group for each subset of them. Each reader is then a neighbour only of the readers before and after
+/// it, and the tensor's producer only of the first of readers that are equal up to names.
 class Neighbours {
  public:
   static constexpr std::size_t few_readers = 4;

@@ -96,8 +96,7 @@ class Builder : public Scope {
   /// Makes `y` share the memory of the input `x`, and returns it. `y` must be the result of a scatter or
   /// slice_scatter into `x`, or into a tensor that already shares x's memory; build() checks this.
   Tensor in_place(Tensor y, Tensor x);
-  /// Appends a custom operator, whose block graph `body` builds. Returns one tensor per call of
-  /// BlockBuilder::store().
+  /// Appends a custom operator, whose block graph `body` builds. Returns one tensor per call of BlockBuilder::store().
   std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
   /// Returns the graph with all shapes inferred. Throws Error if the graph is not valid.
   KernelGraph build() const;

@@ -1,6 +1,5 @@
-// Defines each composite operator, such as softmax, as a list of primitive operators. The float64 reference,
-// its error analysis, the comparison of graphs (`zellige equal`) and the lowering to kernels all use this
-// definition.
+// Defines each composite operator, such as softmax, as a list of primitive operators. The float64 reference, its error
+// analysis, the comparison of graphs (`zellige equal`) and the lowering to kernels all use this definition.
 //
 //   compose(OpKind::softmax, {.dim = 1}, {{4, 8}})   // for shape (4, 8): amax, sub, exp, reduction, div
 //
@@ -32,10 +31,9 @@ bool is_greatest(OpKind, const Attributes&);
 /// if the operator is not composite.
 std::vector<Step> compose(OpKind, const Attributes&, const std::vector<Shape>& operands);
 
-/// Returns the dimensions over which a composite operator reduces or normalizes, in descending order. For a
-/// norm, these are the trailing dimensions of x that its normalized shape has; for a rotary embedding, the
-/// last dimension; for other operators, the attribute `dim` or the dimensions that the attribute `sizes`
-/// lists.
+/// Returns the dimensions over which a composite operator reduces or normalizes, in descending order. For a norm, these
+/// are the trailing dimensions of x that its normalized shape has; for a rotary embedding, the last dimension; for
+/// other operators, the attribute `dim` or the dimensions that the attribute `sizes` lists.
 std::vector<int> composed_dims(OpKind, const Attributes&, const Shape& x);
 
 /// Returns whether the operator is a reduction, such as sum or amax. Its result has extent 1 along

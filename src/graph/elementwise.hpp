@@ -1,16 +1,14 @@
-// Defines the elementwise operators in one table: each operator's definition for any type of numbers, its source
-// code in a kernel, and the error of its float32 arithmetic. All other code about elementwise operators reads
-// this table.
+// Defines the elementwise operators in one table: each operator's definition for any type of numbers, its source code
+// in a kernel, and the error of its float32 arithmetic. All other code about elementwise operators reads this table.
 //
 //   const Elementwise& row = elementwise(OpKind::silu);              // row.text == "zellige::silu({0})"
 //   double y = apply(OpKind::div, {}, std::array{1.0, 2.0}.data());  // 0.5, in float64
 //   // z = exp(x[0]), in the numbers of `arithmetic`
 //   with_elementwise(OpKind::exp, [&](const auto& f, auto) { z = f(arithmetic, attributes, x); });
 //
-// A definition calls the operations of an arithmetic `m`: Doubles below for the reference, or, for `zellige
-// equal`, finite fields and real numbers with a proved error bound (src/search). So the reference and
-// `zellige equal` cannot disagree about an operator. Some operators accept the attribute `scalar` in place of
-// a tensor as their last operand.
+// A definition calls the operations of an arithmetic `m`: Doubles below for the reference, or, for `zellige equal`,
+// finite fields and real numbers with a proved error bound (src/search). So the reference and `zellige equal` cannot
+// disagree about an operator. Some operators accept the attribute `scalar` in place of a tensor as their last operand.
 #pragma once
 #include <cmath>
 #include <numbers>
@@ -262,8 +260,7 @@ constexpr int max_operands = 3;  // largest number of operands of an elementwise
 
 bool is_elementwise(OpKind);
 const Elementwise& elementwise(OpKind);  // throws Error if the operator is not elementwise
-/// Returns whether an operator with `tensors` tensor operands takes its attribute `scalar` as a further, last
-/// operand.
+/// Returns whether an operator with `tensors` tensor operands takes its attribute `scalar` as a further, last operand.
 bool takes_scalar(OpKind, std::size_t tensors);
 /// Returns the attribute `scalar` as an operand of this dtype: rounded to float32 for floating-point dtypes,
 /// unchanged for integers.
@@ -280,8 +277,7 @@ void with_arithmetic(DType operands, const Use& use) {
   use(integers);
 }
 
-/// Returns the result of an elementwise operator for one number per operand. All operands have the given
-/// dtype.
+/// Returns the result of an elementwise operator for one number per operand. All operands have the given dtype.
 double apply(OpKind, const Attributes&, const double* operands, DType = DType::f32);
 
 /// Calls use(f, n) with the operator's definition f and its number of operands n (an integral_constant). f is

@@ -30,8 +30,7 @@ struct DoesNotFit : Error {
   using Error::Error;
 };
 
-/// Throws Error with a formatted message: fail("{}: the tile is {}, not a divisor of {}", where, tile,
-/// extent).
+/// Throws Error with a formatted message: fail("{}: the tile is {}, not a divisor of {}", where, tile, extent).
 template <class... Args>
 [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
   throw Error(fmt::format(format, std::forward<Args>(args)...));

@@ -155,8 +155,7 @@ template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, double s) {
   return append<L>(OpKind::where, {condition, x}, {.scalar = s})[0];
 }
 
-/// Sums over every to-th element along `dim`, which leaves `to` elements: y[j] = x[j] + x[j + to] + x[j + 2
-/// to] + ...
+/// Sums over every to-th element along `dim`, which leaves `to` elements: y[j] = x[j] + x[j + to] + x[j + 2 to] + ...
 template <class L> Handle<L> reduction(Handle<L> x, int dim, std::int64_t to = 1) {
   return append<L>(OpKind::reduction, {x}, {.dim = dim, .to = to})[0];
 }
@@ -210,8 +209,7 @@ inline Shape lines_of(Shape weight) {
   return weight.size() > 1 ? weight : Shape{};
 }
 
-// Norms over the last dimension, over the trailing dimensions of extents `shape`, or over the dimensions of the
-// weight.
+// Norms over the last dimension, over the trailing dimensions of extents `shape`, or over the dimensions of the weight.
 
 template <class L> Handle<L> rms_norm(Handle<L> x, Shape shape, double eps) {
   return append<L>(OpKind::rms_norm, {x}, {.sizes = std::move(shape), .eps = eps})[0];

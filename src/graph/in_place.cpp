@@ -71,8 +71,7 @@ class Ordering {
         before_[producer].insert(i);
   }
 
-  /// Returns the operators in a topological order: repeatedly takes the first operator whose predecessors are
-  /// done.
+  /// Returns the operators in a topological order: repeatedly takes the first operator whose predecessors are done.
   std::vector<int> sorted() const {
     std::vector<int> order;
     std::vector<bool> done(before_.size(), false);

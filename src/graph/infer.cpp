@@ -77,8 +77,7 @@ bool broadcasts_to(const Shape& x, const Shape& to) {
   return fits;
 }
 
-/// Returns the shape of a product plus a bias, which is `product`. Throws Error unless the bias broadcasts to
-/// it.
+/// Returns the shape of a product plus a bias, which is `product`. Throws Error unless the bias broadcasts to it.
 Shape biased(const Where& where, const Shape& product, const Shape& bias) {
   if (!broadcasts_to(bias, product))
     fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product),

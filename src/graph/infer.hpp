@@ -29,9 +29,8 @@ std::vector<Shape> infer_shapes(const Where&, OpKind, const Attributes&, const s
 /// e5m2 gives f32; sums of integers give int32; a cast gives its attribute `dtype`.
 DType result_dtype(OpKind, const Attributes&, DType operands);
 
-/// Throws Error if the operator is not defined on integer operands of this dtype, if an integer operator's
-/// scalar is not an integer in range, or if `tf32` is set for operands other than f32. `count`: the number of
-/// tensor operands.
+/// Throws Error if the operator is not defined on integer operands of this dtype, if an integer operator's scalar is
+/// not an integer in range, or if `tf32` is set for operands other than f32. `count`: the number of tensor operands.
 void check_dtype(const Where&, OpKind, const Attributes&, DType operands, std::size_t count);
 
 /// Returns, per block tensor, whether its value changes from iteration to iteration; false for all if the

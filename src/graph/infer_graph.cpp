@@ -39,8 +39,7 @@ struct Walk {
   }
 };
 
-/// Throws Error unless the operator has as many operands and results as its row of the table (ops.hpp)
-/// allows.
+/// Throws Error unless the operator has as many operands and results as its row of the table (ops.hpp) allows.
 void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std::size_t outputs) {
   const bool scalar = takes_scalar(row.kind, inputs);
   const auto limit = static_cast<std::size_t>(std::max(row.inputs, 0));
@@ -140,8 +139,7 @@ void settle(const Where& where, Tensor& tensor, const Shape& shape, DType dtype)
   tensor.dtype = dtype;
 }
 
-/// Gives each unnamed tensor a unique name: `letter` and its index. Throws Error if two tensors have the same
-/// name.
+/// Gives each unnamed tensor a unique name: `letter` and its index. Throws Error if two tensors have the same name.
 template <class Tensor>
 void name_the_nameless(const Where& where, std::vector<Tensor>& tensors, char letter) {
   std::set<std::string> taken;

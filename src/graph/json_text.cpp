@@ -17,9 +17,8 @@ std::string reason(const char* what) {
   return line;
 }
 
-/// Parses JSON in one pass. Limits the depth and the number of keys, and rejects duplicate keys with their
-/// path, such as graphs[2].operators[1].op. A parse with a callback would compare each value with all
-/// elements of its list.
+/// Parses JSON in one pass. Limits the depth and the number of keys, and rejects duplicate keys with their path, such
+/// as graphs[2].operators[1].op. A parse with a callback would compare each value with all elements of its list.
 class Reader : public nlohmann::json_sax<Json> {
  public:
   Reader(std::string_view source, const TextPlace& place) : source_(source), place_(place) {}
@@ -76,8 +75,7 @@ class Reader : public nlohmann::json_sax<Json> {
     keys_.pop_back();
     return true;
   }
-  /// Returns " in " and the path of the innermost open object, such as " in operators[3]"; "" at the top
-  /// level.
+  /// Returns " in " and the path of the innermost open object, such as " in operators[3]"; "" at the top level.
   std::string path() const {
     std::string path = place_.path;
     for (std::size_t i = 0; i + 1 < open_.size(); ++i) {

@@ -25,8 +25,7 @@ struct TextPlace {
 /// with too many keys or a duplicate key.
 Json parse_json(std::string_view text, std::string_view source, const TextPlace& = {});
 
-/// Returns a description of an unexpected value for a message, such as "an object", "a list of 3", "\"exp\""
-/// or "7".
+/// Returns a description of an unexpected value for a message, such as "an object", "a list of 3", "\"exp\"" or "7".
 std::string describe(const Json&);
 
 const Json& member(const Where&, const Json& object, const char* key);  // throws Error if it is missing

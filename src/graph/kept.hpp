@@ -13,8 +13,7 @@
 
 namespace zellige::graph {
 
-/// Returns a mask's dimensions i and j: the two that the attributes list, or the last two of `rank`
-/// dimensions.
+/// Returns a mask's dimensions i and j: the two that the attributes list, or the last two of `rank` dimensions.
 inline std::pair<std::size_t, std::size_t> mask_dims(const Attributes& a, std::size_t rank) {
   if (a.sizes.empty()) return {rank - 2, rank - 1};
   return {static_cast<std::size_t>(a.sizes[0]), static_cast<std::size_t>(a.sizes[1])};
@@ -77,9 +76,8 @@ void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const 
   });
 }
 
-/// Writes `fill` to each element of y whose index along the mask's second dimension is not below the
-/// element's length. `lengths` has the shape `of`, which broadcasts to `shape`, the shape of y, and so has
-/// one length per element of y.
+/// Writes `fill` to each element of y whose index along the mask's second dimension is not below the element's length.
+/// `lengths` has the shape `of`, which broadcasts to `shape`, the shape of y, and so has one length per element of y.
 template <class Number, class Length>
 void apply_lengths(const Attributes& a, const Shape& shape, const Shape& of, const Length* lengths,
                    const Number& fill, Number* y) {

@@ -54,8 +54,7 @@ inline std::string did_you_mean(std::string_view name, const std::vector<std::st
   return near.empty() ? "" : fmt::format("; did you mean {}?", near);
 }
 
-/// Returns the names as a list in words, such as "f16, bf16 or f32". Precondition: there are at least two
-/// names.
+/// Returns the names as a list in words, such as "f16, bf16 or f32". Precondition: there are at least two names.
 inline std::string listed(const std::vector<std::string>& names) {
   const auto last = names.size() - 1;
   return fmt::format("{} or {}", fmt::join(names.begin(), names.begin() + static_cast<long>(last), ", "),

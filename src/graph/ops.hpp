@@ -41,8 +41,7 @@ struct OpInfo {
   int optional = 0;  // how many of `inputs`, from the last, are optional
 };
 
-/// An attribute's key in Zellige's JSON form. An optional attribute that is absent has the default of
-/// Attributes.
+/// An attribute's key in Zellige's JSON form. An optional attribute that is absent has the default of Attributes.
 struct AttributeKey {
   std::string_view name;
   bool required = true;

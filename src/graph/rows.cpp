@@ -62,10 +62,9 @@ std::vector<Shape> rows_shapes(const Where& where, OpKind kind, const Attributes
 
 namespace {
 
-/// Limits the random integers of the graph inputs in `from` to [0, bound), by updating the inputs'
-/// constraints in `drawn`. An input with a smaller limit keeps that limit. `distinct`: the integers must be
-/// distinct. `rows`: the integers are row indices, so that the limit applies to integers from the caller as
-/// well.
+/// Limits the random integers of the graph inputs in `from` to [0, bound), by updating the inputs' constraints in
+/// `drawn`. An input with a smaller limit keeps that limit. `distinct`: the integers must be distinct. `rows`: the
+/// integers are row indices, so that the limit applies to integers from the caller as well.
 void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from,
                 std::vector<Numbers>& drawn) {
   const auto bounded = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };
@@ -85,9 +84,8 @@ void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& 
   draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);
 }
 
-/// Limits the random integers of the graph inputs that a custom operator loads as row indices or lengths.
-/// `from`: per tensor, the graph inputs whose elements the tensor holds; `drawn`: the inputs' constraints,
-/// which are updated.
+/// Limits the random integers of the graph inputs that a custom operator loads as row indices or lengths. `from`: per
+/// tensor, the graph inputs whose elements the tensor holds; `drawn`: the inputs' constraints, which are updated.
 void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& from,
                    std::vector<Numbers>& drawn) {
   const BlockGraph& b = *custom.block;

@@ -1,5 +1,4 @@
-// Defines the operators that address rows by integer index: embeddings, paged caches, and writes into a
-// cache.
+// Defines the operators that address rows by integer index: embeddings, paged caches, and writes into a cache.
 //
 //   gather          y[i, ...] = x[numbers[i], ...], where `numbers` holds row indices
 //   scatter         y is x, except that y[numbers[i], ...] = updates[i, ...]
@@ -19,8 +18,7 @@ bool names_rows(OpKind);
 /// the start of slice_scatter, or a mask's lengths. Returns -1 for operators without such an operand.
 int number_operand(OpKind);
 
-/// Returns the shape of the one result of gather, scatter or slice_scatter. Throws Error if the operands do
-/// not fit.
+/// Returns the shape of the one result of gather, scatter or slice_scatter. Throws Error if the operands do not fit.
 std::vector<Shape> rows_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
 
 /// Constraints on a graph input's integers, if it holds row indices or lengths. Random integers must be in

@@ -1,5 +1,4 @@
-// Rejects invalid graphs. The message is one sentence: the graph, the operator, what was expected and what
-// was found.
+// Rejects invalid graphs. The message is one sentence: the graph, the operator, what was expected and what was found.
 //
 //   validate(g);   // throws Error, or g is valid: later passes rely on it
 //

@@ -19,10 +19,9 @@ struct Viewed {
   Shape starts;
 };
 
-/// Returns the strides and the offset of a view's result in the operand's memory. `starts`: the operand's own
-/// offset, in elements per dimension (empty: 0). Returns nullopt if no strides express the result, because a
-/// reshape merges dimensions that are not contiguous, or because the offset is no multiple of a stride of the
-/// result.
+/// Returns the strides and the offset of a view's result in the operand's memory. `starts`: the operand's own offset,
+/// in elements per dimension (empty: 0). Returns nullopt if no strides express the result, because a reshape merges
+/// dimensions that are not contiguous, or because the offset is no multiple of a stride of the result.
 std::optional<Viewed> viewed(OpKind, const Attributes&, const Shape& operand, const Strides&,
                              const Shape& result, const Shape& starts = {});
 

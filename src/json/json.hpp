@@ -1,6 +1,5 @@
-// Reads and writes Zellige's JSON form of a kernel graph, version 1 (docs/reference/graph-json.md). Tensors
-// are referenced by name. Shapes of results are not written but inferred, so that each graph has exactly one
-// form.
+// Reads and writes Zellige's JSON form of a kernel graph, version 1 (docs/reference/graph-json.md). Tensors are
+// referenced by name. Shapes of results are not written but inferred, so that each graph has exactly one form.
 //
 //   std::string json = to_json(g);                                       // g is valid
 //   KernelGraph again = from_json(parse_json(json, "a.json"), "a");      // "a": the name if the JSON has none

@@ -107,10 +107,9 @@ struct Recognised {
   bool to_dimx = false;
 };
 
-/// Returns the operator that an op_type names: tb_reduction_1_to_dimx_op is reduction with dim 1 and to_dimx
-/// (a reduction to the extent that the block graph's reduction_dimx gives). `level` is the prefix "kn_"
-/// (kernel) or "tb_" (block). Throws Error if the level has no such operator, or if Mirage's JSON lacks the
-/// operator's constants.
+/// Returns the operator that an op_type names: tb_reduction_1_to_dimx_op is reduction with dim 1 and to_dimx (a
+/// reduction to the extent that the block graph's reduction_dimx gives). `level` is the prefix "kn_" (kernel) or "tb_"
+/// (block). Throws Error if the level has no such operator, or if Mirage's JSON lacks the operator's constants.
 Recognised recognise(const Where& where, std::string_view type, std::string_view level) {
   std::string stem(type);
   if (!stem.starts_with(level) || !stem.ends_with("_op") || stem.size() <= level.size() + 3)

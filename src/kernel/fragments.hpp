@@ -82,9 +82,8 @@ bool lines_of(const Context& rows, const Context& accumulators);
 /// Returns whether each thread has the same rows and columns of the two matrices 2i and 2i + 1 of the last batch
 /// dimension, for every i. A rotary embedding of these pairs of matrices then stays in registers.
 bool whole_pairs(const Context& accumulators);
-/// Returns the index of the thread's accumulator that has the same row and column as accumulator number `value` of
-/// the thread, but belongs to the other matrix of a pair. Matrices 2i and 2i + 1 of the last batch dimension are a
-/// pair.
+/// Returns the index of the thread's accumulator that has the same row and column as accumulator number `value` of the
+/// thread, but belongs to the other matrix of a pair. Matrices 2i and 2i + 1 of the last batch dimension are a pair.
 int other_of_pair(const Context& accumulators, int value);
 
 /// Returns the coordinate of warp number `warp` along batch, M, N and K. Warps are numbered along M first, then along

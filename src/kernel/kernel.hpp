@@ -54,8 +54,7 @@ enum class Synchronisation : std::uint8_t {
   mbarrier_bytes,  // full and empty mbarriers; the producer announces bytes, TMA completes them
   commit_group,    // wgmma: registers and operands are free after wait_group
   bulk_group,      // a TMA store: its source is free after wait_group
-  // The ranks of a cluster write into each other's shared memory; each arrives at an mbarrier of every
-  // other rank.
+  // The ranks of a cluster write into each other's shared memory; each arrives at an mbarrier of every other rank.
   mbarrier_cluster,
 };
 /// Returns the enumerator's name. Throws Error if the value is no enumerator.
@@ -85,8 +84,7 @@ inline bool is_exchange(const Channel& c) { return c.by == Synchronisation::mbar
 /// Returns the bytes of shared memory for the mbarriers of the channel (like a CUTLASS pipeline); 0 if it has none.
 std::int64_t barrier_bytes(const Channel&);
 
-/// A warp role: warps with one control flow, such as a TMA producer, a WGMMA consumer, or all warps of the
-/// block.
+/// A warp role: warps with one control flow, such as a TMA producer, a WGMMA consumer, or all warps of the block.
 struct Agent {
   std::string name;
   int warps = 1;

@@ -21,9 +21,8 @@ Share share(const Instruction& row, int side, int lane) {
                    : Share{corner / row.m, target::thread_columns(row)};
 }
 
-/// Returns true if lanes l and l ^ 1 of the load have equal addresses for every l, or if lanes l and l ^ 2
-/// have. The hardware then serves two phases of the load (lanes that together read 128 bytes) as one
-/// (docs/reference/banks.md).
+/// Returns true if lanes l and l ^ 1 of the load have equal addresses for every l, or if lanes l and l ^ 2 have. The
+/// hardware then serves two phases of the load (lanes that together read 128 bytes) as one (docs/reference/banks.md).
 bool in_pairs(const OuterLoad& load) {
   for (std::size_t mask : {1, 2}) {
     bool agree = true;
@@ -34,8 +33,7 @@ bool in_pairs(const OuterLoad& load) {
   return false;
 }
 
-/// Returns the number of consecutive lanes that the hardware serves in one wavefront if they have no bank
-/// conflict.
+/// Returns the number of consecutive lanes that the hardware serves in one wavefront if they have no bank conflict.
 int lanes_of_a_phase(const OuterLoad& load) {
   const int phase = std::min(32, row_of_banks / load.bytes);
   return phase < 32 && in_pairs(load) ? 2 * phase : phase;

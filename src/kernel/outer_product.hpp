@@ -31,9 +31,8 @@ struct OuterLoad {
 std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
                                    std::int64_t extent, std::int64_t k);
 
-/// Returns the wavefronts of the loads of operand A (side 0) or B (side 1) per warp and step over K, if the
-/// operand is contiguous along K and has no bank conflicts. `row` must be a descriptor in the table
-/// target::outer_products().
+/// Returns the wavefronts of the loads of operand A (side 0) or B (side 1) per warp and step over K, if the operand is
+/// contiguous along K and has no bank conflicts. `row` must be a descriptor in the table target::outer_products().
 int outer_wavefronts(const Instruction& row, int side);
 
 /// Returns the registers that a thread needs for the elements of A and B that it reads in one step over K.

@@ -17,8 +17,7 @@ namespace zellige::plan {
 /// The verifier's messages, without duplicates, in order of occurrence.
 using Rejections = std::vector<std::string>;
 
-/// Whether a search stops at a rejected plan instead of continuing with others: true in builds with
-/// assertions.
+/// Whether a search stops at a rejected plan instead of continuing with others: true in builds with assertions.
 #ifdef NDEBUG
 constexpr bool stops_at_rejections = false;
 #else
@@ -41,8 +40,7 @@ inline void drop(const Rejected& plan, Rejections& kept, bool stops = stops_at_r
   add(kept, plan.what());
 }
 
-/// Returns one line for stderr about the rejected plans of a search that found another plan. `all` must not
-/// be empty.
+/// Returns one line for stderr about the rejected plans of a search that found another plan. `all` must not be empty.
 inline std::string told(const Rejections& all) {
   const std::string more = all.size() > 1 ? fmt::format(" (and {} more)", all.size() - 1) : "";
   return fmt::format(

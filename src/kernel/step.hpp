@@ -72,8 +72,7 @@ struct Access {
   bool same_thread = false;
 };
 
-/// What a step accesses in global memory. Relevant for kernels that start before the preceding one has
-/// ended.
+/// What a step accesses in global memory. Relevant for kernels that start before the preceding one has ended.
 enum class Global : std::uint8_t {
   nothing,
   constants,  // reads data that no earlier work on the stream writes
@@ -176,8 +175,7 @@ struct Loop {
   std::vector<Step> body;
 };
 
-/// One step of a warp role: what it does, its accesses to shared memory, and the kind of its accesses to
-/// global memory.
+/// One step of a warp role: what it does, its accesses to shared memory, and the kind of its accesses to global memory.
 struct Step {
   std::variant<Copy, Mma, Compute, Start, Sync, Loop> is;
   std::string what = {};  // only for messages and printed schedules
@@ -245,9 +243,8 @@ struct Position {
   bool in_loop() const { return depth > 0; }
 };
 
-/// Calls visit(step, position) for each step, including those in loops, in the order of printing: a loop
-/// comes before its body. `position` has the step's index in this order and its loop depth; `at` is that of
-/// the first step.
+/// Calls visit(step, position) for each step, including those in loops, in the order of printing: a loop comes before
+/// its body. `position` has the step's index in this order and its loop depth; `at` is that of the first step.
 template <class Steps, class V>
 void walk(Steps& steps, const V& visit, Position&& at = {}) {
   for (auto& step : steps) {
@@ -258,8 +255,7 @@ void walk(Steps& steps, const V& visit, Position&& at = {}) {
   }
 }
 
-/// Returns the first step, in the order of printing, for which holds(step) is true; nullptr if there is
-/// none.
+/// Returns the first step, in the order of printing, for which holds(step) is true; nullptr if there is none.
 template <class P>
 const Step* find_step(const std::vector<Step>& steps, const P& holds) {
   for (const Step& step : steps) {

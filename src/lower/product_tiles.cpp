@@ -170,8 +170,7 @@ class Choice {
     const double load_cycles = (m + n) * 4 / target_.costs.l2_cycle;
     const double step = std::max({fma, read, load_cycles}) + seen * (std::min(fma, read) + load_cycles);
     const double k = static_cast<double>(ceil_div(size_.k, t.k) * std::min(t.k, size_.k));
-    // The latency of an iteration is hidden by the iterations in flight and by the other blocks of the
-    // multiprocessor.
+    // The latency of an iteration is hidden by the iterations in flight and by the other blocks of the multiprocessor.
     constexpr double in_flight = 48 * 1024, max_stages = 8;
     const double stage = (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k));
     const double waits = k / static_cast<double>(std::min(t.k, size_.k)) * target_.costs.load /

@@ -22,8 +22,7 @@ struct Made {
   std::vector<Lying> way;  // the tensors of the chain, from the last one to the computed one
   std::vector<int> views;  // operators of the chain
   int producer = -1;
-  /// Returns the first tensor of the chain of reshapes and permutes: the tensor that the operator `producer`
-  /// computes.
+  /// Returns the first tensor of the chain of reshapes and permutes: the tensor that the operator `producer` computes.
   const Lying& first() const { return way.back(); }
 };
 
@@ -142,17 +141,15 @@ class WriteThrough {
     if (named) view.number = scatter.inputs[2];
   }
 
-  /// Returns whether tensor t is an input of the graph, or is computed before operator `op` in the execution
-  /// order.
+  /// Returns whether tensor t is an input of the graph, or is computed before operator `op` in the execution order.
   bool comes_before(int t, int op) const {
     int by = producer(g_, t);
     while (by >= 0 && graph::is_view(g_.ops[by].kind)) by = producer(g_, g_.ops[by].inputs[0]);
     return by < 0 || place_[static_cast<std::size_t>(by)] < place_[static_cast<std::size_t>(op)];
   }
 
-  /// Returns whether all operators that read tensor `old` or a view of it, except `scatter`, run before
-  /// operator `producer`. Returns false if `producer` reads one of these tensors, or if one of them is an
-  /// output.
+  /// Returns whether all operators that read tensor `old` or a view of it, except `scatter`, run before operator
+  /// `producer`. Returns false if `producer` reads one of these tensors, or if one of them is an output.
   bool read_before(int old, int producer, int scatter) const {
     if (is_output(g_, old)) return false;
     std::set<int> seen{old};

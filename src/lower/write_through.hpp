@@ -14,16 +14,14 @@
 
 namespace zellige::plan {
 
-/// A tensor that is stored in the memory of an output of the graph; the output is a reshape or permute of
-/// it.
+/// A tensor that is stored in the memory of an output of the graph; the output is a reshape or permute of it.
 struct WrittenAs {
   int tensor = -1;
   graph::Strides strides;  // of the tensor within the output's memory
   int view = -1;           // index of the operator whose result is the output
 };
-/// Returns the tensors that can be stored in the memory of an output of the graph. If several outputs are
-/// reshapes or permutes of the same tensor, the tensor is stored in the memory of the first one, and the
-/// other outputs are copies.
+/// Returns the tensors that can be stored in the memory of an output of the graph. If several outputs are reshapes or
+/// permutes of the same tensor, the tensor is stored in the memory of the first one, and the other outputs are copies.
 std::vector<WrittenAs> written_as(const graph::KernelGraph&);
 
 /// Avoids copies: makes tensors views of their destination, so that the operators that compute them write

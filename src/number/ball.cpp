@@ -252,9 +252,8 @@ Ball BallArithmetic::max_of(const std::vector<Ball>& all) const {
   return maximum;
 }
 
-/// Returns x truncated to the integer dtype of the cast `a`; x itself if that dtype is no integer. Returns an
-/// unknown number if numbers of the ball are truncated to different integers, or the dtype cannot represent
-/// the result.
+/// Returns x truncated to the integer dtype of the cast `a`; x itself if that dtype is no integer. Returns an unknown
+/// number if numbers of the ball are truncated to different integers, or the dtype cannot represent the result.
 Ball BallArithmetic::converted(const Ball& x, const graph::Attributes& a) const {
   if (!graph::is_integer(a.dtype)) return x;
   const Real maximum = ldexp(Real(1), graph::bits(a.dtype) - 1) - 1, middle = trunc(x.middle);

@@ -6,9 +6,8 @@
 //   Ball x = a.exact(0.75), y = a.sqrt(a.mul(x, x));
 //   disjoint(x, y)                    // false: they may be equal
 //
-// NaN and infinities exist besides numbers, as in IEEE 754: the square root of a negative number and 0 / 0 are
-// NaN, ln 0 is -inf. An unknown result, such as a quotient whose divisor may be 0, or an overflow, has an
-// infinite radius.
+// NaN and infinities exist besides numbers, as in IEEE 754: the square root of a negative number and 0 / 0 are NaN, ln
+// 0 is -inf. An unknown result, such as a quotient whose divisor may be 0, or an overflow, has an infinite radius.
 #pragma once
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <map>
@@ -89,8 +88,7 @@ class BallArithmetic {
   std::optional<std::int64_t> whole(const Ball&) const;
   // Returns x; only finite fields (field.hpp) record which integer selected a number.
   Ball marked(const Ball& x, const Ball&) const { return x; }
-  // Returns x; only finite fields record that x depends on an integer of an input with several possible
-  // values.
+  // Returns x; only finite fields record that x depends on an integer of an input with several possible values.
   Ball one_of(const Ball& x, std::int64_t, std::uint64_t) const { return x; }
 
  private:

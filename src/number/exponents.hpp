@@ -10,8 +10,7 @@
 
 namespace zellige::search {
 
-/// A system of equations whole = product of factors, over values that are identified by index, with a
-/// solution.
+/// A system of equations whole = product of factors, over values that are identified by index, with a solution.
 struct Products {
   /// values[whole] = product of values[f] over the factors.
   struct Product {

@@ -19,8 +19,7 @@ std::uint64_t modulo(std::int64_t n, std::uint64_t m) {
   return n < 0 ? sub_mod(0, size, m) : size;
 }
 
-/// Returns whether r, an odd prime or 2, is a square modulo the prime m, where m = 3 mod 4. Uses quadratic
-/// reciprocity.
+/// Returns whether r, an odd prime or 2, is a square modulo the prime m, where m = 3 mod 4. Uses quadratic reciprocity.
 bool square_modulo(std::uint64_t r, std::uint64_t m) {
   if (r == 2) return m % 8 == 7;
   bool square = false;

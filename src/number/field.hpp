@@ -3,11 +3,10 @@
 // with a small probability. Each number carries what bounds this probability, such as its degree as a
 // rational function of the inputs.
 //
-// A number is a pair of residues, one modulo p and one modulo q, two primes of which q divides p - 1.
-// Exponentials are e^x = w^(x mod q) modulo p, where w has order q, so that e^x e^y = e^(x+y) holds. The
-// result of an exponential has no residue modulo q; if it is used as an exponent itself, a random number
-// replaces that residue. A logarithm remembers its argument, so that ln e^x = x, e^(ln x) = x and ln(x e^y) =
-// y + ln x hold.
+// A number is a pair of residues, one modulo p and one modulo q, two primes of which q divides p - 1. Exponentials are
+// e^x = w^(x mod q) modulo p, where w has order q, so that e^x e^y = e^(x+y) holds. The result of an exponential has no
+// residue modulo q; if it is used as an exponent itself, a random number replaces that residue. A logarithm remembers
+// its argument, so that ln e^x = x, e^(ln x) = x and ln(x e^y) = y + ln x hold.
 //
 // Residues have no order. `Order` says how maxima, comparisons and roots are evaluated nevertheless:
 //
@@ -137,8 +136,7 @@ class Field {
 
  private:
   enum class Unknown : std::uint8_t { exp, log, sqrt, sin, normal, pow, max, less, choose, cast, opaque };
-  /// A number as a sum of exponentials: the number of its terms, modulo p and q, and the sum of the terms'
-  /// exponents.
+  /// A number as a sum of exponentials: the number of its terms, modulo p and q, and the sum of the terms' exponents.
   struct Grade {
     std::uint64_t count_p = 1, count_q = 1;
     FieldNumber sum;  // of the exponents
@@ -158,9 +156,8 @@ class Field {
   /// Returns a random number that is determined by the hash.
   FieldNumber residue(std::uint64_t hash) const;
   void follow(FieldNumber& z, const FieldNumber& x) const;  // records that z is a function of x
-  /// Returns the value at x of an uninterpreted function: equal arguments give equal random values, and
-  /// nothing else is known. The first argument is the kind of function; `key` distinguishes functions of one
-  /// kind.
+  /// Returns the value at x of an uninterpreted function: equal arguments give equal random values, and nothing else is
+  /// known. The first argument is the kind of function; `key` distinguishes functions of one kind.
   FieldNumber unknown(Unknown, const FieldNumber& x, std::uint64_t key = 0);
   enum class Op : std::uint8_t { add, mul, div, max, less, choose, exp, function };
   /// Returns a result of which it is unknown whether it is a number, an infinity or NaN. It is equal only to
@@ -174,9 +171,8 @@ class Field {
   FieldNumber known(FieldNumber z, double value);
   /// Returns a hash of the number and of the conditions under which the number is not NaN.
   static std::uint64_t key(const FieldNumber& x);
-  /// Returns the size of a set of decisions, or infinity if the set is Sets::many, whose elements are not
-  /// stored. A decision is a comparison, or an integer of an input (a row index or length), on which a value
-  /// depends.
+  /// Returns the size of a set of decisions, or infinity if the set is Sets::many, whose elements are not stored. A
+  /// decision is a comparison, or an integer of an input (a row index or length), on which a value depends.
   double count(Sets::Index decisions) const;
   /// Returns whether this field decides comparisons, by whether the difference is a square (Order::ordered
   /// and Order::ties).
@@ -231,9 +227,8 @@ class Field {
   std::uint32_t log_terms(std::uint32_t a, std::uint32_t b);
   /// Returns the index of n times a sum of logarithms, which has the index `a` in log_sums_.
   std::uint32_t log_times(std::uint32_t a, std::int64_t n);
-  /// Returns the number of terms, and the sum of their exponents, of x = e^a + e^b + ..., a sum of
-  /// exponentials. If x depends on no exponential, it counts as one term with exponent 0; if x is 0, as no
-  /// term.
+  /// Returns the number of terms, and the sum of their exponents, of x = e^a + e^b + ..., a sum of exponentials. If x
+  /// depends on no exponential, it counts as one term with exponent 0; if x is 0, as no term.
   Grade grade(const FieldNumber&);
   /// Returns the number of terms of a sum of exponentials, which `grade` describes, as a field number.
   FieldNumber count_of(const Grade&);

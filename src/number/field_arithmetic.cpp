@@ -12,10 +12,9 @@ constexpr std::uint64_t absent = FieldNumber::absent;
 constexpr std::uint64_t rootless = FieldNumber::rootless;
 constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
 
-/// Returns f(a, b) for the residues modulo q (values modulo the prime q) of two numbers. If a or b is a
-/// marker of a number that has no such residue, returns that marker: `absent` for the result of an
-/// exponential, `rootless` for a square root that does not exist modulo q. If both are different markers,
-/// returns `absent`.
+/// Returns f(a, b) for the residues modulo q (values modulo the prime q) of two numbers. If a or b is a marker of a
+/// number that has no such residue, returns that marker: `absent` for the result of an exponential, `rootless` for a
+/// square root that does not exist modulo q. If both are different markers, returns `absent`.
 template <class F>
 std::uint64_t part(std::uint64_t a, std::uint64_t b, const F& f) {
   if (a >= rootless || b >= rootless) return a == absent || b == absent ? absent : rootless;
@@ -173,10 +172,9 @@ void Field::power_law(const FieldNumber& z, const FieldNumber& x, const FieldNum
   exponents_.try_emplace(z.p, sum);
 }
 
-/// Returns the number modulo the prime q that replaces x where x is an exponent: 0 for 0, otherwise
-/// FieldNumber::q. The result x of an exponential has no value modulo q. For such an x, returns a random
-/// number that is the same wherever x occurs, if the option keeps_sums is set; otherwise returns the marker
-/// `absent`.
+/// Returns the number modulo the prime q that replaces x where x is an exponent: 0 for 0, otherwise FieldNumber::q. The
+/// result x of an exponential has no value modulo q. For such an x, returns a random number that is the same wherever x
+/// occurs, if the option keeps_sums is set; otherwise returns the marker `absent`.
 std::uint64_t Field::exponent(const FieldNumber& x) const {
   if (x.p == 0) return 0;
   return x.q == absent && keeps_sums ? draw(draw(seed_, 44), x.p) % q_ : x.q;

@@ -1,5 +1,4 @@
-// Defines maxima, comparisons and selections over a random finite field (field.hpp), whose numbers have no
-// order.
+// Defines maxima, comparisons and selections over a random finite field (field.hpp), whose numbers have no order.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>

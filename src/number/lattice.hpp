@@ -15,9 +15,8 @@
 
 namespace zellige::search {
 
-/// A maximum of clauses, each of which is the minimum of its members. A member is a value, identified by a
-/// 64-bit key (in a finite field, the value modulo the field's prime p). Clauses and their members are
-/// sorted.
+/// A maximum of clauses, each of which is the minimum of its members. A member is a value, identified by a 64-bit key
+/// (in a finite field, the value modulo the field's prime p). Clauses and their members are sorted.
 struct Lattice {
   using Clause = std::vector<std::uint64_t>;
   std::vector<Clause> clauses;

@@ -23,8 +23,7 @@ class Sets {
   Index single(std::uint64_t element) { return keep({element}); }
   /// Returns the index of the union of two sets, or `many` if the union has more than `capacity` numbers.
   Index join(Index a, Index b);
-  /// Returns the numbers of a set, ascending. Returns no numbers for `many`, which denotes all sets above
-  /// the capacity.
+  /// Returns the numbers of a set, ascending. Returns no numbers for `many`, which denotes all sets above the capacity.
   const std::vector<std::uint64_t>& elements(Index a) const { return kept_[a == many ? empty : a]; }
 
  private:

@@ -1,6 +1,5 @@
-// Computes which signs the result of an operation may have, from the possible signs of its operands. A set of
-// signs is three bits: bit 0 negative, bit 1 zero, bit 2 positive. Finite fields (field.hpp) carry such a set
-// with each number.
+// Computes which signs the result of an operation may have, from the possible signs of its operands. A set of signs is
+// three bits: bit 0 negative, bit 1 zero, bit 2 positive. Finite fields (field.hpp) carry such a set with each number.
 #pragma once
 #include <algorithm>
 #include <array>

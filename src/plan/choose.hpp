@@ -1,6 +1,5 @@
-// Chooses how a kernel uses shared memory and warps. Plans several forms of the kernel completely, and takes the
-// first one that fits the target's shared memory. The forms, from the fastest to the one that needs the least memory,
-// are:
+// Chooses how a kernel uses shared memory and warps. Plans several forms of the kernel completely, and takes the first
+// one that fits the target's shared memory. The forms, from the fastest to the one that needs the least memory, are:
 //
 // 1. Matmuls by wgmma with TMA loads. Each way of assigning output tiles to blocks (ways_of_blocks) is tried.
 // 2. Matmuls by mma.sync or FMA with all tiles in shared memory. The copies that are needed only after the loop all

@@ -79,8 +79,7 @@ DevicePlacement place_tensors(const Program& program) {
       life.begin = std::min(life.begin, launch), life.end = launch + 1;
     }
   }
-  // By tensor: true for inputs and outputs, whose memory the caller passes, so that they are not in the
-  // workspace.
+  // By tensor: true for inputs and outputs, whose memory the caller passes, so that they are not in the workspace.
   std::vector<bool> callers(n, false);
   for (const auto* list : {&program.inputs, &program.outputs})
     for (int t : *list) callers[t] = true;

@@ -37,10 +37,9 @@ i64 common_alignment(const std::vector<Lifetime>& objects) {
   return unit;
 }
 
-// Returns a lower bound of the memory that any packing of the objects needs: the largest sum of the sizes of
-// objects that are alive at the same time. Sizes are rounded up to the common alignment, because the next
-// object begins at a multiple of it. The topmost object needs no such padding; it is assumed to be the one
-// with the most padding.
+// Returns a lower bound of the memory that any packing of the objects needs: the largest sum of the sizes of objects
+// that are alive at the same time. Sizes are rounded up to the common alignment, because the next object begins at a
+// multiple of it. The topmost object needs no such padding; it is assumed to be the one with the most padding.
 i64 live_bound(const std::vector<Lifetime>& objects) {
   const i64 unit = common_alignment(objects);
   struct Edge {
@@ -114,9 +113,8 @@ i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset
 
 enum class Fit { first, best };
 
-// Places the objects in the given order, each in a gap between those already placed that overlap it in
-// time: the lowest gap (Fit::first) or the tightest one (Fit::best). Sets `offset` and returns the peak
-// (the highest end of an object).
+// Places the objects in the given order, each in a gap between those already placed that overlap it in time: the lowest
+// gap (Fit::first) or the tightest one (Fit::best). Sets `offset` and returns the peak (the highest end of an object).
 i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, Fit fit,
           std::vector<i64>& offset) {
   i64 peak = 0;
@@ -145,11 +143,10 @@ i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, F
 
 // Branch and bound for the packing with the smallest peak (the highest end of an object).
 //
-// Pushing every object of an optimal packing down until nothing moves gives another optimal packing. With
-// its objects sorted by (offset, index), each is directly on top of the highest earlier object that
-// overlaps it in time. So the search appends objects in that order only. Of objects with equal size,
-// lifetime and alignment that could be placed next at the same offset, it tries only the first: exchanging
-// them changes no peak.
+// Pushing every object of an optimal packing down until nothing moves gives another optimal packing. With its objects
+// sorted by (offset, index), each is directly on top of the highest earlier object that overlaps it in time. So the
+// search appends objects in that order only. Of objects with equal size, lifetime and alignment that could be placed
+// next at the same offset, it tries only the first: exchanging them changes no peak.
 struct Search {
   const std::vector<Lifetime>& objects;
   i64 unit;    // all offsets are multiples of it
@@ -177,10 +174,9 @@ struct Search {
     return false;
   }
 
-  // Returns a lower bound of the final peak (the highest end of an object), given the objects placed so
-  // far. At each time, the unplaced live objects must go on top of the placed ones and not below `floor`,
-  // the offset of the object placed last. Each size except that of the topmost object is rounded up to
-  // `unit`.
+  // Returns a lower bound of the final peak (the highest end of an object), given the objects placed so far. At each
+  // time, the unplaced live objects must go on top of the placed ones and not below `floor`, the offset of the object
+  // placed last. Each size except that of the topmost object is rounded up to `unit`.
   i64 bound(i64 floor) {
     i64 b = 0;
     for (const auto& live : live_at) {
@@ -198,10 +194,9 @@ struct Search {
     return b;
   }
 
-  // Places the remaining objects in every order that may improve on `best`, and stores improvements in
-  // `best`. `count` objects are placed so far; the last of them is object `last` at offset `floor`, and
-  // `peak` is the highest end of all of them. Returns false if the effort is exhausted before the search is
-  // complete.
+  // Places the remaining objects in every order that may improve on `best`, and stores improvements in `best`. `count`
+  // objects are placed so far; the last of them is object `last` at offset `floor`, and `peak` is the highest end of
+  // all of them. Returns false if the effort is exhausted before the search is complete.
   bool descend(std::size_t count, i64 floor, int last, i64 peak) {
     if (effort < 0) return false;
     if (count == objects.size()) {

@@ -5,10 +5,9 @@
 //   .begin = 2, .end = 4}});
 //   // p.offset == {0, 4, 0}, p.peak == 6 == p.lower_bound, p.optimal
 //
-// Several deterministic heuristics run first. If their best result misses the lower bound, a branch and
-// bound of limited effort follows (exhaustive for about 14 objects). `optimal` is true only if the bound
-// was reached or the search was exhaustive. More than 2,000 objects are instead placed in one pass over
-// time, each in the lowest gap.
+// Several deterministic heuristics run first. If their best result misses the lower bound, a branch and bound of
+// limited effort follows (exhaustive for about 14 objects). `optimal` is true only if the bound was reached or the
+// search was exhaustive. More than 2,000 objects are instead placed in one pass over time, each in the lowest gap.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -8,10 +8,9 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns the tasks of a phase (work between two barriers) in the order in which they are emitted. Tasks
-/// that can share a loop nest become adjacent, so that common values are evaluated once. Reductions over
-/// lanes become adjacent as well, so that the loads of one reduction do not wait for the store of another
-/// reduction.
+/// Returns the tasks of a phase (work between two barriers) in the order in which they are emitted. Tasks that can
+/// share a loop nest become adjacent, so that common values are evaluated once. Reductions over lanes become adjacent
+/// as well, so that the loads of one reduction do not wait for the store of another reduction.
 std::vector<int> side_by_side(const Kernel& plan, const Tasks& all, std::vector<int> tasks) {
   std::vector<int> result;
   while (!tasks.empty()) {
@@ -81,9 +80,8 @@ bool is_exchange(const Task& t) { return t.kind == WorkKind::to_cluster || t.kin
 constexpr std::int64_t bytes_in_flight = 48 * 1024;  // per multiprocessor: hides a latency of about 700 ns
 constexpr int max_stages = 8, max_ring_stages = 10;
 
-/// Returns the number of stages of a TMA producer's ring: the most that fit in shared memory. There are at least
-/// two if the loop has two iterations, because the consumer releases a stage only after it has acquired the
-/// next one.
+/// Returns the number of stages of a TMA producer's ring: the most that fit in shared memory. There are at least two if
+/// the loop has two iterations, because the consumer releases a stage only after it has acquired the next one.
 ///
 /// `stage_bytes` is the size of one stage, `other_bytes` that of all other buffers. The other buffers reuse
 /// the ring's memory after the loop, unless the next tile is being loaded there (persistent blocks) or

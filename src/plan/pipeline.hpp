@@ -5,9 +5,8 @@
 // later stage. The barrier makes the stage visible to all threads, and ensures that the stage that is
 // overwritten has been read by all of them.
 //
-// Runs after group and arrange_buffers, which decide the tasks and the layouts of buffers. Sets
-// SmemTensor::stages, Kernel::blocks and ranks, and returns the phases, from which build_agents()
-// (agents.hpp) makes the warp roles.
+// Runs after group and arrange_buffers, which decide the tasks and the layouts of buffers. Sets SmemTensor::stages,
+// Kernel::blocks and ranks, and returns the phases, from which build_agents() (agents.hpp) makes the warp roles.
 #pragma once
 #include "kernel/kernel.hpp"
 #include "select/task.hpp"
@@ -51,11 +50,10 @@ struct CopiedLoop {
   int threads;                            // per block
   std::int64_t stage_bytes, other_bytes;  // per iteration, of loaded tiles; of all other buffers together
 };
-/// Returns the number of stages (buffers) for the tiles that the loop loads. If each multiprocessor has one
-/// block and the tiles of all iterations (at most max_stages) fit in shared memory, this is the number of
-/// iterations. Otherwise it is the least number with which the loads in flight of all blocks of a
-/// multiprocessor hide the latency of global memory, or the number that fits in shared memory if that is
-/// less.
+/// Returns the number of stages (buffers) for the tiles that the loop loads. If each multiprocessor has one block and
+/// the tiles of all iterations (at most max_stages) fit in shared memory, this is the number of iterations. Otherwise
+/// it is the least number with which the loads in flight of all blocks of a multiprocessor hide the latency of global
+/// memory, or the number that fits in shared memory if that is less.
 int copy_stages(const CopiedLoop&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -33,9 +33,8 @@ bool holds_rows(const Kernel& plan) {
 }
 
 std::int64_t registers_of_thread(const Kernel& plan, const Tasks& tasks, const target::Target& target) {
-  // Registers for everything except accumulators and operands. With 8 x 8 accumulators per thread a limit
-  // of 128 registers is enough: ptxas (CUDA 13.0) then spills only addresses of copies, which are read once
-  // per 2048 FMAs.
+  // Registers for everything except accumulators and operands. With 8 x 8 accumulators per thread a limit of 128
+  // registers is enough: ptxas (CUDA 13.0) then spills only addresses of copies, which are read once per 2048 FMAs.
   constexpr std::int64_t others = 40, others_of_outer = 16, others_of_rows = 24;
   // A reduction keeps its sums, and a few of the elements that it reads one after another.
   constexpr std::int64_t elements_of_reduction = 8;

@@ -24,8 +24,7 @@ class Arrangement {
   Arrangement(Kernel& plan, const Tasks& tasks, const target::Target& target, int b)
       : plan_(plan), tasks_(tasks), target_(target), index_(b), buffer_(plan.tensors[b]) {}
 
-  /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a
-  /// conflict remains.
+  /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a conflict remains.
   void run() {
     const auto by_tma = [&](const Task& t) { return t.buffer == index_ && t.copy.by_tensor_map(); };
     if (std::ranges::any_of(tasks_, by_tma)) return in_spans();
@@ -120,9 +119,8 @@ class Arrangement {
     return result;
   }
 
-  /// Returns whether a coordinate is within the buffer. It is outside if the buffer is one operand of a
-  /// concatenation and the coordinate is in another operand. A dimension of extent 1 accepts every
-  /// coordinate.
+  /// Returns whether a coordinate is within the buffer. It is outside if the buffer is one operand of a concatenation
+  /// and the coordinate is in another operand. A dimension of extent 1 accepts every coordinate.
   bool reaches(const Shape& at) const {
     bool inside = at.size() == buffer_.padded.size();
     for (int d = 0; inside && d < rank(); ++d) inside = at[d] < buffer_.padded[d] || buffer_.padded[d] == 1;

@@ -55,14 +55,12 @@ std::string version_of(const fs::path& cutlass) {
   return part[0].empty() ? "" : fmt::format("{}.{}.{}", part[0], part[1], part[2]);
 }
 
-/// The names that CUTLASS's CuTe headers declare, each with its file and line. The headers are read at the
-/// first call.
+/// The names that CUTLASS's CuTe headers declare, each with its file and line. The headers are read at the first call.
 class Cutlass {
  public:
   explicit Cutlass(fs::path folder) : folder_(std::move(folder)) {}
 
-  /// Returns FILE:LINE of the CuTe declaration to which a path such as A::b::c refers, or "" if there is
-  /// none.
+  /// Returns FILE:LINE of the CuTe declaration to which a path such as A::b::c refers, or "" if there is none.
   std::string find(const std::string& path) {
     if (folder_.empty()) return "";
     if (!all_) read();
@@ -194,8 +192,7 @@ class Writer {
   }
 
  private:
-  /// Returns the report's entry for an included header: whether Zellige provides it, CUTLASS does, or
-  /// neither.
+  /// Returns the report's entry for an included header: whether Zellige provides it, CUTLASS does, or neither.
   Use header(const Include& i) {
     Use u{fmt::format("<{}>", i.path), i.line, Whose::missing, "", ""};
     const auto at = ours_.headers.find(i.path);

@@ -1,14 +1,12 @@
-// Predicts what one launch of a planned kernel executes (barriers, matrix instructions, bank conflicts,
-// ...), by walking the kernel's schedule. The results are counters of the emulator, which runs the emitted
-// source on the CPU.
+// Predicts what one launch of a planned kernel executes (barriers, matrix instructions, bank conflicts, ...), by
+// walking the kernel's schedule. The results are counters of the emulator, which runs the emitted source on the CPU.
 //
 //   Counts c = predict(kernel);
 //   c.at(emulate::Counter::barrier)            // 320, the sum over all blocks
 //   c.count(emulate::Counter::shuffle)         // 0: a counter that the plan does not determine exactly is absent
 //
-// The prediction is exact: the layouts and buffers of all steps are evaluated, nothing is estimated.
-// tests/predict compares it with the emulator. docs/explanation/planner-rules.md lists what is predicted,
-// and what is not.
+// The prediction is exact: the layouts and buffers of all steps are evaluated, nothing is estimated. tests/predict
+// compares it with the emulator. docs/explanation/planner-rules.md lists what is predicted, and what is not.
 #pragma once
 #include <cstdint>
 #include <map>

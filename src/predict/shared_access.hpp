@@ -14,8 +14,7 @@
 
 namespace zellige::plan {
 
-/// A condition under which an access is executed: the place `at` is below the limit if `holds`, not below
-/// it otherwise.
+/// A condition under which an access is executed: the place `at` is below the limit if `holds`, not below it otherwise.
 struct Branch {
   TileCoordinate at;
   std::int64_t below = 0;
@@ -35,9 +34,8 @@ struct SharedAccess {
   bool invariant = false;          // executed once before the loop along axis 0
 };
 
-/// Returns the accesses of steps that share a loop nest. Returns nullopt if the nest has elements beyond a
-/// tensor's edge: these are neither evaluated nor stored, so the accesses differ between blocks or
-/// iterations.
+/// Returns the accesses of steps that share a loop nest. Returns nullopt if the nest has elements beyond a tensor's
+/// edge: these are neither evaluated nor stored, so the accesses differ between blocks or iterations.
 std::optional<std::vector<SharedAccess>> nest_accesses(const Kernel&, Steps);
 
 }  // namespace zellige::plan

@@ -26,9 +26,8 @@ struct Magnitude {
   bool within(double limit) const { return finite && greatest <= limit; }
 };
 
-/// Non-finite values of a tensor that may come from a mask (masked.hpp) and so do not count as overflow.
-/// `none`: none. `nan`: NaN. `infinity`: NaN, -inf, and the lowest float32, which is the maximum of elements
-/// that are all -inf.
+/// Non-finite values of a tensor that may come from a mask (masked.hpp) and so do not count as overflow. `none`: none.
+/// `nan`: NaN. `infinity`: NaN, -inf, and the lowest float32, which is the maximum of elements that are all -inf.
 enum class Mask : std::uint8_t { none, nan, infinity };
 
 /// Returns the magnitude of `count` values. Skips non-finite values that may come from a mask (see Mask).

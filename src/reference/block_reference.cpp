@@ -27,8 +27,7 @@ struct Program {
   int op;                    // index into KernelGraph::ops
   std::vector<bool> varies;  // per block tensor: its value changes with the loop iteration
   std::vector<Mask> masked;  // per block tensor: non-finite values that masks may have produced
-  // per block tensor: computed in the block and read by a matmul, which rounds it; other consumers read it
-  // unrounded
+  // per block tensor: computed in the block and read by a matmul, which rounds it; other consumers read it unrounded
   std::vector<bool> operand;
 };
 
@@ -228,9 +227,8 @@ class Worker {
     stopped_ = true;
   }
 
-  /// Finishes tile `t` after its values are computed. If a matmul reads the tile, also stores the values
-  /// rounded to the tile's dtype. Stops the run if the tile's magnitude exceeds the limit for it in the
-  /// options.
+  /// Finishes tile `t` after its values are computed. If a matmul reads the tile, also stores the values rounded to the
+  /// tile's dtype. Stops the run if the tile's magnitude exceeds the limit for it in the options.
   void made(int t) {
     if (!p_.operand[t]) {
       if (p_.options.tile_limit == std::numeric_limits<double>::infinity()) return;

@@ -12,9 +12,8 @@ struct Errors {
   std::vector<Array*> out;
 };
 
-/// Computes the results of the custom operator `op` (an index into KernelGraph::ops). Returns the magnitudes
-/// of two kinds of block tensors: those that matmuls of the operator read, and those that exceed a limit of
-/// the options.
+/// Computes the results of the custom operator `op` (an index into KernelGraph::ops). Returns the magnitudes of two
+/// kinds of block tensors: those that matmuls of the operator read, and those that exceed a limit of the options.
 ///
 /// - `inputs`, `outputs`: the operator's kernel-level operands and results. Outputs must be allocated; they
 ///   are not rounded to their dtype.

@@ -15,11 +15,10 @@
 // expected| must not exceed the element's limit, whatever the tolerance allows. judge.hpp derives limits from
 // proved rounding errors (rounding.hpp).
 //
-// A fused program may omit intermediate roundings of the graph (omit_roundings.hpp). Its results are compared
-// with `expected`, computed without them, and the tolerance grows by their effect. With `rounded` the reference
-// with all roundings, the norm may differ by a further ||rounded - expected||, and each element by a further
-// `spread` times the rms of rounded - expected over its row. Elements where only `rounded` overflowed add
-// nothing.
+// A fused program may omit intermediate roundings of the graph (omit_roundings.hpp). Its results are compared with
+// `expected`, computed without them, and the tolerance grows by their effect. With `rounded` the reference with all
+// roundings, the norm may differ by a further ||rounded - expected||, and each element by a further `spread` times the
+// rms of rounded - expected over its row. Elements where only `rounded` overflowed add nothing.
 //
 // A result outside the tolerance may be right nevertheless: if a formula cancels, or exp has a large argument,
 // rounding alone moves the result further. Given error bounds (rounding.hpp), such a result is `explained` if
@@ -81,8 +80,7 @@ inline double distance(double a, double b) {
 /// it is larger: it allows for three standard deviations of this share, and for one more such element.
 double norm_allowed(const Tolerance&, std::int64_t count);
 
-/// Sums of squares over a tensor, or over a part of one. Adding the sums of all parts gives those of the
-/// tensor.
+/// Sums of squares over a tensor, or over a part of one. Adding the sums of all parts gives those of the tensor.
 struct Norms {
   double difference = 0, expected = 0;  // of found - expected, and of expected
   double omitted = 0;                   // of rounded - expected: the effect of the omitted roundings

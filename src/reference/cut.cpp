@@ -253,8 +253,7 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// Adds a split, restricted to region `r` of its result `t`. Returns the restricted result's index in the
-  /// subgraph.
+  /// Adds a split, restricted to region `r` of its result `t`. Returns the restricted result's index in the subgraph.
   int taken(const KernelOp& op, int t, const Region& r) {
     const int dim = op.attributes.dim;
     Region part = r;

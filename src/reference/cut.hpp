@@ -1,5 +1,4 @@
-// Extracts the subgraph that computes a region of one tensor, so that a large program can be checked by
-// sample.
+// Extracts the subgraph that computes a region of one tensor, so that a large program can be checked by sample.
 //
 //   Cut c = cut(g, Y, {{128, 0}, {128, 128}}, {});       // rows 128 to 255, columns 0 to 127 of Y
 //   c.inputs[0]                                          // {X, rows 128 to 255}: the values of input 0 of c.graph

@@ -11,8 +11,7 @@ namespace zellige::graph {
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
           std::int64_t ldb, double* c, std::int64_t ldc);
 
-/// Computes c = a b with the built-in loop, which adds in ascending order of k. The arguments are those of
-/// gemm().
+/// Computes c = a b with the built-in loop, which adds in ascending order of k. The arguments are those of gemm().
 void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
               const double* b, std::int64_t ldb, double* c, std::int64_t ldc);
 

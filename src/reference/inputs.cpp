@@ -343,8 +343,7 @@ class Search {
   /// Scales all random inputs by the same power of two, which bisect() finds. Returns false if there is none.
   bool all_together() { return bisect(std::vector<bool>(g_.inputs.size(), true)); }
 
-  /// Returns a description, for the error message, of the first tensor of the last run that exceeds the
-  /// limit.
+  /// Returns a description, for the error message, of the first tensor of the last run that exceeds the limit.
   std::string offender() const {
     const auto show = [](const Magnitude& m) {
       return m.finite ? fmt::format("reaches {:.3g}, beyond the range of float32", m.greatest)

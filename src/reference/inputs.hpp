@@ -65,8 +65,7 @@ InputChoice choose_inputs(const KernelGraph&, std::uint64_t seed, const GivenInp
 
 /// Returns the values of a region of the graph's input number `input`.
 Array input_part(const KernelGraph&, const InputChoice&, int input, const Region&);
-/// Writes `count` elements of row `row` (last dimension) of an input to `to`, starting at element `from` of
-/// the row.
+/// Writes `count` elements of row `row` (last dimension) of an input to `to`, starting at element `from` of the row.
 void input_row(const KernelGraph&, const InputChoice&, int input, std::int64_t row, std::int64_t from,
                std::int64_t count, double* to);
 

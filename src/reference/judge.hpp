@@ -51,9 +51,8 @@ class Judge {
   void find_bounds();
   /// Runs the reference `samples` times with random rounding, and stores each tensor's largest deviations.
   void sample();
-  /// Returns whether `found` is so near the reference that no error bounds are needed. True if the two are
-  /// equal, or if a matmul or custom operator computes the tensor and only few elements deviate, each by one
-  /// step of the dtype.
+  /// Returns whether `found` is so near the reference that no error bounds are needed. True if the two are equal, or if
+  /// a matmul or custom operator computes the tensor and only few elements deviate, each by one step of the dtype.
   bool next_to(int tensor, const Array& found) const;
   /// Returns the limit of each element's deviation: its error bound. For a few elements of `found` that exceed this
   /// bound because they are rounded to the next number of the dtype, the limit is one step of the dtype instead.

@@ -4,10 +4,9 @@
 //   std::vector<Mask> m = masked(g, {mask_in(array), ...});    // per tensor, from the arrays of all inputs
 //   magnitude(values, count, m[t])                             // ignores what the mask produced
 //
-// Scaling the inputs cannot remove a mask's -inf, so the search for scales (inputs.hpp) must ignore it. -inf
-// propagates through sums, multiplications by numbers, maxima and slices. exp turns it into 0; in the result
-// of a matmul, -inf counts as an overflow. NaN arises from -inf minus -inf, or from 0/0 after exp, and
-// propagates through every operator.
+// Scaling the inputs cannot remove a mask's -inf, so the search for scales (inputs.hpp) must ignore it. -inf propagates
+// through sums, multiplications by numbers, maxima and slices. exp turns it into 0; in the result of a matmul, -inf
+// counts as an overflow. NaN arises from -inf minus -inf, or from 0/0 after exp, and propagates through every operator.
 #pragma once
 #include "reference/array.hpp"
 

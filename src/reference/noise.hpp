@@ -18,8 +18,7 @@ class Noise {
   /// or all toward zero, to imitate a bias of the function or of the order of summation.
   void move(double* x, const double* own, std::int64_t count);
 
-  /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). Elements that are 0
-  /// remain 0.
+  /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). Elements that are 0 remain 0.
   void round(DType, double* x, std::int64_t count);
 
   /// Perturbs the results x of a comparison where the operands' errors allow 0 as well as 1 (`error` is 1).

@@ -14,9 +14,8 @@
 
 namespace zellige::graph {
 
-/// Returns the graph with dtype f32 for floating-point intermediates that are not stored. `stored`: per
-/// tensor, whether the program stores it in its dtype. The result is for the reference only, because
-/// validate() may reject its dtypes.
+/// Returns the graph with dtype f32 for floating-point intermediates that are not stored. `stored`: per tensor, whether
+/// the program stores it in its dtype. The result is for the reference only, because validate() may reject its dtypes.
 KernelGraph omit_roundings(const KernelGraph&, const std::vector<bool>& stored);
 
 /// Returns whether two graphs with the same tensors have the same dtypes, and so the same roundings.

@@ -14,8 +14,7 @@
 
 namespace zellige::graph {
 
-/// Returns the number of cores that this process may use, by its affinity mask (which containers and taskset
-/// narrow).
+/// Returns the number of cores that this process may use, by its affinity mask (which containers and taskset narrow).
 inline int hardware_threads() {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));

@@ -35,9 +35,8 @@ struct ReferenceOptions {
   double exp_limit = std::numeric_limits<double>::infinity();
   bool errors = false;       // also compute error bounds (rounding.hpp); takes a few times as long
   std::uint64_t sample = 0;  // with `errors`: if not 0, seed of a run with random rounding
-  // With `errors`, if the graph omits roundings (omit_roundings.hpp): the graph that has all of them. A right
-  // kernel may perform any of those that are omitted here, or another in its place, such as that of a
-  // matmul's operand.
+  // With `errors`, if the graph omits roundings (omit_roundings.hpp): the graph that has all of them. A right kernel
+  // may perform any of those that are omitted here, or another in its place, such as that of a matmul's operand.
   const KernelGraph* declared = nullptr;
   bool spread = false;  // with `errors`: also keep what runs with `sample` reuse
   // With `sample`: a run with `spread`, whose error bounds are reused except in custom operators.
@@ -48,8 +47,7 @@ struct ReferenceOptions {
   }
 };
 
-/// The magnitude of a block tensor, in most cases one that a matmul reads; measured after rounding for the
-/// matmul.
+/// The magnitude of a block tensor, in most cases one that a matmul reads; measured after rounding for the matmul.
 struct BlockOperand {
   int op = -1, tensor = -1;  // indices into KernelGraph::ops and BlockGraph::tensors
   Magnitude magnitude;       // over all blocks and iterations

@@ -12,9 +12,8 @@ struct Region {
 /// Returns the region that is a whole tensor of this shape.
 inline Region whole(const Shape& shape) { return {Shape(shape.size(), 0), shape}; }
 
-/// Calls visit(i, k) for each row of a region: i is the number of the row in the tensor, k its number in the
-/// region. Rows run along the last dimension and are numbered in row-major order. `tensor`: shape of the
-/// tensor.
+/// Calls visit(i, k) for each row of a region: i is the number of the row in the tensor, k its number in the region.
+/// Rows run along the last dimension and are numbered in row-major order. `tensor`: shape of the tensor.
 template <class Visit>
 void each_row(const Shape& tensor, const Region& r, const Visit& visit) {
   const std::size_t rank = tensor.size();

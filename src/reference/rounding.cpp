@@ -70,8 +70,7 @@ double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, c
   return infinity;
 }
 
-/// Computes the error bounds of an elementwise operator's result from those of its operands, with
-/// broadcasting.
+/// Computes the error bounds of an elementwise operator's result from those of its operands, with broadcasting.
 void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std::vector<Uncertain>& in,
                         const Operand& result, double* error) {
   const Elementwise& row = elementwise(kind);
@@ -185,8 +184,7 @@ std::vector<double> tf32_error(const Uncertain& x) {
   return e;
 }
 
-/// Computes the error bounds of a composite operator's result from those of its operands, step by step
-/// (compose.hpp).
+/// Computes the error bounds of a composite operator's result from those of its operands, step by step (compose.hpp).
 void composed(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
               double* error) {
   std::vector<Operand> operands;

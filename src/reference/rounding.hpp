@@ -1,5 +1,4 @@
-// Computes error bounds: how far rounding may move each element of a right kernel's result from the
-// reference.
+// Computes error bounds: how far rounding may move each element of a right kernel's result from the reference.
 //
 // This is a running error analysis. Each value x of the reference has an error bound e: the value x' of a right
 // kernel satisfies |x' - x| <= e. The bounds of an operator's results follow from those of its operands:
@@ -25,10 +24,9 @@ struct Uncertain {
   const double* error;
 };
 
-/// Computes the error bounds of an operator's results from those of its operands, for the operators that
-/// evaluate() accepts. `out`: values of the results. `errors`: where the error bounds of each result are
-/// written. `repeats`: number of loop iterations whose results an accumulator adds up. A matmul uses
-/// `threads` threads.
+/// Computes the error bounds of an operator's results from those of its operands, for the operators that evaluate()
+/// accepts. `out`: values of the results. `errors`: where the error bounds of each result are written. `repeats`:
+/// number of loop iterations whose results an accumulator adds up. A matmul uses `threads` threads.
 void propagate(OpKind, const Attributes&, DType, const std::vector<Uncertain>& in,
                const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats = 1,
                int threads = 1);
@@ -45,9 +43,8 @@ void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Re
 /// it. `error` is the bound of `acc` on entry and that of the product on return.
 void rescale_error(const Operand& acc, const Uncertain& r, const Result& error);
 
-/// Computes the error bound of the mean x / count, where x is a sum of `count` terms, or, if `root`, of the
-/// square root of this mean (root mean square). `error` is the bound of x on entry and that of the result on
-/// return.
+/// Computes the error bound of the mean x / count, where x is a sum of `count` terms, or, if `root`, of the square root
+/// of this mean (root mean square). `error` is the bound of x on entry and that of the result on return.
 void mean_error(const Operand& x, double count, bool root, double* error);
 
 /// Computes the error bounds of `count` values x after rounding to a dtype. `error` has the bounds before
@@ -61,8 +58,7 @@ double max_rounding(const Format&, double x);
 /// Returns whether the operator is a comparison, whose result jumps from 0 to 1 where the operands are equal.
 /// A comparison adds no error itself.
 bool jumps(OpKind);
-/// Returns whether the operator is a cast to an integer, whose result jumps where the operand crosses an
-/// integer.
+/// Returns whether the operator is a cast to an integer, whose result jumps where the operand crosses an integer.
 bool cuts(OpKind, const Attributes&);
 
 /// Returns a bound of the float32 error of a sum of n terms, relative to the size of its partial sums.

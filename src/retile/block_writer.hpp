@@ -26,8 +26,7 @@ class BlockWriter {
   /// Adds a tile without an operator and returns its index. The tile is unnamed if this writer has given the
   /// name to another tile.
   int tile(graph::DType, const std::string& name = {});
-  /// Names an unnamed tile. Does nothing if the tile has a name, or if this writer has given the name to
-  /// another tile.
+  /// Names an unnamed tile. Does nothing if the tile has a name, or if this writer has given the name to another tile.
   void name(int tile, const std::string&);
 
   /// Appends an operator with one result and returns the index of the result tile. If one operand is f32,
@@ -36,8 +35,7 @@ class BlockWriter {
   /// Returns the result tile of an operator with the same kind, operands and attributes if the block graph
   /// has one; otherwise appends the operator with emit().
   int emit_once(graph::OpKind, std::vector<int> in, const graph::Attributes& = {});
-  /// Returns the index of a tile with the values of `tile` in this dtype: `tile` itself, or the result of a
-  /// cast.
+  /// Returns the index of a tile with the values of `tile` in this dtype: `tile` itself, or the result of a cast.
   int cast(int tile, graph::DType);
   /// Returns the operands, with the floating-point ones cast to f32 if one operand is f32. Returns integers,
   /// and the operands of a matmul or cast, unchanged.

@@ -70,8 +70,7 @@ class Relating {
   }
 
   int rank(int tensor) const { return static_cast<int>(before_.tensors[tensor].shape.size()); }
-  /// Converts the index `dim` of a tensor's dimension to the index counted from the last dimension, which has
-  /// index 0.
+  /// Converts the index `dim` of a tensor's dimension to the index counted from the last dimension, which has index 0.
   int back(int tensor, int dim) const { return rank(tensor) - 1 - dim; }
   std::int64_t extent(const BlockGraph& g, int tensor, int back) const {
     const Shape& s = g.tensors[tensor].shape;
@@ -306,9 +305,8 @@ class Relating {
     return summed(r);
   }
 
-  /// Returns how the result of the current operator relates to its result before retiling, if some of its
-  /// operands are partial sums: it is then a partial sum, too. Throws Error unless the operator is linear in
-  /// these operands.
+  /// Returns how the result of the current operator relates to its result before retiling, if some of its operands are
+  /// partial sums: it is then a partial sum, too. Throws Error unless the operator is linear in these operands.
   Relation linear() const {
     Relation r;
     int sums = 0;

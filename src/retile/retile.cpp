@@ -26,8 +26,7 @@ struct Step {
 
 std::int64_t& axis(graph::Dim3& d, int at) { return at == 0 ? d.x : at == 1 ? d.y : d.z; }
 
-/// Returns the graph with all shapes except those of its inputs recomputed from the operators and their
-/// tilings.
+/// Returns the graph with all shapes except those of its inputs recomputed from the operators and their tilings.
 KernelGraph inferred(KernelGraph g) {
   for (std::size_t t = 0; t < g.tensors.size(); ++t)
     if (std::ranges::find(g.inputs, static_cast<int>(t)) == g.inputs.end()) g.tensors[t].shape.clear();

@@ -1,6 +1,5 @@
-// Changes the tiling of a graph (grids, loops and threads of its custom operators), and proves that the
-// graph's results stay the same. A custom operator is a kernel given as a block graph: what one thread block
-// does with its tiles.
+// Changes the tiling of a graph (grids, loops and threads of its custom operators), and proves that the graph's results
+// stay the same. A custom operator is a kernel given as a block graph: what one thread block does with its tiles.
 //
 //   Tiling t = tiling_of(graph);
 //   t[0].grid.x = 128, t[0].loop = 32;
@@ -14,10 +13,9 @@
 
 namespace zellige::retile {
 
-/// Returns the graph with the given tiling of all its custom operators; entries for standalone matmuls are
-/// ignored (lower/product_tiles.hpp uses them). Requires a validated graph. Throws Error if the result would
-/// change, if a tile does not divide its tensor, or if the tiling's operators are not the graph's custom
-/// operators.
+/// Returns the graph with the given tiling of all its custom operators; entries for standalone matmuls are ignored
+/// (lower/product_tiles.hpp uses them). Requires a validated graph. Throws Error if the result would change, if a tile
+/// does not divide its tensor, or if the tiling's operators are not the graph's custom operators.
 graph::KernelGraph retile(const graph::KernelGraph&, const Tiling&);
 
 /// Returns the retiled graph, or nullopt in the cases in which retile() throws Error.

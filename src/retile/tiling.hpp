@@ -40,8 +40,7 @@ struct OpTiling {
   bool operator==(const OpTiling&) const = default;
 };
 
-/// The tilings of a graph's custom operators, in order, then those of standalone matmuls with an explicit
-/// tile.
+/// The tilings of a graph's custom operators, in order, then those of standalone matmuls with an explicit tile.
 using Tiling = std::vector<OpTiling>;
 
 /// Returns the tilings of the graph's custom operators. It has no entries for standalone matmuls, whose tiles

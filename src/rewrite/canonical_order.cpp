@@ -40,8 +40,7 @@ class Ordering {
   /// sorted by their keys, the operators of a part in their original order.
   std::vector<std::size_t> run() {
     for (std::size_t i = 0; i < block_.ops.size(); ++i) keys_.push_back(alone(i));
-    // Each pass adds the keys of an operator's operands and of its users; the second covers users of the same
-    // operand.
+    // Each pass adds the keys of an operator's operands and of its users; the second covers users of the same operand.
     for (int pass = 0; pass < 2; ++pass) {
       for (std::size_t i = 0; i < keys_.size(); ++i)
         for (std::size_t o : operands_[i]) keys_[i] = mixed(keys_[i], keys_[o]);

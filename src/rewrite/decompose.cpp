@@ -57,9 +57,8 @@ class Decomposition {
   }
 
  private:
-  /// Adds kernel-level operators that compute the results of custom operator `op` to the new graph.
-  /// Afterwards tile_[t] is the kernel-level tensor that has the values of tensor t of the operator's block
-  /// graph.
+  /// Adds kernel-level operators that compute the results of custom operator `op` to the new graph. Afterwards tile_[t]
+  /// is the kernel-level tensor that has the values of tensor t of the operator's block graph.
   void write_out(const KernelOp& op) {
     const BlockGraph& block = *op.block;
     tile_.assign(block.tensors.size(), -1);
@@ -113,9 +112,8 @@ class Decomposition {
     }
   }
 
-  /// Writes block operator `b` as one or several kernel-level operators. becomes(t) returns the kernel-level
-  /// tensor in which tile t is stored and to which the result is written directly, or -1 if a new tensor is
-  /// to be made.
+  /// Writes block operator `b` as one or several kernel-level operators. becomes(t) returns the kernel-level tensor in
+  /// which tile t is stored and to which the result is written directly, or -1 if a new tensor is to be made.
   template <class Becomes>
   void compute(const BlockGraph& block, const BlockOp& b, Becomes becomes) {
     std::vector<int> in;
@@ -163,10 +161,9 @@ class Decomposition {
     if (primitive.outputs.size() == 1) producer_[primitive.outputs[0]] = primitive;
   }
 
-  /// Returns the tensor that a sum with attributes `a` should read in place of tensor `sums`. If `sums` is
-  /// the result of an earlier sum along the same dimension, returns the earlier sum's operand, so that one
-  /// sum replaces both. If there is a cast to f32 between the two sums, the operand is cast to f32. Otherwise
-  /// returns `sums`.
+  /// Returns the tensor that a sum with attributes `a` should read in place of tensor `sums`. If `sums` is the result
+  /// of an earlier sum along the same dimension, returns the earlier sum's operand, so that one sum replaces both. If
+  /// there is a cast to f32 between the two sums, the operand is cast to f32. Otherwise returns `sums`.
   int summed_at_once(int sums, const Attributes& a) {
     const KernelOp* op = made_by(sums, OpKind::cast);
     const bool wider = op && op->attributes.dtype == DType::f32;

@@ -11,9 +11,8 @@
 
 namespace zellige::fuse {
 
-/// Returns the graph in which matmul columns that rotary embeddings read as attention heads are viewed as
-/// (rows, heads, columns per head), without dimensions of extent 1. Returns the graph unchanged if there are
-/// no such dimensions.
+/// Returns the graph in which matmul columns that rotary embeddings read as attention heads are viewed as (rows, heads,
+/// columns per head), without dimensions of extent 1. Returns the graph unchanged if there are no such dimensions.
 KernelGraph heads_first(const KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -10,9 +10,8 @@
 
 namespace zellige::fuse {
 
-/// Returns strides for the tensor with which none of its views needs a copy. Returns empty strides in these
-/// cases: row-major memory needs no copy either; the tensor has strides already or is an output; no strides
-/// avoid the copy.
+/// Returns strides for the tensor with which none of its views needs a copy. Returns empty strides in these cases:
+/// row-major memory needs no copy either; the tensor has strides already or is an output; no strides avoid the copy.
 Strides lay_out(const KernelGraph&, int tensor);
 
 /// Returns the strides of a tensor: its own if it has any; those that follow from its operand's if it is a view, or

@@ -40,9 +40,8 @@ bool keeps(const Shape& shape, const Order& order) {
   return true;
 }
 
-/// Returns the order of a tensor's dimensions in memory, the slowest first. Returns an empty order in these
-/// cases: the dimensions are in memory order already; the tensor has gaps in memory; it has less than three
-/// dimensions.
+/// Returns the order of a tensor's dimensions in memory, the slowest first. Returns an empty order in these cases: the
+/// dimensions are in memory order already; the tensor has gaps in memory; it has less than three dimensions.
 Order order_of(const KernelTensor& t) {
   if (t.strides.empty() || t.shape.size() < 3) return {};
   Order order(t.shape.size());
@@ -113,10 +112,9 @@ class MemoryOrder {
     return true;
   }
 
-  /// Returns a tensor of the rewritten graph that is `t` with its dimensions in the order `order`. If the
-  /// sequence of elements stays the same, as for a broadcast row of channels, this is a reshape of `t`, or
-  /// the result of the operator that produces `t`, repeated with dimensions in this order. Otherwise it is a
-  /// permute of `t`.
+  /// Returns a tensor of the rewritten graph that is `t` with its dimensions in the order `order`. If the sequence of
+  /// elements stays the same, as for a broadcast row of channels, this is a reshape of `t`, or the result of the
+  /// operator that produces `t`, repeated with dimensions in this order. Otherwise it is a permute of `t`.
   int as_it_lies(int t, const Order& order) {
     if (const auto found = lies_.find({t, order}); found != lies_.end()) return found->second;
     Shape shape(order.size() - g_.tensors[t].shape.size(), 1);

@@ -71,9 +71,8 @@ bool along_rows(OpKind kind) {
          kind == OpKind::rms_norm || kind == OpKind::layer_norm;
 }
 
-/// Rule `reshape after`: if the operands of an elementwise operator are reshapes that merge dimensions,
-/// applies the operator to the tensors before the reshapes, and reshapes its result. Returns false if the
-/// rule does not apply.
+/// Rule `reshape after`: if the operands of an elementwise operator are reshapes that merge dimensions, applies the
+/// operator to the tensors before the reshapes, and reshapes its result. Returns false if the rule does not apply.
 bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind)) return false;
   const Shape& merged = g.shape(op.outputs[0]);
@@ -132,8 +131,7 @@ int on_views(const Known& g, int tensor, const KernelOp& view, Rewrite& out, int
 }
 
 /// Rule `view of an input`: if what one elementwise operator makes of an input of the graph, or several make of
-/// vectors, is reshaped or permuted, reshapes or permutes the inputs instead. Returns false if the rule does not
-/// apply.
+/// vectors, is reshaped or permuted, reshapes or permutes the inputs instead. Returns false if the rule does not apply.
 bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
   const KernelOp* made = g.producer[op.inputs[0]];

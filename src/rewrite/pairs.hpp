@@ -18,10 +18,9 @@
 
 namespace zellige::fuse {
 
-/// Returns the graph in which the two numbers of a pair that a rotary embedding rotates are in a dimension of
-/// their own: the weights of each matmul whose columns are heads that a rotary embedding reads are viewed as
-/// (h, 2, K, d / 2), and the readers of the heads are rewritten accordingly. Returns nullopt if the graph has
-/// no such matmul.
+/// Returns the graph in which the two numbers of a pair that a rotary embedding rotates are in a dimension of their
+/// own: the weights of each matmul whose columns are heads that a rotary embedding reads are viewed as (h, 2, K, d /
+/// 2), and the readers of the heads are rewritten accordingly. Returns nullopt if the graph has no such matmul.
 std::optional<KernelGraph> separate_pairs(const KernelGraph&);
 
 }  // namespace zellige::fuse

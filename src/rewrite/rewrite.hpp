@@ -22,16 +22,14 @@ class Rewrite {
 
   /// Appends an operator unchanged.
   void keep(const KernelOp& op) { graph_.ops.push_back(op); }
-  /// Adds a tensor and returns its index. Underscores are appended to the tensor's name until the name is
-  /// unique.
+  /// Adds a tensor and returns its index. Underscores are appended to the tensor's name until the name is unique.
   int make(KernelTensor);
   /// Appends an operator on the tensors `in` and returns its result: tensor `to`, or a new tensor if `to` is
   /// -1. The new tensor has the inferred shape, the dtype of in[0], and the name `name` with underscores
   /// appended until it is unique.
   int add(OpKind, std::vector<int> in, const Attributes&, const std::string& name, int to = -1);
 
-  /// Returns the graph without unused operators and tensors, with strides and shapes inferred. May be called
-  /// only once.
+  /// Returns the graph without unused operators and tensors, with strides and shapes inferred. May be called only once.
   KernelGraph finished();
 
  private:

@@ -1,5 +1,4 @@
-// Checks that a graph which was decomposed (decompose.hpp) and fused again rounds only what the original
-// graph rounds.
+// Checks that a graph which was decomposed (decompose.hpp) and fused again rounds only what the original graph rounds.
 //
 //   if (const auto name = added_rounding(given, unfused, fused)) ...    // `fused` rounds this tensor, `given` does not
 //

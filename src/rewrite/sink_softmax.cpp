@@ -56,8 +56,7 @@ class SinkSoftmax {
     return -1;
   }
 
-  /// Appends an operator and returns its result: tensor `to`, or a new float32 tensor called `name` if `to`
-  /// is -1.
+  /// Appends an operator and returns its result: tensor `to`, or a new float32 tensor called `name` if `to` is -1.
   int add(OpKind kind, std::vector<int> in, const Attributes& a, const std::string& name, int to = -1) {
     const int made = out_.add(kind, std::move(in), a, name, to);
     if (to < 0) out_.set_dtype(made, DType::f32);

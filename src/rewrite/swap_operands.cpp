@@ -37,8 +37,7 @@ class OperandSwap {
   /// Returns whether the rewritten block computes the transpose of tile `t` in place of `t`.
   bool is_transposed(int t) const { return transposed_[t] == t; }
 
-  /// Appends a permute of tile `t`, of shape `s`, that swaps its last two dimensions. Returns the permuted
-  /// tile.
+  /// Appends a permute of tile `t`, of shape `s`, that swaps its last two dimensions. Returns the permuted tile.
   int permuted(int t, const Shape& s) {
     Shape order(s.size());
     std::iota(order.begin(), order.end(), 0);

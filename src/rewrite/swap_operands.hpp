@@ -3,10 +3,9 @@
 //
 //   if (auto block = swap_operands(*part.block, target)) ...    // *block: the rewritten block graph
 //
-// With M = 16, (16 x K) (K x 64) fills a quarter of an m64n64k16, but (64 x K) (K x 16) fills an m64n16k16.
-// Both operands are loaded by TMA. Tiles are permuted where they are loaded and stored, which moves no data,
-// because a permuted tile is a view of the same memory. The tensors of the given block graph must have
-// shapes.
+// With M = 16, (16 x K) (K x 64) fills a quarter of an m64n64k16, but (64 x K) (K x 16) fills an m64n16k16. Both
+// operands are loaded by TMA. Tiles are permuted where they are loaded and stored, which moves no data, because a
+// permuted tile is a view of the same memory. The tensors of the given block graph must have shapes.
 #pragma once
 #include <optional>
 

@@ -9,9 +9,8 @@
 
 namespace zellige::run {
 
-/// Checks the kernels in a cubin against a manifest. Throws Error, with the expected and the found value, if
-/// the cubin lacks a kernel, is for another target, or has a kernel with other parameters, block size or
-/// cluster size.
+/// Checks the kernels in a cubin against a manifest. Throws Error, with the expected and the found value, if the cubin
+/// lacks a kernel, is for another target, or has a kernel with other parameters, block size or cluster size.
 void require_interfaces(const emit::Manifest&, std::string_view cubin);
 
 /// Throws Error if the cubin is not the file NAME.cubin whose size and hash the manifest records, or if

@@ -17,9 +17,8 @@ namespace zellige::run {
 /// A program whose cubin is loaded into the current CUDA context. The manifest must outlive it.
 class LoadedProgram {
  public:
-  /// Loads the cubin. Throws Fault if its code would end in an illegal instruction
-  /// (require_even_descriptors), and Error if the driver reports other parameters of a kernel, or a smaller
-  /// maximum block size, than the manifest.
+  /// Loads the cubin. Throws Fault if its code would end in an illegal instruction (require_even_descriptors), and
+  /// Error if the driver reports other parameters of a kernel, or a smaller maximum block size, than the manifest.
   LoadedProgram(const emit::Manifest&, const Cubin&);
 
   const emit::Manifest& manifest() const { return manifest_; }

@@ -32,9 +32,8 @@ class Key {
   std::string fields_;  // the strings, each preceded by its length
 };
 
-/// A cache of compiled kernels in one folder. Functions throw Error if the folder cannot be created or
-/// written, or if other users may write it. The suffix is part of an entry's key, and the extension of its
-/// file.
+/// A cache of compiled kernels in one folder. Functions throw Error if the folder cannot be created or written, or if
+/// other users may write it. The suffix is part of an entry's key, and the extension of its file.
 class Cache {
  public:
   /// Returns the user's cache: $ZELLIGE_CACHE, else $XDG_CACHE_HOME/zellige, else ~/.cache/zellige. Throws
@@ -58,8 +57,7 @@ class Cache {
   /// Moves a file that a compiler has written (to a path from `scratch`) into the cache as an entry. Returns
   /// the entry's file.
   std::filesystem::path adopt(const Key&, std::string_view suffix, const std::filesystem::path& file) const;
-  /// A cache entry's file and its size in bytes; as a result of `clear`, the cache's folder and the deleted
-  /// size.
+  /// A cache entry's file and its size in bytes; as a result of `clear`, the cache's folder and the deleted size.
   struct Entry {
     std::filesystem::path file;
     std::uintmax_t bytes = 0;

@@ -54,9 +54,8 @@ Status status_of(const graph::Comparison& c) {
   return c.correct ? Status::correct : c.explained ? Status::borderline : Status::wrong;
 }
 
-/// Records a verdict on the tensor named `tensor`: sets the status of the result `r` to `status` and its
-/// reason to the message `what`, if `status` is worse than the current status. Of several equally bad
-/// tensors, the first one is kept.
+/// Records a verdict on the tensor named `tensor`: sets the status of the result `r` to `status` and its reason to the
+/// message `what`, if `status` is worse than the current status. Of several equally bad tensors, the first one is kept.
 void blame(const graph::KernelGraph& g, Status status, const std::string& tensor, const std::string& what,
            RunResult& r) {
   if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty()))
@@ -65,9 +64,8 @@ void blame(const graph::KernelGraph& g, Status status, const std::string& tensor
   r.reason = fmt::format("{}: tensor {}: {}", g.name, tensor, what);
 }
 
-/// Reports in `one` and `r` how many elements of a tensor no kernel has written. Such elements hold poison, a
-/// NaN with all bits set. They are counted separately, because the comparison accepts any NaN where a NaN is
-/// expected.
+/// Reports in `one` and `r` how many elements of a tensor no kernel has written. Such elements hold poison, a NaN with
+/// all bits set. They are counted separately, because the comparison accepts any NaN where a NaN is expected.
 void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, const Bytes& bytes,
                    TensorResult& one, RunResult& r) {
   const std::int64_t left = unwritten(t, bytes);
@@ -76,8 +74,7 @@ void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, cons
   blame(g, Status::wrong, t.name, one.fault, r);
 }
 
-// Returns a report with the tensor's name, role, dtype and shape, to which the results of the comparison are
-// added.
+// Returns a report with the tensor's name, role, dtype and shape, to which the results of the comparison are added.
 TensorResult result_of(const emit::TensorPlace& t) {
   return {.name = t.name,
           .output = t.role == emit::Role::output,
@@ -85,9 +82,8 @@ TensorResult result_of(const emit::TensorPlace& t) {
           .shape = t.shape};
 }
 
-/// Combines the comparisons of the tiles of one tensor. A tile in which only the norm of the errors exceeds
-/// the tolerance is judged by the norm over all tiles, because one of its few elements may dominate its own
-/// norm.
+/// Combines the comparisons of the tiles of one tensor. A tile in which only the norm of the errors exceeds the
+/// tolerance is judged by the norm over all tiles, because one of its few elements may dominate its own norm.
 struct Tiles {
   double worst = 0, of_error = 0;
   std::int64_t out_of_tolerance = 0;
@@ -109,8 +105,7 @@ struct Tiles {
   };
   Fault of_elements, of_norms;  // of tiles with an element out of tolerance; of tiles where only the norm is
 
-  // Adds the comparison of the tile with index `index` to the verdict on the tensor. Tiles may be added in
-  // any order.
+  // Adds the comparison of the tile with index `index` to the verdict on the tensor. Tiles may be added in any order.
   void add(std::int64_t index, const graph::Comparison& c, const graph::Array& expected) {
     norms += c.norms;
     if (!(c.worst <= worst)) worst = c.worst;  // the negated comparison propagates NaN

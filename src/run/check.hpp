@@ -4,14 +4,12 @@
 //   check_all(g, manifest, storage, inputs, result);              // whole tensors
 //   check_sample(g, manifest, storage, choice, options, result);  // tiles, by their subgraphs
 //
-// The reference evaluates the graph before fusion. A rounding that the program omits, because it does not
-// store the tensor or stores it in another dtype, is omitted in the reference, too
-// (reference/omit_roundings.hpp). Tensors that only the program has are checked through the tensors that are
-// computed from them.
+// The reference evaluates the graph before fusion. A rounding that the program omits, because it does not store the
+// tensor or stores it in another dtype, is omitted in the reference, too (reference/omit_roundings.hpp). Tensors that
+// only the program has are checked through the tensors that are computed from them.
 //
-// Both functions set the result's status and reason, and add a report on each tensor. reference/sample.hpp
-// chooses the tiles of a sample and what they are computed from; reference/judge.hpp decides which differences
-// are errors.
+// Both functions set the result's status and reason, and add a report on each tensor. reference/sample.hpp chooses the
+// tiles of a sample and what they are computed from; reference/judge.hpp decides which differences are errors.
 #pragma once
 #include <functional>
 #include <string>

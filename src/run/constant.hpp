@@ -7,8 +7,7 @@
 
 namespace zellige::run {
 
-/// Marks the inputs with these names as constant. Throws Error if a name is not that of an input of the
-/// graph.
+/// Marks the inputs with these names as constant. Throws Error if a name is not that of an input of the graph.
 void declare_constant(graph::KernelGraph&, const std::vector<std::string>& names);
 
 }  // namespace zellige::run

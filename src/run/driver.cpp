@@ -92,8 +92,7 @@ std::string why_no_gpu() {
 
 namespace {
 
-/// An architecture such as sm_90a: its compute capability (90), and `exact` if its code runs on that
-/// capability only.
+/// An architecture such as sm_90a: its compute capability (90), and `exact` if its code runs on that capability only.
 struct Architecture {
   int capability = 0;
   bool exact = false;

@@ -1,6 +1,5 @@
-// Wraps CUDA's driver API, loaded on first use: devices, device memory, modules, launches, streams, graphs
-// and events. All functions throw Error with the driver's message on failure, and Fault if a kernel has
-// broken the context.
+// Wraps CUDA's driver API, loaded on first use: devices, device memory, modules, launches, streams, graphs and events.
+// All functions throw Error with the driver's message on failure, and Fault if a kernel has broken the context.
 #pragma once
 #include <cstdint>
 #include <functional>

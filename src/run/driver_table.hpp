@@ -73,13 +73,11 @@ struct Driver {
                    std::size_t* bytes);  // nullptr: before 12.4
 };
 
-/// Returns the driver's functions. Loads and initializes the driver on the first call; throws Error if there
-/// is none.
+/// Returns the driver's functions. Loads and initializes the driver on the first call; throws Error if there is none.
 const Driver& driver();
 
-/// Throws Error with the driver's message if `status` is not CUDA_SUCCESS; `doing` says what failed. Throws
-/// Fault if a kernel is at fault; if the error breaks the context, the message names the kernel
-/// (run/gpu_fault.hpp).
+/// Throws Error with the driver's message if `status` is not CUDA_SUCCESS; `doing` says what failed. Throws Fault if a
+/// kernel is at fault; if the error breaks the context, the message names the kernel (run/gpu_fault.hpp).
 void check(int status, const std::string& doing);
 
 }  // namespace zellige::run

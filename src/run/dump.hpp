@@ -20,22 +20,19 @@ namespace zellige::run {
 /// Different names give different results, but these may differ in case only.
 std::string file_name(std::string_view name);
 
-/// Makes file names that differ even on a file system that ignores case: the second of two such names gets
-/// ~2.
+/// Makes file names that differ even on a file system that ignores case: the second of two such names gets ~2.
 class FileNames {
  public:
-  /// Returns the file name for `name`. It differs from all file names returned before, also if case is
-  /// ignored.
+  /// Returns the file name for `name`. It differs from all file names returned before, also if case is ignored.
   std::string operator()(std::string_view name);
 
  private:
   std::set<std::string> taken_;  // in lower case
 };
 
-/// Writes the tensors and the source code of a run to `folder`: all files or none. Throws Error if one cannot
-/// be written. `reference` is null if the reference evaluation did not cover the whole graph; `program` is
-/// null if no program ran; `storage` (the bytes of the manifest's tensors) is null if the program did not
-/// finish.
+/// Writes the tensors and the source code of a run to `folder`: all files or none. Throws Error if one cannot be
+/// written. `reference` is null if the reference evaluation did not cover the whole graph; `program` is null if no
+/// program ran; `storage` (the bytes of the manifest's tensors) is null if the program did not finish.
 void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&, const graph::InputChoice&,
           const graph::Reference* reference, const emit::Program* program, const std::vector<Bytes>* storage);
 

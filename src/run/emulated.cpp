@@ -38,9 +38,8 @@ struct Loaded {
   void* handle;
 };
 
-// The tensors of a run, in the emulator's device memory. Intermediates are at the manifest's offsets of one
-// workspace, so two of them may overlap: a kernel that writes one makes the overlapping bytes of the other
-// uninitialised.
+// The tensors of a run, in the emulator's device memory. Intermediates are at the manifest's offsets of one workspace,
+// so two of them may overlap: a kernel that writes one makes the overlapping bytes of the other uninitialised.
 class DeviceMemory {
  public:
   DeviceMemory(const emit::Manifest& m, std::vector<Bytes>& storage)
@@ -79,8 +78,7 @@ class DeviceMemory {
   }
 
  private:
-  // Copies an input's bytes to device memory. Padding between its elements stays uninitialised and must not
-  // be read.
+  // Copies an input's bytes to device memory. Padding between its elements stays uninitialised and must not be read.
   static void fill(emulate::Buffer& b, const emit::TensorPlace& t, const Bytes& bytes) {
     std::memcpy(b.data(), bytes.data(), bytes.size());
     const std::int64_t elements = graph::bytes_of(graph::size(t.shape), t.dtype);

@@ -32,10 +32,9 @@ struct EmulatedRun {
   double run_ms = 0;
 };
 
-/// Compiles a program for the emulator and runs each of its kernels once, with `workers` host threads (0: one
-/// per core). `storage` has the bytes of each of the manifest's tensors, before and after the run. Before the
-/// run, only inputs count as initialized. Throws Error if there is no compiler, and Fault if the source code
-/// does not compile.
+/// Compiles a program for the emulator and runs each of its kernels once, with `workers` host threads (0: one per
+/// core). `storage` has the bytes of each of the manifest's tensors, before and after the run. Before the run, only
+/// inputs count as initialized. Throws Error if there is no compiler, and Fault if the source code does not compile.
 EmulatedRun run_emulated(const emit::Program&, std::vector<Bytes>& storage, const Cache&, int workers = 0);
 
 /// Returns the nonzero event counters, with their names.

@@ -18,10 +18,9 @@ using InputFiles = std::vector<std::pair<std::string, std::string>>;
 /// `which` names the input in messages.
 void check_numbers(const graph::Numbers&, const graph::Array&, const std::string& which);
 
-/// Returns the input tensors that are read from .npy files. Throws Error if InputFiles names an input that
-/// the graph lacks, if a file cannot be read, if its dtype or shape is not the input's, or if check_numbers
-/// throws. For a dtype that NumPy lacks, such as bfloat16, the file must hold float32, whose values are
-/// rounded to the input's dtype.
+/// Returns the input tensors that are read from .npy files. Throws Error if InputFiles names an input that the graph
+/// lacks, if a file cannot be read, if its dtype or shape is not the input's, or if check_numbers throws. For a dtype
+/// that NumPy lacks, such as bfloat16, the file must hold float32, whose values are rounded to the input's dtype.
 graph::GivenInputs given_inputs(const graph::KernelGraph&, const InputFiles&);
 
 }  // namespace zellige::run

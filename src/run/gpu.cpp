@@ -11,8 +11,7 @@ namespace {
 
 constexpr std::int64_t guard_bytes = 256;  // after every tensor, to detect writes beyond its end
 
-// A kernel that fills shared memory with NaN. Without it, shared memory would hold what the previous kernel
-// wrote.
+// A kernel that fills shared memory with NaN. Without it, shared memory would hold what the previous kernel wrote.
 constexpr const char* poison_ptx = R"(
 .version 7.0
 .target sm_80
@@ -46,8 +45,7 @@ std::size_t result_in(const emit::Manifest& m, std::size_t tensor) {
   return tensor;
 }
 
-// Device memory for the manifest's tensors: a workspace for intermediates, and one allocation per other
-// tensor.
+// Device memory for the manifest's tensors: a workspace for intermediates, and one allocation per other tensor.
 class Memory {
  public:
   Memory(const emit::Manifest& m, const std::vector<Bytes>& storage)
@@ -80,8 +78,7 @@ class Memory {
     for (const DeviceBytes& b : owned_) sum += b.bytes();
     return sum;
   }
-  /// Allocates a copy of the inputs and outputs. Intermediates are not copied: all evaluations share the
-  /// workspace.
+  /// Allocates a copy of the inputs and outputs. Intermediates are not copied: all evaluations share the workspace.
   std::vector<DeviceBytes> another() const {
     std::vector<DeviceBytes> set;
     for (const DeviceBytes& b : owned_) set.emplace_back(b.bytes()).copy(b);
@@ -107,8 +104,7 @@ class Memory {
   std::vector<DeviceBytes> owned_;
 };
 
-// Fills the shared memory of all multiprocessors with NaN. `bytes`: the program's largest shared memory per
-// block.
+// Fills the shared memory of all multiprocessors with NaN. `bytes`: the program's largest shared memory per block.
 void poison_shared_memory(Stream& stream, std::int64_t bytes) {
   bytes = std::max<std::int64_t>(bytes, 48 * 1024);
   const Module module(poison_ptx);
@@ -147,8 +143,7 @@ std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory&
   return "";
 }
 
-// Returns the measured times of the program, with a cold or a warm L2 as `how` says; `brief`: with fewer
-// rounds.
+// Returns the measured times of the program, with a cold or a warm L2 as `how` says; `brief`: with fewer rounds.
 Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bound, const Memory& memory,
             Timing how, bool brief = false) {
   if (how == Timing::hot) return time_hot(stream, bound);

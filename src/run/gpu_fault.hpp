@@ -7,9 +7,8 @@
 //   // program linear, kernel linear_k0: ended in an illegal instruction on the GPU
 //   // (CUDA_ERROR_ILLEGAL_INSTRUCTION), and ...
 //
-// The driver reports such an error from the next call, whatever that is. The message names one kernel only if
-// no other was launched since the last synchronization. CUDA_LAUNCH_BLOCKING=1 makes every launch
-// synchronous.
+// The driver reports such an error from the next call, whatever that is. The message names one kernel only if no other
+// was launched since the last synchronization. CUDA_LAUNCH_BLOCKING=1 makes every launch synchronous.
 #pragma once
 #include <string>
 #include <string_view>

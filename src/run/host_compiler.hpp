@@ -28,9 +28,8 @@ std::filesystem::path header_folder(const Cache&);
 /// Writes source code to a file NAME.cu in the cache, for compilers and for inspection. Returns its path.
 std::filesystem::path source_file(const std::string& source, const std::string& name, const Cache&);
 
-/// Compiles a program's source code to a library for the emulator, or finds the library in the cache. Throws
-/// Error if there is no compiler. If the compiler rejects the source code, throws Fault with the first
-/// errors.
+/// Compiles a program's source code to a library for the emulator, or finds the library in the cache. Throws Error if
+/// there is no compiler. If the compiler rejects the source code, throws Fault with the first errors.
 HostLibrary compile_for_emulator(const std::string& source, const std::string& name, const Cache&);
 
 }  // namespace zellige::run

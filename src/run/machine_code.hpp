@@ -31,9 +31,8 @@ struct Descriptor {
 /// bytes are not a cubin with complete sections.
 std::vector<Descriptor> descriptors(std::string_view cubin);
 
-/// Returns the operands in a cubin that name a memory descriptor in an odd uniform register. Their
-/// instructions are illegal and end the kernel. Throws Error if the bytes are not a cubin with complete
-/// sections.
+/// Returns the operands in a cubin that name a memory descriptor in an odd uniform register. Their instructions are
+/// illegal and end the kernel. Throws Error if the bytes are not a cubin with complete sections.
 std::vector<Descriptor> odd_descriptors(std::string_view cubin);
 
 /// Returns the operand in words: "kernel linear_k0: the LDGSTS at byte 0x280 takes its descriptor from UR1".
@@ -47,8 +46,7 @@ struct KernelInterface {
   std::optional<std::array<int, 3>> cluster;  // blocks per cluster of __cluster_dims__, if given
 };
 
-/// Returns all kernels of a cubin, in file order. Throws Error if the bytes are not a cubin with complete
-/// sections.
+/// Returns all kernels of a cubin, in file order. Throws Error if the bytes are not a cubin with complete sections.
 std::vector<KernelInterface> kernel_interfaces(std::string_view cubin);
 
 /// Returns the compute capability for which a cubin was compiled: 90 for sm_90 and sm_90a. Returns nullopt if

@@ -31,8 +31,7 @@ std::string_view value_of(std::string_view header, std::string_view key, std::st
   return header;
 }
 
-// Parses a tuple such as "(2, 4096)". Throws Error if `text` is not a tuple; `where` names the file in the
-// message.
+// Parses a tuple such as "(2, 4096)". Throws Error if `text` is not a tuple; `where` names the file in the message.
 graph::Shape parse_shape(std::string_view text, std::string_view where) {
   graph::Shape shape;
   if (!text.starts_with('(')) fail("{}: is no .npy file that can be read: its shape is no tuple", where);
@@ -90,9 +89,8 @@ std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   return count;
 }
 
-/// Throws the Error for a file that has more or fewer bytes of elements than its dtype and shape need.
-/// `bytes`: number of bytes found; if `more` is true, there are more than that. `where` names the file in the
-/// message.
+/// Throws the Error for a file that has more or fewer bytes of elements than its dtype and shape need. `bytes`: number
+/// of bytes found; if `more` is true, there are more than that. `where` names the file in the message.
 [[noreturn]] void wrong_bytes(const Npy& array, std::size_t bytes, bool more, std::string_view where) {
   fail("{}: holds {}{} bytes of elements; its shape {} needs {} of {}", where, more ? "more than " : "",
        bytes, graph::to_string(array.shape), count_of(array.shape, where), graph::whole_bytes(array.dtype));

@@ -13,8 +13,7 @@
 
 namespace zellige::run {
 
-/// Returns the dtype in which a tensor's values are written: f16, f32, int8 and int32 as they are, other
-/// dtypes as f32.
+/// Returns the dtype in which a tensor's values are written: f16, f32, int8 and int32 as they are, other dtypes as f32.
 graph::DType npy_dtype(graph::DType);
 
 /// Returns the contents of a .npy file with `values` in row-major order, rounded to npy_dtype of the given

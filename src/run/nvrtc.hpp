@@ -1,5 +1,4 @@
-// Compiles CUDA source code to a cubin with NVRTC, loaded on first use. Zellige's headers are embedded in the
-// binary.
+// Compiles CUDA source code to a cubin with NVRTC, loaded on first use. Zellige's headers are embedded in the binary.
 #pragma once
 #include <string>
 #include <string_view>

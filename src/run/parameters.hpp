@@ -6,9 +6,8 @@
 
 namespace zellige::run {
 
-/// Returns the emulator's argument for the launch's argument with index `argument`: the tensor in `buffer`,
-/// or a TMA descriptor of the tensor if the kernel uses one. Throws Error if the tensor's type or box is not
-/// valid for TMA.
+/// Returns the emulator's argument for the launch's argument with index `argument`: the tensor in `buffer`, or a TMA
+/// descriptor of the tensor if the kernel uses one. Throws Error if the tensor's type or box is not valid for TMA.
 emulate::Parameter parameter(const emit::Manifest&, const emit::KernelLaunch&, std::size_t argument,
                              emulate::Buffer& buffer);
 

@@ -1,5 +1,4 @@
-// Lets forked processes report to their parent what they are doing, as a short string per process in shared
-// memory.
+// Lets forked processes report to their parent what they are doing, as a short string per process in shared memory.
 //
 //   Phases phases(4);                      // before the fork; 4: number of processes
 //   phases.say(2, "compiling");            // in the process that has slot 2
@@ -16,8 +15,7 @@ class Phases {
   ~Phases();
   Phases(const Phases&) = delete;
 
-  /// Sets the string of a process's slot, truncated to 123 bytes. Only one process may write to a slot at a
-  /// time.
+  /// Sets the string of a process's slot, truncated to 123 bytes. Only one process may write to a slot at a time.
   void say(int slot, const std::string& text);
   /// Returns the string of a slot; "" while it is being written.
   std::string at(int slot) const;

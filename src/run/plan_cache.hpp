@@ -7,11 +7,10 @@
 //   fuse::optimize(graph, target, kept.costs());
 //   kept.keep();                    // adds the new times, atomically: ctrl-C leaves no half-written file
 //
-// There is one cache entry per target and build of Zellige (its version, and the size and time of the running
-// file), so another build starts with an empty one. Estimates only rank fusions: the chosen kernels are
-// planned and verified in any case, so that a wrong estimate could make a program slower, but never
-// incorrect. An entry has at most `max_costs` estimates of 24 bytes; if there would be more, only those of
-// the last graph are kept.
+// There is one cache entry per target and build of Zellige (its version, and the size and time of the running file), so
+// another build starts with an empty one. Estimates only rank fusions: the chosen kernels are planned and verified in
+// any case, so that a wrong estimate could make a program slower, but never incorrect. An entry has at most `max_costs`
+// estimates of 24 bytes; if there would be more, only those of the last graph are kept.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -33,8 +32,7 @@ class PlanCache {
   PlanCache(std::optional<Cache>, const target::Target&);
   PlanCache(const PlanCache&) = delete;
 
-  /// Returns the expected times of kernels, for fuse::optimize, which looks times up in them and adds new
-  /// ones.
+  /// Returns the expected times of kernels, for fuse::optimize, which looks times up in them and adds new ones.
   fuse::CostCache& costs() { return costs_; }
   /// Returns how many expected times were read from the cache.
   std::size_t size() const { return before_.size(); }
@@ -62,10 +60,9 @@ class PlanCache {
   fuse::CostCache costs_;
 };
 
-/// Returns the fused graph (fuse::optimize_with_options). Takes the expected times of kernels from this
-/// cache, and adds new ones to it. `fused` false: the graph is not fused, and the cache is not used. Watch: a
-/// callback that receives the progress, and ends the search by returning false. Reasons::told: the notes say
-/// why kernels were not fused.
+/// Returns the fused graph (fuse::optimize_with_options). Takes the expected times of kernels from this cache, and adds
+/// new ones to it. `fused` false: the graph is not fused, and the cache is not used. Watch: a callback that receives
+/// the progress, and ends the search by returning false. Reasons::told: the notes say why kernels were not fused.
 fuse::Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fused,
                                       plan::PlanOptions&, const std::optional<Cache>&,
                                       const fuse::Watch& = {}, fuse::Reasons = fuse::Reasons::told);

@@ -28,8 +28,7 @@
 namespace zellige::run {
 namespace {
 
-// A lock that keeps other processes with this cache off the GPU while times are measured. The constructor
-// waits for it.
+// A lock that keeps other processes with this cache off the GPU while times are measured. The constructor waits for it.
 class GpuLock {
  public:
   explicit GpuLock(const Cache& cache) {

@@ -37,8 +37,7 @@ struct Options {
   std::filesystem::path dump;  // folder for the graph's .npy files and source code; "": none
   Outputs* outputs = nullptr;  // writes the files of `dump`
   Timing time = Timing::off;   // which times to measure; GPU only
-  // names of constant inputs (not written by earlier work on the stream), in addition to those that the graph
-  // declares
+  // names of constant inputs (not written by earlier work on the stream), in addition to those that the graph declares
   std::vector<std::string> constants;
   int workers = 0;             // threads of the emulator and of a check by sample; 0: one per core
   std::optional<Check> check;  // nullopt: standard_check
@@ -73,8 +72,7 @@ GpuFound find_gpu();
 /// if there is no GPU or no NVRTC, or if Zellige has no target for the GPU.
 std::string gpu_target();
 
-/// Returns the fastest of `options.tune` tilings of a graph, measured on this machine's GPU or found in the
-/// cache.
+/// Returns the fastest of `options.tune` tilings of a graph, measured on this machine's GPU or found in the cache.
 Tuned tuned(const graph::KernelGraph&, const Options& options, const Cache&);
 
 }  // namespace zellige::run

@@ -24,9 +24,8 @@ std::string_view condition(std::string_view word) {
   return word.substr(0, word.find_last_not_of(" \t") + 1);
 }
 
-// Inlines headers into source code. A header that is inlined outside of any condition is not inlined again.
-// One inlined under a condition is inlined again at its next include; a guard macro keeps the compiler from
-// seeing it twice.
+// Inlines headers into source code. A header that is inlined outside of any condition is not inlined again. One inlined
+// under a condition is inlined again at its next include; a guard macro keeps the compiler from seeing it twice.
 class Inliner {
  public:
   // Appends the source code of the file `from` to `out`, with its headers inlined.
@@ -50,8 +49,7 @@ class Inliner {
   std::string out;
 
  private:
-  /// An open #if. `emulated`: its current branch is compiled for the emulator only; `otherwise`: its #else
-  /// would be.
+  /// An open #if. `emulated`: its current branch is compiled for the emulator only; `otherwise`: its #else would be.
   struct Branch {
     bool emulated, otherwise;
   };

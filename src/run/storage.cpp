@@ -69,9 +69,8 @@ std::vector<Lifetime> lifetimes(const emit::Manifest& m) {
   return lives;
 }
 
-// Throws Fault if two intermediates share bytes of the workspace while both are needed. Visits the
-// intermediates by first use, and keeps those needed at the same time ordered by offset, so that only
-// neighbours need be compared.
+// Throws Fault if two intermediates share bytes of the workspace while both are needed. Visits the intermediates by
+// first use, and keeps those needed at the same time ordered by offset, so that only neighbours need be compared.
 void check_workspace(const emit::Manifest& m) {
   const std::vector<Lifetime> lives = lifetimes(m);
   std::vector<int> order;

@@ -21,9 +21,8 @@ Bytes poisoned(const emit::TensorPlace&);
 /// dtype; padding is 0xff. Throws Error if the number of values is wrong.
 Bytes pack(const emit::TensorPlace&, const std::vector<double>& values);
 
-/// Returns a tensor's bytes for values that are computed row by row, along the last dimension; padding is
-/// 0xff. row_values(row, to) writes the values of row number `row` to `to`; it is called in any order, from
-/// several threads.
+/// Returns a tensor's bytes for values that are computed row by row, along the last dimension; padding is 0xff.
+/// row_values(row, to) writes the values of row number `row` to `to`; it is called in any order, from several threads.
 Bytes pack(const emit::TensorPlace&, const std::function<void(std::int64_t row, double* to)>& row_values);
 
 /// Calls visit(offset, size), both in bytes, for each element of a tensor; contiguous elements are one call.
@@ -44,9 +43,8 @@ graph::Array unpack(const emit::TensorPlace&, const Bytes&, const graph::Region&
 /// tensor, because the program added it.
 int graph_tensor(const graph::KernelGraph&, const emit::TensorPlace&);
 
-/// Throws Fault if the manifest is inconsistent: a kernel names a tensor that does not exist, a tensor
-/// exceeds its bytes or the workspace, or two intermediates share bytes of the workspace while both are
-/// needed.
+/// Throws Fault if the manifest is inconsistent: a kernel names a tensor that does not exist, a tensor exceeds its
+/// bytes or the workspace, or two intermediates share bytes of the workspace while both are needed.
 void check(const emit::Manifest&);
 
 }  // namespace zellige::run

@@ -1,5 +1,4 @@
-// Converts a manifest's tensor maps to the arguments of make_tma_descriptor, for the GPU and for the
-// emulator.
+// Converts a manifest's tensor maps to the arguments of make_tma_descriptor, for the GPU and for the emulator.
 #pragma once
 #include <string>
 #include <zellige/atom/make_tma_descriptor.hpp>

@@ -18,8 +18,7 @@ struct Candidate {
   double expected;             // microseconds
   std::vector<double> rounds;  // microseconds, the median of each round
   double us() const { return median(rounds); }
-  // Returns the sort key that decides between candidates of equal time: the one with the smallest key is
-  // preferred.
+  // Returns the sort key that decides between candidates of equal time: the one with the smallest key is preferred.
   auto key() const {
     std::int64_t blocks = 0, threads = 0;
     for (const emit::KernelLaunch& k : program.manifest.kernels)

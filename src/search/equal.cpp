@@ -104,9 +104,8 @@ class Decision {
     e_.shrunk = &g != &a_ && small_.shrunk;
   }
 
-  /// Compares two graphs in finite fields. If one field would take more than max_work multiplications,
-  /// returns a result without agreement. `steps` is the limit of operations in all fields of one
-  /// Field::Order.
+  /// Compares two graphs in finite fields. If one field would take more than max_work multiplications, returns a result
+  /// without agreement. `steps` is the limit of operations in all fields of one Field::Order.
   FieldTrials in_fields(const KernelGraph& a, const KernelGraph& b, double max_work, double steps) const {
     const double one = work(a) + work(b);
     if (one > max_work) {
@@ -242,8 +241,7 @@ class Decision {
     return undecided(why);
   }
 
-  /// Returns the answer "different" with the counterexample that float64 shows at the sizes that the graphs
-  /// declare.
+  /// Returns the answer "different" with the counterexample that float64 shows at the sizes that the graphs declare.
   Equality float64_difference(const GivenSizes& given) {
     Counterexample c{a_,
                      b_,
@@ -262,10 +260,9 @@ class Decision {
             : fmt::format("{:.2g} from each other in float64 at the given sizes", given.distance));
   }
 
-  /// Compares the graphs in float64 at the sizes that they declare (the given sizes), at `points` random
-  /// inputs of each scale (a magnitude and pattern of the values), first of scale `also` if there is one.
-  /// If the reference throws Error, for example for lack of memory, adds a note and returns a result that
-  /// compared nothing.
+  /// Compares the graphs in float64 at the sizes that they declare (the given sizes), at `points` random inputs of each
+  /// scale (a magnitude and pattern of the values), first of scale `also` if there is one. If the reference throws
+  /// Error, for example for lack of memory, adds a note and returns a result that compared nothing.
   GivenSizes at_given_sizes(std::optional<Scale> also, int points) {
     try {
       GivenSizes given = given_sizes(a_, b_, pairing_, e_.seed, also, points, peaks());

@@ -50,9 +50,8 @@ class BlockRun {
   }
 
  private:
-  /// Calls copy(w, t) for each element of the tile whose first element is at `origin` in the tensor: w is the
-  /// element's row-major index in the tensor, t its index in the tile. Elements outside the tensor are
-  /// skipped.
+  /// Calls copy(w, t) for each element of the tile whose first element is at `origin` in the tensor: w is the element's
+  /// row-major index in the tensor, t its index in the tile. Elements outside the tensor are skipped.
   template <class Copy>
   static void each_of_tile(const graph::Shape& whole, const graph::Shape& tile, const graph::Shape& origin,
                            const Copy& copy) {
@@ -79,8 +78,7 @@ class BlockRun {
                  [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
   }
 
-  /// Stores the tile that thread block `block` has computed. Elements beyond the end of the tensor are not
-  /// stored.
+  /// Stores the tile that thread block `block` has computed. Elements beyond the end of the tensor are not stored.
   void store(const graph::BlockOp& op, const graph::Dim3& block) {
     Values<N>& whole = *outputs_[op.kernel_tensor];
     const Values<N>& tile = tiles_[op.inputs[0]];
@@ -120,8 +118,7 @@ class BlockRun {
     state.at = now.at;
   }
 
-  /// Adds the operand of one iteration to an accumulator, after initialising the accumulator if `first` is
-  /// true.
+  /// Adds the operand of one iteration to an accumulator, after initialising the accumulator if `first` is true.
   void accumulate(const graph::BlockOp& op, Values<N>& state, bool first) {
     using graph::OpKind;
     const Values<N>& x = tiles_[op.inputs[0]];

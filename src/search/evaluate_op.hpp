@@ -1,7 +1,6 @@
-// Evaluates every stateless operator over any kind of number (values.hpp): real numbers with an error bound,
-// or finite fields. reference/evaluate.cpp evaluates the same operators in float64, optimized for speed;
-// numbers_test.cpp checks that the two files agree. Both use the table of elementwise operators
-// (graph/elementwise.hpp).
+// Evaluates every stateless operator over any kind of number (values.hpp): real numbers with an error bound, or finite
+// fields. reference/evaluate.cpp evaluates the same operators in float64, optimized for speed; numbers_test.cpp checks
+// that the two files agree. Both use the table of elementwise operators (graph/elementwise.hpp).
 #pragma once
 #include <algorithm>
 

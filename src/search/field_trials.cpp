@@ -114,8 +114,7 @@ class Tier {
   /// sequence instead of drawn at random.
   bool sequential(int n) const { return range_ > 0 && !distinct_ && n / range_ % 2 == 0; }
 
-  /// Makes `field` evaluate each folded scalar as the product, quotient or sum of the scalars from which it
-  /// was folded.
+  /// Makes `field` evaluate each folded scalar as the product, quotient or sum of the scalars from which it was folded.
   void fold(Field& field) const {
     for (const Folded& f : options_.folded) {
       const FieldNumber x = field.constant(f.x), y = field.constant(f.y);

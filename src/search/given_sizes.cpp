@@ -13,10 +13,9 @@ namespace {
 using graph::Array;
 using graph::KernelGraph;
 
-/// Measures the distances of the rows of two graphs' outputs `ya` and `yb` at `inputs`. Keeps the largest
-/// distance in `result`. Elements that are not finite may be overflows and are ignored; but if `classes` is
-/// true, NaN or infinity in one graph alone counts as an infinite distance. Returns false if most elements
-/// were ignored.
+/// Measures the distances of the rows of two graphs' outputs `ya` and `yb` at `inputs`. Keeps the largest distance in
+/// `result`. Elements that are not finite may be overflows and are ignored; but if `classes` is true, NaN or infinity
+/// in one graph alone counts as an infinite distance. Returns false if most elements were ignored.
 bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vector<Array>& yb, bool classes,
              const std::vector<Array>& inputs, GivenSizes& result) {
   std::size_t seen = 0, all = 0;

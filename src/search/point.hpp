@@ -1,5 +1,4 @@
-// Draws inputs at which two graphs are evaluated and compared. The values are easy to read and exact in
-// binary.
+// Draws inputs at which two graphs are evaluated and compared. The values are easy to read and exact in binary.
 #pragma once
 #include <vector>
 

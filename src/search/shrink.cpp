@@ -52,8 +52,7 @@ std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b)
   return numbers;
 }
 
-/// Returns the sizes (variables) into which graph number `owner` divides size `whole`, directly or in several
-/// steps.
+/// Returns the sizes (variables) into which graph number `owner` divides size `whole`, directly or in several steps.
 std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   std::set<int> found{whole};
   for (bool grew = true; grew;) {
@@ -161,8 +160,7 @@ bool keeps_triangles(const Sizes& sizes, const std::vector<std::int64_t>& values
 /// leave, or none.
 enum class Keep { all, reductions, nothing };
 
-/// The system of products that exponents.hpp solves for two graphs, and the sizes that follow from its
-/// solution.
+/// The system of products that exponents.hpp solves for two graphs, and the sizes that follow from its solution.
 class Shrinking {
  public:
   /// `kept`: the size variables that must not change.
@@ -187,8 +185,7 @@ class Shrinking {
     for (int whole : measured_) sums_.erase(whole);
   }
 
-  /// Returns the small value of each size variable. `keep` says which differences between sizes are
-  /// preserved.
+  /// Returns the small value of each size variable. `keep` says which differences between sizes are preserved.
   std::vector<std::int64_t> values(Keep keep) {
     system_.inequalities.clear();
     std::set<int> reductions;
@@ -227,8 +224,7 @@ class Shrinking {
     return result;
   }
 
-  /// Adds a value to the system of equations between sizes, and returns its index. `fixed`: the value must not
-  /// change.
+  /// Adds a value to the system of equations between sizes, and returns its index. `fixed`: the value must not change.
   int fresh(std::int64_t value, bool fixed) {
     system_.values.push_back(value);
     system_.fixed.push_back(fixed);
@@ -360,8 +356,7 @@ class Joined {
 double work_of(OpKind kind, const graph::Shape& x, const graph::Shape& y) {
   const auto elements = static_cast<double>(std::max(graph::size(x), graph::size(y)));
   if (kind == OpKind::matmul) return static_cast<double>(graph::size(y)) * static_cast<double>(x.back());
-  // Elementwise operators that call a function are expensive. Additions, multiplications and comparisons are
-  // cheap.
+  // Elementwise operators that call a function are expensive. Additions, multiplications and comparisons are cheap.
   const bool function = graph::is_elementwise(kind) && graph::elementwise(kind).text.find("zellige::") == 0;
   const bool cheap = kind == OpKind::square || kind == OpKind::relu || kind == OpKind::clamp ||
                      kind == OpKind::maximum || kind == OpKind::minimum || kind == OpKind::abs;

@@ -2,11 +2,10 @@
 //
 //   SmallPair s = shrink(A, B, pairing);     // both valid; shapes of paired inputs and outputs agree
 //
-// An extent of 1 stays 1 and any other stays above 1, so that the small graphs have several blocks,
-// iterations and tiles where the given graphs have. Divisibility is preserved, and sizes that were equal in
-// both graphs stay equal. If the graphs divide an extent differently, the larger size stays larger unless the
-// sizes would become too large. The parts of a concat or split keep their proportions if the whole is also
-// divided in another way.
+// An extent of 1 stays 1 and any other stays above 1, so that the small graphs have several blocks, iterations and
+// tiles where the given graphs have. Divisibility is preserved, and sizes that were equal in both graphs stay equal. If
+// the graphs divide an extent differently, the larger size stays larger unless the sizes would become too large. The
+// parts of a concat or split keep their proportions if the whole is also divided in another way.
 //
 // Equality at small sizes says little about the given sizes if different extents became equal: a mean over 2048
 // and a mean over 8192 then look equal. shrink_distinct() returns larger graphs, in which such extents differ.

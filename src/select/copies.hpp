@@ -22,8 +22,7 @@ CopyChoice single_copy(DType, const target::Target&);
 CopyChoice anywhere(const CopyChoice&, const Program&, const Node&, const target::Target&);
 
 /// Returns the blocked layout in which threads copy a load's tile of shape `padded`. Adjacent threads make adjacent
-/// accesses: along `inner` first, then along the other dimensions in the order of the tensor's strides, smallest
-/// first.
+/// accesses: along `inner` first, then along the other dimensions in the order of the tensor's strides, smallest first.
 Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const CopyChoice&,
                      int threads);
 

@@ -20,10 +20,9 @@ int innermost(const Shape&, const Strides&);
 /// Returns the contiguous dimension of the tensor that a load or store accesses.
 int innermost(const Program&, const Node&);
 
-/// Returns strides for a tensor of the given shape. Dimension `inner` is the fastest, followed by the other
-/// dimensions from the last to the first. The fastest dimension of extent above 1 is padded to a multiple of
-/// `multiple` elements, so that all rows are aligned. A tensor with fewer than two dimensions of extent above 1 is
-/// not padded.
+/// Returns strides for a tensor of the given shape. Dimension `inner` is the fastest, followed by the other dimensions
+/// from the last to the first. The fastest dimension of extent above 1 is padded to a multiple of `multiple` elements,
+/// so that all rows are aligned. A tensor with fewer than two dimensions of extent above 1 is not padded.
 Strides padded_strides(const Shape&, int inner, std::int64_t multiple);
 
 }  // namespace zellige::plan

@@ -276,9 +276,8 @@ class Selection {
     return best;
   }
 
-  /// Returns the estimated cycles of register spills in the loop: 0 if a thread's registers suffice for the
-  /// operands, accumulators and loop states of the consecutive matmuls `products`. `warps` has their warp
-  /// layouts.
+  /// Returns the estimated cycles of register spills in the loop: 0 if a thread's registers suffice for the operands,
+  /// accumulators and loop states of the consecutive matmuls `products`. `warps` has their warp layouts.
   double exchange_cost(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
     if (program_.nodes[products.front()].section != Section::inside) return 0;
     std::int64_t states = 0, maximum = 0, operand = 0;
@@ -300,8 +299,7 @@ class Selection {
     return 8.0 * static_cast<double>(passing * program_.loop) * warps.front().count();
   }
 
-  /// Returns the number of row reductions (sum or max) whose operand is computed elementwise from the
-  /// matmul's result.
+  /// Returns the number of row reductions (sum or max) whose operand is computed elementwise from the matmul's result.
   int row_sums(const Node& product) const {
     const int id = static_cast<int>(&product - program_.nodes.data());
     int sums = 0;
@@ -343,10 +341,9 @@ class Selection {
     return estimated + (from_.count(id) ? crossing(id) : 0);
   }
 
-  /// Divides a sequence of matmuls that ends with `id` into chains with the least total cost, by dynamic
-  /// programming over prefixes. Each matmul of the sequence may read the accumulators of the preceding one as
-  /// its A operand (from_); within a chain it does so in registers. Sets the warp layouts and
-  /// MatmulChoice::a_from of these matmuls.
+  /// Divides a sequence of matmuls that ends with `id` into chains with the least total cost, by dynamic programming
+  /// over prefixes. Each matmul of the sequence may read the accumulators of the preceding one as its A operand
+  /// (from_); within a chain it does so in registers. Sets the warp layouts and MatmulChoice::a_from of these matmuls.
   void decide(int id) {
     std::vector<int> ids{id};
     while (from_.count(ids.front())) ids.insert(ids.begin(), from_.at(ids.front()));

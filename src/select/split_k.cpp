@@ -7,8 +7,7 @@ namespace {
 
 // Blocks per cluster, each of which accumulates its part of K.
 constexpr int ranks = 2;
-/// Minimum of loop iterations per block: with fewer, the exchange of partial results takes longer than
-/// split-K saves.
+/// Minimum of loop iterations per block: with fewer, the exchange of partial results takes longer than split-K saves.
 constexpr std::int64_t min_iterations = 32;
 
 /// Returns whether all stores are elementwise functions of loads and of the result of the matmul `product`,

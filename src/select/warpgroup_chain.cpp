@@ -42,8 +42,7 @@ class Chain {
     if (std::string why = row_of(scores, first, false); !why.empty()) return why;
     if (std::string why = row_of(sums, second, true); !why.empty()) return why;
     second.a_from = scores;
-    // Both accumulators and the rounded first one, of a thread's 232 registers. Everything else takes
-    // several tens.
+    // Both accumulators and the rounded first one, of a thread's 232 registers. Everything else takes several tens.
     constexpr int max_sums = 200;
     const int sums_each = first.row->c.registers + first.row->c.registers / 2 + second.row->c.registers;
     if (sums_each > max_sums)
@@ -58,8 +57,7 @@ class Chain {
   }
 
  private:
-  /// Returns whether node x is computed from the first matmul's result by elementwise operators of the same
-  /// shape.
+  /// Returns whether node x is computed from the first matmul's result by elementwise operators of the same shape.
   bool made_of_scores(int x) const {
     const Node& n = p_.nodes[x];
     if (x == scores) return true;

@@ -1,10 +1,9 @@
 // Puts the matmuls of a loop on warpgroups (wgmma) with tiles loaded by TMA, if the loop does nothing but
 // multiply tiles that it loads.
 //
-// Each such matmul gets an instruction that reads both operands from shared memory, and all warps of the
-// block are placed along M. Later passes act on that instruction: `group` assigns tensor maps to the loads,
-// `arrange_buffers` uses the layouts that wgmma reads, and `agents` splits the kernel into a producer and
-// consumers.
+// Each such matmul gets an instruction that reads both operands from shared memory, and all warps of the block are
+// placed along M. Later passes act on that instruction: `group` assigns tensor maps to the loads, `arrange_buffers`
+// uses the layouts that wgmma reads, and `agents` splits the kernel into a producer and consumers.
 //
 // Runs after the pass `resolve_layouts`, which chooses the contiguous dimension of every tile.
 #pragma once

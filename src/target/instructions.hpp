@@ -10,23 +10,20 @@
 
 namespace zellige::target {
 
-/// Returns all descriptors that the target has, with static lifetime: those of zellige::instructions(),
-/// then those of sm80_sync.hpp. Instructions that only one architecture has (sm_90a's wgmma) are omitted
-/// for later architectures.
+/// Returns all descriptors that the target has, with static lifetime: those of zellige::instructions(), then those of
+/// sm80_sync.hpp. Instructions that only one architecture has (sm_90a's wgmma) are omitted for later architectures.
 const std::vector<const Instruction*>& instructions_of(const Target&);
 
 /// Returns the instruction with this name, or nullptr if the target has no such instruction.
 const Instruction* find_instruction(const Target&, std::string_view name);
 
-/// Returns the matrix instruction of one warp (mma.sync) for operands of types a and b and accumulators of
-/// type d, which are PTX's names. If there are several, returns the one with the largest K. Returns nullptr
-/// if there is none.
+/// Returns the matrix instruction of one warp (mma.sync) for operands of types a and b and accumulators of type d,
+/// which are PTX's names. If there are several, returns the one with the largest K. Returns nullptr if there is none.
 const Instruction* find_mma(const Target&, std::string_view a, std::string_view b, std::string_view d);
 
-/// Returns the warpgroup instruction (wgmma) with exactly `n` columns, for operands of types a and b and
-/// accumulators of type d. The operands are in shared memory and may be contiguous along K, or along M (A)
-/// and N (B). With `a_in_registers`, A is in registers. Returns nullptr if the target has no such
-/// instruction.
+/// Returns the warpgroup instruction (wgmma) with exactly `n` columns, for operands of types a and b and accumulators
+/// of type d. The operands are in shared memory and may be contiguous along K, or along M (A) and N (B). With
+/// `a_in_registers`, A is in registers. Returns nullptr if the target has no such instruction.
 const Instruction* find_warpgroup_mma(const Target&, std::string_view a, std::string_view b,
                                       std::string_view d, std::int64_t n, bool a_in_registers = false);
 
@@ -38,8 +35,7 @@ const Instruction* find_matrix_load(const Target&);
 /// by group (cp.async), the widest first. All of them zero-fill bytes beyond the source's size.
 std::vector<const Instruction*> async_copies(const Target&);
 
-/// Returns the TMA instruction that loads a box with `dimensions` dimensions, or nullptr if the target has
-/// none.
+/// Returns the TMA instruction that loads a box with `dimensions` dimensions, or nullptr if the target has none.
 const Instruction* find_tensor_load(const Target&, int dimensions);
 /// Returns the TMA instruction that loads a box into the shared memory of several blocks of a cluster, or
 /// nullptr if the target has none.

@@ -29,8 +29,7 @@ enum class NodeKind : std::uint8_t {
   // Matrix product over the last two dimensions, with float32 accumulators. If `carried`, it accumulates
   // over the loop; a third operand, if any, multiplies the accumulators first.
   matmul,
-  // y[.., j, ..] = sum or max over k of x[.., j + k * to, ..] along `dim`. If `carried`, also over the
-  // loop.
+  // y[.., j, ..] = sum or max over k of x[.., j + k * to, ..] along `dim`. If `carried`, also over the loop.
   reduce,
   accumulate,    // over the loop: sum, max, or state * in[1] + in[0]
   running_max,   // max over the iterations so far, this one included; starts at the lowest finite value
@@ -44,8 +43,7 @@ enum class NodeKind : std::uint8_t {
 std::string_view name(NodeKind);
 /// Returns the type in which a value is computed: int32 for integers, else float32.
 constexpr DType kept_in(DType dtype) { return graph::is_integer(dtype) ? DType::int32 : DType::f32; }
-/// Returns whether the value of a node of this kind is, by default, not stored, but evaluated by each of its
-/// readers.
+/// Returns whether the value of a node of this kind is, by default, not stored, but evaluated by each of its readers.
 inline bool inlined(NodeKind kind) {
   return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat ||
          kind == NodeKind::rotate || kind == NodeKind::permute;
@@ -118,9 +116,8 @@ struct TileProgram {
   std::vector<bool> needed() const;
 };
 
-/// A tensor that is in the memory of another tensor, its base (views.hpp). Its entry in Program::tensors
-/// has strides and extents that begin at the base's first element; its users see `shape`, beginning at
-/// coordinate `starts`.
+/// A tensor that is in the memory of another tensor, its base (views.hpp). Its entry in Program::tensors has strides
+/// and extents that begin at the base's first element; its users see `shape`, beginning at coordinate `starts`.
 struct TensorView {
   int base = -1;
   Shape shape, starts;
@@ -142,8 +139,7 @@ struct Program {
   std::vector<std::string> notes;
   /// Returns a load or store of `tensor` that has the tiles of `view`, without operands.
   Node access(NodeKind, int tensor, View view, Section) const;
-  /// Returns the tensor that owns the memory of `tensor`: the base if `tensor` is a view, otherwise `tensor`
-  /// itself.
+  /// Returns the tensor that owns the memory of `tensor`: the base if `tensor` is a view, otherwise `tensor` itself.
   int memory_of(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? tensor : view->second.base;

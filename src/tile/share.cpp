@@ -7,9 +7,8 @@
 namespace zellige::plan {
 namespace {
 
-/// A coordinate at which an operator is evaluated, relative to that of the operator (the root) whose
-/// evaluation needs it. `path` is a hash of the shifts by slices and concatenations in between (0: none),
-/// `shifts` their number.
+/// A coordinate at which an operator is evaluated, relative to that of the operator (the root) whose evaluation needs
+/// it. `path` is a hash of the shifts by slices and concatenations in between (0: none), `shifts` their number.
 struct Coordinate {
   std::size_t path = 0;
   int shifts = 0;
@@ -66,9 +65,8 @@ class Sharing {
     }
   }
 
-  /// Where a node is evaluated: (phase between barriers, section of the kernel, root, shape). Elementwise
-  /// work of one phase, section and shape shares values, so its root is -1; a reduction or matmul shares
-  /// none.
+  /// Where a node is evaluated: (phase between barriers, section of the kernel, root, shape). Elementwise work of one
+  /// phase, section and shape shares values, so its root is -1; a reduction or matmul shares none.
   using Place = std::tuple<int, Section, int, Shape>;
 
   void store_repeated() {

@@ -1,12 +1,10 @@
-// Decides which elementwise values are stored in shared memory because they would otherwise be recomputed
-// too often.
+// Decides which elementwise values are stored in shared memory because they would otherwise be recomputed too often.
 //
-// By default, elementwise operators are evaluated where they are read (group.hpp), which suits the few
-// operators around a matmul. But each norm of a chain of norms would repeat the whole beginning of the
-// chain. A value that slices and concatenations read at shifted coordinates would be evaluated once per
-// shift, and the number of shifts doubles with every level of such operators. So share() adds a `round` to
-// float32 (or to int32 for integers) after some operators. It leaves the values unchanged, but the result of
-// a `round` is always stored. An operator gets one if
+// By default, elementwise operators are evaluated where they are read (group.hpp), which suits the few operators around
+// a matmul. But each norm of a chain of norms would repeat the whole beginning of the chain. A value that slices and
+// concatenations read at shifted coordinates would be evaluated once per shift, and the number of shifts doubles with
+// every level of such operators. So share() adds a `round` to float32 (or to int32 for integers) after some operators.
+// It leaves the values unchanged, but the result of a `round` is always stored. An operator gets one if
 //
 // - one evaluation needs the operator at more than 16 (max_coordinates) different coordinates or shifts, or
 // - one task (such as a store) would evaluate again more than 24 (max_repeats) operators, because tasks between

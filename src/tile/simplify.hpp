@@ -1,5 +1,4 @@
-// Simplifies a tile program by rules that hold exactly in float32: the results are the same bits, with
-// less work.
+// Simplifies a tile program by rules that hold exactly in float32: the results are the same bits, with less work.
 //
 //   round(cast(x))        a cast to the dtype of the round is removed; so is a cast before a store
 //   max(c x) = c max(x)   if c > 0: rounding is monotone, and only one number per row is multiplied

@@ -208,8 +208,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
 
 namespace {
 
-/// Returns the fraction of a block's warps that have work in a matmul: the least over all matmuls of the
-/// plan.
+/// Returns the fraction of a block's warps that have work in a matmul: the least over all matmuls of the plan.
 double busy(const Plan& plan) {
   double cheapest = 1;
   for (const Kernel& k : plan.kernels)

@@ -91,8 +91,7 @@ void check_buffer(const Kernel& plan, const SmemTensor& b) {
            b.bytes(), plan.shared_bytes);
 }
 
-/// Throws Rejected if an access to shared memory by the copy `t` does not start at a multiple of the access
-/// width.
+/// Throws Rejected if an access to shared memory by the copy `t` does not start at a multiple of the access width.
 void check_alignment(const Kernel& plan, const Work& t) {
   const SmemTensor& b = plan.tensors[t.buffer];
   const CopyChoice& copy = t.copy;

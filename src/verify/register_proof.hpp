@@ -23,9 +23,8 @@ class RegisterProof {
   /// unless `partial` allows that.
   void agree(const Work& writer, const Work& reader, int x, bool partial);
 
-  /// Proves that each thread of work `reader`, which iterates over accumulators, has the value of node x (an
-  /// operator of the kernel) for the row of each of its elements. Work `writer` left one value of x per row
-  /// in registers.
+  /// Proves that each thread of work `reader`, which iterates over accumulators, has the value of node x (an operator
+  /// of the kernel) for the row of each of its elements. Work `writer` left one value of x per row in registers.
   void in_lines(const Work& writer, const Work& reader, int x);
 
   /// Matrices with the batch indices 2 i and 2 i + 1 are a pair. Proves that each thread that has an element
@@ -46,9 +45,8 @@ class RegisterProof {
   /// instruction expects there, and all of K is multiplied exactly once.
   void chained(const Work& t, const Work& writer);
 
-  /// Proves that work t combines the partial results of work `writer` correctly: each partial result is added
-  /// once, and the total is stored for the right row, or is kept by all lanes of that row. Throws Rejected
-  /// otherwise.
+  /// Proves that work t combines the partial results of work `writer` correctly: each partial result is added once, and
+  /// the total is stored for the right row, or is kept by all lanes of that row. Throws Rejected otherwise.
   void sums(const Work& t, const Work& writer);
 
  private:

@@ -3,10 +3,9 @@
 //
 //   set_up(schedule);   // sets setup, teardown, drain steps, MbarrierInit::arrivals and Barrier::threads
 //
-// One thread initialises the mbarriers, and all threads synchronise before the first use. If the blocks of
-// a cluster fill each other's stages, the producer waits at its end until all stages have been released
-// (drain), and the cluster synchronises before a block exits. verify() proves that these steps and counts
-// are right.
+// One thread initialises the mbarriers, and all threads synchronise before the first use. If the blocks of a cluster
+// fill each other's stages, the producer waits at its end until all stages have been released (drain), and the cluster
+// synchronises before a block exits. verify() proves that these steps and counts are right.
 #pragma once
 #include "kernel/kernel.hpp"
 

@@ -15,9 +15,8 @@ constexpr int warp_threads = 32;
 // Most bytes that one phase of an mbarrier can count.
 constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;
 
-/// Executes the steps of all warp roles (agents) symbolically, and rejects the schedule at the first error.
-/// A cell is one stage of one tensor, a phase is one filling of a stage, and an event is one execution of a
-/// step.
+/// Executes the steps of all warp roles (agents) symbolically, and rejects the schedule at the first error. A cell is
+/// one stage of one tensor, a phase is one filling of a stage, and an event is one execution of a step.
 class Simulation {
  public:
   /// Requires the flat schedule of all ranks (ranks.hpp).
@@ -206,9 +205,8 @@ class Simulation {
 
   // ---- steps ----
 
-  /// Checks and records all accesses of executed step `e` of warp role `agent`, which are made by an
-  /// operation of kind `via`. The accesses complete when component `component` of a vector clock reaches
-  /// `value`.
+  /// Checks and records all accesses of executed step `e` of warp role `agent`, which are made by an operation of kind
+  /// `via`. The accesses complete when component `component` of a vector clock reaches `value`.
   void touch(int agent, const Event& e, Via via, int component, std::int64_t value) {
     const Step& step = *e.step;
     for (const bool writes : {false, true}) {
@@ -369,9 +367,8 @@ class Simulation {
                                [&](const auto& p) { return me.own[s.component(p.first)] >= p.second; });
   }
 
-  /// Rejects computation `e` of warp role `a` if it reads the accumulators of wgmma groups before the warp
-  /// role has waited for these groups. The groups are those of channel `channel`, which denotes a sequence
-  /// of wgmma groups.
+  /// Rejects computation `e` of warp role `a` if it reads the accumulators of wgmma groups before the warp role has
+  /// waited for these groups. The groups are those of channel `channel`, which denotes a sequence of wgmma groups.
   void check_registers_ready(int a, const Event& e, int channel) const {
     if (channel < 0 || s.kernel.channels[channel].by != Synchronisation::commit_group) return;
     const AgentState& me = s.agents[a];
@@ -427,9 +424,8 @@ class Simulation {
     return true;
   }
 
-  /// Rejects the schedule unless every phase of the empty mbarriers of channel `c` (a ring of shared-memory
-  /// stages) gets `expected` arrivals. Counts one arrival per warp of every warp role that releases the
-  /// stage.
+  /// Rejects the schedule unless every phase of the empty mbarriers of channel `c` (a ring of shared-memory stages)
+  /// gets `expected` arrivals. Counts one arrival per warp of every warp role that releases the stage.
   void check_arrivals(const Channel& c, const ChannelState& channel, int expected) const {
     std::int64_t phases = 0;
     for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);

@@ -1,10 +1,9 @@
 // The plan verifier: proves that a schedule is free of races, reads of unwritten data, deadlocks,
 // asynchronous copies without a wait and missing proxy fences, and that it is within the target's limits.
 //
-// The steps of all warp roles (agents) are executed symbolically, with one vector clock component per agent,
-// per agent and kind of asynchronous group, and per channel (a ring of shared-memory stages between warp
-// roles). Long loops are shortened to enough iterations to use every stage twice.
-// docs/explanation/verifier.md has the rules and the proof.
+// The steps of all warp roles (agents) are executed symbolically, with one vector clock component per agent, per agent
+// and kind of asynchronous group, and per channel (a ring of shared-memory stages between warp roles). Long loops are
+// shortened to enough iterations to use every stage twice. docs/explanation/verifier.md has the rules and the proof.
 #pragma once
 #include "kernel/kernel.hpp"
 #include "target/target.hpp"

@@ -179,8 +179,7 @@ void check_steps(const Kernel& s, int agent) {
   });
 }
 
-/// Rejects mbarriers that overlap tensors. Throws DoesNotFit if the block needs more shared memory than the
-/// target has.
+/// Rejects mbarriers that overlap tensors. Throws DoesNotFit if the block needs more shared memory than the target has.
 void check_memory(const Kernel& s, const target::Target& t) {
   std::int64_t end = 0, mbarriers = 0;
   std::string last = "none";
@@ -262,9 +261,8 @@ void check_registers(const Kernel& s, const target::Target& t) {
   }
 }
 
-/// Throws DoesNotFit if the target lacks an instruction (TMA, wgmma). Throws Rejected if an address of a TMA
-/// copy is not aligned, if a wgmma is not executed by whole warpgroups, or if some but not all warp roles use
-/// __syncthreads.
+/// Throws DoesNotFit if the target lacks an instruction (TMA, wgmma). Throws Rejected if an address of a TMA copy is
+/// not aligned, if a wgmma is not executed by whole warpgroups, or if some but not all warp roles use __syncthreads.
 void check_instructions(const Kernel& s, const target::Target& t) {
   std::set<int> with_block_barrier;
   for (std::size_t i = 0; i < s.agents.size(); ++i) {

@@ -24,8 +24,7 @@ class Registers {
  public:
   explicit Registers(const Kernel& plan) : plan_(plan), p_(plan.program), proof_(plan) {}
 
-  /// Executes the schedule. Throws Rejected if a work reads registers that do not contain the values that it
-  /// expects.
+  /// Executes the schedule. Throws Rejected if a work reads registers that do not contain the values that it expects.
   void run() {
     for (const Work& work : works(plan_))
       if (work.buffer >= 0 && work.kind != WorkKind::to_global) writers_[work.buffer].push_back(work);
@@ -383,8 +382,7 @@ class Registers {
   const Step* step_ = nullptr;                                    // the step that is checked
   bool whole_ = false;                                // the accumulators include the other ranks' parts of K
   std::map<int, RegisterValue> pipelined_fragments_;  // fragments_ of the preceding iteration
-  // Matmuls whose accumulators have been rescaled but not yet added to; of this and of the preceding
-  // iteration.
+  // Matmuls whose accumulators have been rescaled but not yet added to; of this and of the preceding iteration.
   std::set<int> rescaled_, pipelined_rescaled_;
   // The current step uses what the preceding iteration left.
   bool pipelined_ = false;

@@ -1,6 +1,5 @@
-// Proves that a kernel's tasks (matmuls, loop nests, ...) find the right values in registers: for each value
-// that a task reads from a register, an earlier task has left that value in the same register of the same
-// thread.
+// Proves that a kernel's tasks (matmuls, loop nests, ...) find the right values in registers: for each value that a
+// task reads from a register, an earlier task has left that value in the same register of the same thread.
 //
 // This covers accumulators that become A fragments, fragments and loop states that elementwise tasks read,
 // partial results of reductions, and accumulators that are computed one slice of N at a time. Where a

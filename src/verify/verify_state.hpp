@@ -3,10 +3,9 @@
 // shared-memory stages that one warp role fills and others read; a phase is one filling of one stage. In a
 // round of a barrier, each agent that uses the barrier arrives once.
 //
-// A clock has one component for each sequence of events that completes in order: an agent's steps, its
-// asynchronous groups of each kind (cp.async, wgmma, bulk), and the stages that arrive through a channel.
-// An event x with value v in component c happens before the current step of an agent if the agent's clock
-// is at least v in c.
+// A clock has one component for each sequence of events that completes in order: an agent's steps, its asynchronous
+// groups of each kind (cp.async, wgmma, bulk), and the stages that arrive through a channel. An event x with value v in
+// component c happens before the current step of an agent if the agent's clock is at least v in c.
 //
 // An agent is many threads, so it has two clocks. `own` is what the acting thread has observed: its own
 // steps, and the groups for which it waited. `seen` is what every thread of the agent has observed. A
@@ -79,8 +78,7 @@ struct Phase {
   Clock own, fenced;  // the producer's clocks when it announced the bytes or arrived
 };
 
-/// A consumer's progress in a channel: the number of stages acquired and released, and its clocks at each
-/// release.
+/// A consumer's progress in a channel: the number of stages acquired and released, and its clocks at each release.
 struct ConsumerState {
   std::int64_t acquired = 0, released = 0;
   std::vector<Clock> released_own, released_fenced;

@@ -50,9 +50,8 @@ Shortening shortening(const Kernel& s) {
         for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
     });
   result.minimum = std::max(always_whole, 2 * result.modulus + 2 + 2 * reach);
-  // Agents that communicate through channels must stay in step. All loops drop the same number of
-  // iterations, if their trip counts differ by at most one (an agent may run the first iteration before its
-  // loop); otherwise none.
+  // Agents that communicate through channels must stay in step. All loops drop the same number of iterations, if their
+  // trip counts differ by at most one (an agent may run the first iteration before its loop); otherwise none.
   if (s.agents.size() > 1)
     result.together = trip_count.empty() || *trip_count.rbegin() - *trip_count.begin() > 1
                           ? 0
@@ -75,9 +74,8 @@ struct Unroller {
   const Shortening& shorten;
   std::vector<Event> line;
 
-  /// Appends the events (executed steps) of `steps` in iteration `in` to `line`, the events of one warp role.
-  /// `index` is the number of the first step within the warp role. Returns the number of the step after the
-  /// last one.
+  /// Appends the events (executed steps) of `steps` in iteration `in` to `line`, the events of one warp role. `index`
+  /// is the number of the first step within the warp role. Returns the number of the step after the last one.
   int run(const std::vector<Step>& steps, int index, const Iteration& in) {
     bool loop_seen = false;
     for (std::size_t k = 0; k < steps.size(); ++k, ++index) {
@@ -134,8 +132,7 @@ struct Unroller {
     return n;
   }
 
-  /// Returns the shortened trip count of the first loop at or after steps[from], or `after` if there is no
-  /// loop.
+  /// Returns the shortened trip count of the first loop at or after steps[from], or `after` if there is no loop.
   std::int64_t next_trip_count(const std::vector<Step>& steps, std::size_t from, std::int64_t after) const {
     for (; from < steps.size(); ++from)
       if (const Loop* loop = as<Loop>(steps[from])) return shorten(loop->trip_count);

@@ -73,8 +73,7 @@ std::optional<Instruction> instruction(std::string_view name, std::string_view t
   return std::nullopt;
 }
 
-// Returns the number of the tensor's elements that one lane accesses. Throws Error if this is not a whole
-// number.
+// Returns the number of the tensor's elements that one lane accesses. Throws Error if this is not a whole number.
 long long lane_elements(const SharedAccess& a, const SharedLayout& l) {
   if (8 * a.bytes % l.bits())
     fail("access {}: {} bytes a lane are no whole number of elements of {} bits", a.name, a.bytes, l.bits());
@@ -163,8 +162,7 @@ std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values,
   return all;
 }
 
-// Adds one warp-wide access, given by each lane's element index, to `a`. Throws Error if `a` has too many
-// accesses.
+// Adds one warp-wide access, given by each lane's element index, to `a`. Throws Error if `a` has too many accesses.
 void add(SharedAccess& a, std::vector<long long> lanes) {
   if (a.instances.size() == max_instances)
     fail("access {}: more than {} accesses of a warp", a.name, max_instances);

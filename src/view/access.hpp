@@ -1,5 +1,4 @@
-// Parses the description of a warp's accesses to a tensor in shared memory, as users of `zellige banks`
-// write it:
+// Parses the description of a warp's accesses to a tensor in shared memory, as users of `zellige banks` write it:
 //
 //   ldmatrix.x4 ldmatrix.x2.trans stmatrix.x4    matrices of 8 rows of 16 bytes; x4: 2 by 2 matrices
 //   ld.shared.v4.b32 st.shared.v2 ld.shared.u8   32 consecutive elements: along the contiguous mode, then the next row

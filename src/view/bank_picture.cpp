@@ -54,8 +54,7 @@ Picture bank_picture(const plan::BankAccess& a, const std::string& title) {
     return std::any_of(a.address.begin() + first, a.address.begin() + last, [](auto at) { return at >= 0; });
   };
   for (int first = 0, phase = 0; first < lanes;) {
-    // A phase that has lanes but no wavefronts of its own is merged with the preceding one and drawn with
-    // it.
+    // A phase that has lanes but no wavefronts of its own is merged with the preceding one and drawn with it.
     const int next = first + step;
     const bool two = next < lanes && w.per_phase[std::size_t(phase) + 1] == 0 && active(next);
     const int last = std::min(lanes, first + (two ? 2 : 1) * step);

@@ -68,8 +68,7 @@ struct Search {
             .element_bytes = std::max(1, l.bits() / 8),
             .chunk = 1};
   }
-  // Returns the accesses as (row, column) of each lane, if the tensor's memory is a matrix with rows of `row`
-  // elements.
+  // Returns the accesses as (row, column) of each lane, if the tensor's memory is a matrix with rows of `row` elements.
   std::vector<plan::AccessPattern> patterns(long long row) const {
     std::vector<plan::AccessPattern> all;
     for (const SharedAccess& a : accesses) {
@@ -98,9 +97,8 @@ struct Search {
     for (long long u = unit; u > 1; u /= 2) ++base;
     return algebra::composed(swizzle_value(c.B, base, c.S), number(0), *rows);
   }
-  // Returns the layout with the swizzle and padding of choice `c`, made for rows of `row` elements, and the
-  // layout's bank conflicts. Returns nullopt if the rows cannot be padded, or if the choice has neither
-  // swizzle nor padding.
+  // Returns the layout with the swizzle and padding of choice `c`, made for rows of `row` elements, and the layout's
+  // bank conflicts. Returns nullopt if the rows cannot be padded, or if the choice has neither swizzle nor padding.
   std::optional<Remedy> remedy(const plan::SwizzleChoice& c, long long row) const {
     const std::optional<Value> layout = arranged(c, row);
     if (!layout || (!c.B && !c.shift)) return std::nullopt;

@@ -1,5 +1,4 @@
-// Counts the bank conflicts of accesses to a tensor in shared memory, and proposes layouts with fewer
-// conflicts.
+// Counts the bank conflicts of accesses to a tensor in shared memory, and proposes layouts with fewer conflicts.
 //
 //   const Conflicts c = conflicts(access, layout);
 //   if (c.degree > 1) for (const Remedy& r : remedies({access}, layout).all) ...   // the best first

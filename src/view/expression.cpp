@@ -148,9 +148,8 @@ class Expression : public Parser {
     if (next("{")) expect("}");
     return v;
   }
-  // Returns the value of a name such as Layout_K_SW128_Atom<half_t>: the shared-memory layout of an operand
-  // of SM90's MMA instructions. `type` has the template argument; `start` is the name's position, for
-  // messages.
+  // Returns the value of a name such as Layout_K_SW128_Atom<half_t>: the shared-memory layout of an operand of SM90's
+  // MMA instructions. `type` has the template argument; `start` is the name's position, for messages.
   Value gmma(const std::string& name, const std::vector<Argument>& type, std::size_t start) {
     const std::size_t bar = name.find('_', 7);
     if (bar >= name.size() - 5 || type.size() != 1) mistake(fmt::format("{} is unknown", name), start);
@@ -189,8 +188,7 @@ class Expression : public Parser {
     }
     while (i < links.size()) {
       const Argument a = valued(v, start), b = valued(links[i], start);
-      // In A o 0 o Sw o 4 o B a swizzle cannot be the right operand by itself: it is the left operand of
-      // the rest.
+      // In A o 0 o Sw o 4 o B a swizzle cannot be the right operand by itself: it is the left operand of the rest.
       if (i + 2 < links.size() && is_middle(links[i]) && links[i + 1].is(ValueKind::swizzle)) {
         const Value rest = joined({links.begin() + static_cast<std::ptrdiff_t>(i) + 1, links.end()}, start);
         return call("make_composed_layout", {a, b, valued(rest, start)}, start);

@@ -138,9 +138,8 @@ Picture elements_picture(const Drawn& d, const std::string& expression, const Pi
 struct Tile {
   int rows = 1, columns = 1;
 };
-// Returns the shape of the tile that is drawn: the value of option --shape or, without the option, the
-// smallest shape that contains all coordinates of the layout. Throws Error if there is no such shape or it is
-// too large.
+// Returns the shape of the tile that is drawn: the value of option --shape or, without the option, the smallest shape
+// that contains all coordinates of the layout. Throws Error if there is no such shape or it is too large.
 Tile tile_of(const Drawn& d, const PictureOptions& o) {
   long long rows = 1, columns = 1;
   if (o.shape) {

@@ -19,8 +19,7 @@ struct Argument : Operand {
 const std::vector<Operation>& operations();
 /// Returns the operations with this name, one per kind of operands; empty if there is none.
 Rows named(std::string_view name);
-/// Returns a hint for an unknown name, such as "; did you mean size?", or "" if no operation has a similar
-/// name.
+/// Returns a hint for an unknown name, such as "; did you mean size?", or "" if no operation has a similar name.
 std::string near_operation(std::string_view name);
 /// Returns the list that `zellige layout --list` prints: one line per name and kind of operands.
 std::string list_of_operations();

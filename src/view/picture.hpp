@@ -1,6 +1,5 @@
-// Pictures as data: grids of labelled, coloured cells, which are written as text for a terminal, as SVG or
-// as an HTML page. layout_picture.hpp makes them from layouts, bank_picture.hpp from accesses to shared
-// memory.
+// Pictures as data: grids of labelled, coloured cells, which are written as text for a terminal, as SVG or as an HTML
+// page. layout_picture.hpp makes them from layouts, bank_picture.hpp from accesses to shared memory.
 #pragma once
 #include <string>
 #include <vector>

@@ -7,8 +7,7 @@
 
 namespace zellige::view {
 
-/// A layout whose elements are numbered 0 to elements() - 1, the first mode fastest, with the byte address
-/// of each.
+/// A layout whose elements are numbered 0 to elements() - 1, the first mode fastest, with the byte address of each.
 class SharedLayout {
  public:
   /// `element_bits` is the size of an element in bits. Throws Error if the value is not a layout of
