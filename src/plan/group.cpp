@@ -8,6 +8,7 @@
 #include "kernel/row_blocked_layout.hpp"
 #include "kernel/sliced.hpp"
 #include "kernel/tensor_map.hpp"
+#include "plan/contexts.hpp"
 #include "plan/dependence.hpp"
 #include "plan/same_thread.hpp"
 #include "select/copies.hpp"
@@ -35,7 +36,7 @@ class Grouping {
   Tasks run() {
     live_ = program_.needed();
     if (const std::optional<RowRegisters> rows = rows_in_registers(plan_, whole_, target_))
-      rows_ = context(rows->layout), held_ = rows->held;
+      rows_ = add_context(plan_, rows->layout), held_ = rows->held;
     for (int i : held_)
       if (node(i).kind == NodeKind::load) hold(i);  // before all else, so that they are in flight together
     for (int i = 0; i < size(); ++i)
@@ -51,13 +52,6 @@ class Grouping {
   const graph::KernelTensor& tensor(const Node& n) const { return whole_.tensors[n.tensor]; }
 
   bool tensor_core(int i) const { return node(i).kind == NodeKind::matmul && plan_.matmuls.at(i).row; }
-
-  int context(Context c) {
-    for (std::size_t i = 0; i < plan_.contexts.size(); ++i)
-      if (plan_.contexts[i] == c) return static_cast<int>(i);
-    plan_.contexts.push_back(std::move(c));
-    return static_cast<int>(plan_.contexts.size()) - 1;
-  }
 
   int buffer(int id, DType dtype, const Shape& shape, const Shape& padded, int partials, int inner,
              std::string suffix = "") {
@@ -81,47 +75,6 @@ class Grouping {
     return static_cast<int>(tasks_.size()) - 1;
   }
 
-  /// Returns the section (before, inside or after the loop) in which the value of node `i` is complete in registers.
-  /// For results of the whole loop it is `after`.
-  Section value_section(int i) const {
-    return node(i).carried || node(i).kind == NodeKind::accumulate ? Section::after : node(i).section;
-  }
-
-  /// Returns the index of the thread-value layout (context) of a value from which `x` is computed and which is in
-  /// registers in the given section (before, inside or after the loop). Prefers layouts of accumulators and of their
-  /// row statistics. Returns -1 if there is none. `domain` is the shape of `x`.
-  int register_context(int x, const Shape& domain, Section section) const {
-    int best = -1;
-    std::int64_t maximum = 0;
-    const std::vector<Leaf> all = leaves(program_, x, domain);
-    const bool pairs = std::ranges::any_of(all, [](const Leaf& leaf) { return leaf.at == At::pair; });
-    for (const Leaf& leaf : all) {
-      const auto c = plan_.context_of.find(leaf.node);
-      if (c == plan_.context_of.end() || !leaf.identity() || value_section(leaf.node) != section) continue;
-      const Context& where = plan_.contexts[c->second];
-      if (pairs && !whole_pairs(where)) continue;
-      const std::int64_t rank = where.row || where.replicated() ? 2 : 1;
-      if (rank > maximum) maximum = rank, best = c->second;
-    }
-    return best;
-  }
-
-  /// Returns the index, in the plan's contexts, of the blocked layout of a tile of shape `domain` with vectors of
-  /// `vector` elements along dimension `inner`. Halves `vector` until it divides the length of a row.
-  int blocked_layout(const Shape& domain, int inner, int vector) {
-    while (vector > 1 && domain[inner] % vector != 0) vector /= 2;
-    return context(plan::blocked_layout(domain, inner, vector, program_.threads()));
-  }
-
-  /// Returns the index, in the plan's contexts, of a blocked layout for a tile of float32 values. The layout has the
-  /// widest vectors along dimension `inner` that leave no thread idle.
-  int default_blocked(const Shape& domain, int inner) {
-    int vector = max_elements_per_step;
-    const std::int64_t elements = graph::size(domain);
-    while (vector > 1 && elements / vector < program_.threads()) vector /= 2;
-    return blocked_layout(domain, inner, vector);
-  }
-
   static int last(const Shape& s) { return static_cast<int>(s.size()) - 1; }
 
   void place(int i) {
@@ -140,8 +93,8 @@ class Grouping {
         place_accumulate(i);
         break;
       case NodeKind::running_max: {
-        int c = register_context(n.in[0], n.shape, Section::inside);
-        if (c < 0 || !plan_.contexts[c].replicated()) c = default_blocked(n.shape, last(n.shape));
+        int c = register_context(plan_, n.in[0], n.shape, Section::inside);
+        if (c < 0 || !plan_.contexts[c].replicated()) c = add_default_blocked(plan_, n.shape, last(n.shape));
         plan_.context_of[i] = c;
         evaluate(task(WorkKind::accumulate, Section::inside, i, c), n.in[0]);
         producer_[i] = static_cast<int>(tasks_.size()) - 1;
@@ -182,7 +135,7 @@ class Grouping {
     const Node& n = node(i);
     const bool factor = std::ranges::any_of(program_.consumers(i),
                                             [&](int reader) { return rescaled_by(node(reader)) == i; });
-    const int c = factor ? register_context(i, n.shape, n.section) : -1;
+    const int c = factor ? register_context(plan_, i, n.shape, n.section) : -1;
     if (c < 0 || !plan_.contexts[c].replicated()) return;
     const int t = task(WorkKind::to_lines, n.section, i, c);
     evaluate(t, i, true);
@@ -207,7 +160,7 @@ class Grouping {
     }
     for (const Context& other : plan_.contexts)
       if (other.row && equivalent(*other.row, *row)) row = other.row;
-    const int id = context(accumulators(n.shape, choice.warps, *row));
+    const int id = add_context(plan_, accumulators(n.shape, choice.warps, *row));
     const int factor = rescaled_by(n), rescale = factor < 0 ? -1 : task(WorkKind::rescale, n.section, i, id);
     if (rescale >= 0) evaluate(rescale, factor);
     const int mma = task(WorkKind::mma, n.section, i, id);
@@ -215,7 +168,7 @@ class Grouping {
     for (int side = 0; side < 2; ++side) {
       const int operand = n.in[side];
       if (node(operand).kind == NodeKind::load)
-        read_load(operand, mma, false);
+        load_reads_[operand].push_back({mma, false});
       else
         reads_.push_back({mma, operand, true});
     }
@@ -235,7 +188,7 @@ class Grouping {
     const int c = plan_.context_of.at(i);
     const int partials = plan_.contexts[c].replicated() ? 1 : plan_.contexts[c].holders();
     const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, partials, last(n.shape));
-    const int t = task(WorkKind::to_shared, value_section(i), i, c, b);
+    const int t = task(WorkKind::to_shared, value_section(node(i)), i, c, b);
     reads_.push_back({t, i, true});
     writers_[b] = {t};
   }
@@ -245,12 +198,13 @@ class Grouping {
     const Section finish_section = n.carried ? Section::after : n.section;
     if (operand >= 0) {
       const Node& x = node(operand);
-      const int c = rows_ >= 0                            ? rows_
-                    : n.dim == last(x.shape) && n.to == 1 ? register_context(operand, x.shape, n.section)
-                                                          : -1;
+      const int c = rows_ >= 0 ? rows_
+                    : n.dim == last(x.shape) && n.to == 1
+                        ? register_context(plan_, operand, x.shape, n.section)
+                        : -1;
       if (c >= 0 && whole_lines(plan_.contexts[c])) {
         finish_reduce(i, operand, c, -1, finish_section);
-        plan_.context_of[i] = context(lines(plan_.contexts[c]));
+        plan_.context_of[i] = add_context(plan_, lines(plan_.contexts[c]));
         return;
       }
       if (c >= 0 && plan_.contexts[c].row) {
@@ -269,7 +223,8 @@ class Grouping {
       s.domain.push_back(plan_.matmuls.at(i).k);
     }
     s.length = s.domain[s.dim] / s.to;
-    const int id = rows_ >= 0 ? rows_ : context(summands(spread(s, operand >= 0, program_.warps() * 32)));
+    const int id =
+        rows_ >= 0 ? rows_ : add_context(plan_, summands(spread(s, operand >= 0, program_.warps() * 32)));
     const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.contexts[id].parts(), last(n.shape));
     finish_reduce(i, operand, id, b, finish_section);
   }
@@ -291,10 +246,10 @@ class Grouping {
 
   void place_accumulate(int i) {
     const Node& n = node(i);
-    int c = register_context(n.in[0], n.shape, Section::inside);
+    int c = register_context(plan_, n.in[0], n.shape, Section::inside);
     const bool whole = graph::is_integer(n.dtype);  // a matmul's registers hold float32
     if (c < 0 || (plan_.contexts[c].row && (whole || plan_.contexts[c].holders() > 1)))
-      c = default_blocked(n.shape, last(n.shape));
+      c = add_default_blocked(plan_, n.shape, last(n.shape));
     const int t = task(WorkKind::accumulate, Section::inside, i, c);
     for (int in : n.in) evaluate(t, in);
     const Context& where = plan_.contexts[c];
@@ -309,9 +264,7 @@ class Grouping {
   }
 
   bool is_operand(int i) const {
-    for (int reader : program_.consumers(i))
-      if (tensor_core(reader)) return true;
-    return false;
+    return std::ranges::any_of(program_.consumers(i), [&](int reader) { return tensor_core(reader); });
   }
 
   void place_round(int i) {
@@ -320,7 +273,7 @@ class Grouping {
     for (int reader : program_.consumers(i))
       if (tensor_core(reader) && plan_.matmuls.at(reader).a_from >= 0 && node(reader).in[0] == i)
         chained = reader;
-    int c = register_context(n.in[0], n.shape, n.section);
+    int c = register_context(plan_, n.in[0], n.shape, n.section);
     if (chained >= 0) {
       const int t =
           task(WorkKind::to_operand, n.section, i, plan_.context_of.at(plan_.matmuls.at(chained).a_from));
@@ -331,7 +284,7 @@ class Grouping {
     }
     const Shape padded = operand_padding(plan_, i);
     if (c < 0 || !plan_.contexts[c].row || !covers(plan_.contexts[c], padded))
-      c = blocked_layout(padded, n.inner, max_elements_per_step);
+      c = add_blocked(plan_, padded, n.inner, max_elements_per_step);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, n.inner);
     plan_.tensors[b].matmul_operand = is_operand(i);
     const int t = task(WorkKind::to_shared, n.section, i, c, b);
@@ -348,13 +301,13 @@ class Grouping {
     copy.row = nullptr;
     if (const std::optional<CopyChoice> wide =
             rows_ < 0 ? fetched(plan_, tasks_, whole_, target_, i) : std::nullopt) {
-      const int load = n.in[0], in = blocked_layout(n.shape, inner, wide->vector);
+      const int load = n.in[0], in = add_blocked(plan_, n.shape, inner, wide->vector);
       plan_.context_of[load] = in;
       producer_[load] = task(WorkKind::fetch, Section::after, load, in, -1, *wide);
     }
     int c = rows_ >= 0 && n.shape == plan_.contexts[rows_].domain
                 ? rows_
-                : register_context(n.in[0], n.shape, Section::after);
+                : register_context(plan_, n.in[0], n.shape, Section::after);
     // Adjacent threads must store adjacent elements, and replicated rows do not. A kernel without shared memory
     // stores them nevertheless.
     if (c >= 0 && plan_.contexts[c].replicated() && rows_ < 0) c = -1;
@@ -370,13 +323,13 @@ class Grouping {
         evaluate(t, n.in[0]);
         writers_[b].push_back(t);
       }
-      const int out =
-          task(WorkKind::to_global, Section::after, i, blocked_layout(n.shape, inner, copy.vector), b, copy);
+      const int out = task(WorkKind::to_global, Section::after, i,
+                           add_blocked(plan_, n.shape, inner, copy.vector), b, copy);
       buffer_reads_.push_back({out, b});
       ways_out_.push_back(tasks_[out]);
       return;
     }
-    const int where = c >= 0 ? c : context(store_blocked_layout(program_, n, inner, copy.vector));
+    const int where = c >= 0 ? c : add_context(plan_, store_blocked_layout(program_, n, inner, copy.vector));
     evaluate(task(WorkKind::to_global, Section::after, i, where, -1, copy), n.in[0]);
   }
 
@@ -400,8 +353,8 @@ class Grouping {
     const std::vector<Leaf> own{{x, narrowed(At::own, node(x).shape, domain)}};
     for (const Leaf& leaf : evaluated ? own : leaves(program_, x, domain, plan_.context_of)) {
       if (node(leaf.node).kind == NodeKind::load && !producer_.count(leaf.node)) {
-        read_load(leaf.node, t, leaf.identity());
-      } else if (in_registers(leaf, task)) {
+        load_reads_[leaf.node].push_back({t, leaf.identity()});
+      } else if (in_registers(plan_, leaf, task)) {
         reads_.push_back({t, leaf.node, true});
       } else {
         if (plan_.context_of.count(leaf.node)) spill(leaf.node);
@@ -409,21 +362,6 @@ class Grouping {
       }
     }
   }
-
-  /// Returns whether the threads of `task` have `leaf`, an input of the task's expression, in registers where they
-  /// need it: in the task's own layout, or as one value per row.
-  bool in_registers(const Leaf& leaf, const Task& task) const {
-    const auto evaluated = plan_.context_of.find(leaf.node);
-    if (evaluated == plan_.context_of.end() || leaf.at == At::elsewhere ||
-        value_section(leaf.node) != task.section)
-      return false;
-    const Context& c = plan_.contexts[task.context];
-    if (evaluated->second == task.context)
-      return leaf.identity() || (leaf.at == At::pair && node(leaf.node).shape == c.domain && whole_pairs(c));
-    return leaf.at != At::pair && lines_of(plan_.contexts[evaluated->second], plan_.contexts[task.context]);
-  }
-
-  void read_load(int load, int t, bool identity) { load_reads_[load].push_back({t, identity}); }
 
   /// Returns whether several tasks read the tile of a load.
   static bool read_by_several(const LoadReads& reads) {
@@ -462,9 +400,9 @@ class Grouping {
           copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));
       const int b = buffer(load, n.dtype, n.shape, padded, 1, n.inner);
       plan_.tensors[b].matmul_operand = is_operand(load);
-      const int t =
-          task(WorkKind::copy_in, n.section, load,
-               context(copy_context(tensor(n), padded, n.inner, copy, program_.threads())), b, copy);
+      const int t = task(
+          WorkKind::copy_in, n.section, load,
+          add_context(plan_, copy_context(tensor(n), padded, n.inner, copy, program_.threads())), b, copy);
       writers_[b] = {t};
       for (const auto& [reader, identity] : reads) reads_.push_back({reader, load, false});
     }

@@ -1,0 +1,33 @@
+// Finds the thread-value layout (context) in which a task evaluates a value: that of an operand that is in registers,
+// or a blocked layout. Each layout is once in Kernel::contexts; these functions return its index there.
+#pragma once
+#include "kernel/leaves.hpp"
+#include "select/task.hpp"
+
+namespace zellige::plan {
+
+/// Adds a layout to the plan's contexts, unless it is one of them. Returns its index.
+int add_context(Kernel&, Context);
+
+/// Adds the blocked layout of a tile of shape `domain` with vectors of `vector` elements along dimension `inner`, and
+/// returns its index. Halves `vector` until it divides the length of a row.
+int add_blocked(Kernel&, const Shape& domain, int inner, int vector);
+
+/// Adds a blocked layout for a tile of float32 values, and returns its index. The layout has the widest vectors along
+/// dimension `inner` that leave no thread idle.
+int add_default_blocked(Kernel&, const Shape& domain, int inner);
+
+/// Returns the section (before, inside or after the loop) in which the value of a node is complete in registers.
+/// For results of the whole loop it is `after`.
+Section value_section(const Node&);
+
+/// Returns the index of the thread-value layout (context) of a value from which `x` is computed and which is in
+/// registers in the given section (before, inside or after the loop). Prefers layouts of accumulators and of their
+/// row statistics. Returns -1 if there is none. `domain` is the shape of `x`.
+int register_context(const Kernel&, int x, const Shape& domain, Section);
+
+/// Returns whether the threads of a task have `leaf`, an input of the task's expression, in registers where they
+/// need it: in the task's own layout, or as one value per row.
+bool in_registers(const Kernel&, const Leaf&, const Task&);
+
+}  // namespace zellige::plan
