@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/agent_steps.hpp"
 #include "select/warpgroup_chain.hpp"
 #include "select/warpgroups.hpp"
 #include "verify/set_up.hpp"
@@ -9,15 +10,15 @@
 namespace zellige::plan {
 namespace {
 
-/// Builds the warp roles of one kernel; see build_agents(). `agent_` is the agent whose steps are being added.
-class Builder {
+/// Builds the warp roles of one kernel; see build_agents().
+class Builder : AgentSteps {
  public:
   Builder(Kernel& plan, const Tasks& tasks, const Sections& sections, bool barrier_after_loop)
-      : plan_(plan), tasks_(tasks), sections_(sections), barriers_(loop_barriers(plan, tasks, sections)) {
+      : AgentSteps(plan, tasks), sections_(sections), barriers_(loop_barriers(plan, tasks, sections)) {
     barriers_.after = barriers_.after || barrier_after_loop;
   }
 
-  void run() {
+  void build() {
     plan_.threads = plan_.program.threads();
     plan_.agents.clear(), plan_.channels.clear(), plan_.setup.clear(), plan_.teardown.clear();
     agent_.warps = (plan_.program.threads() + 31) / 32;
@@ -37,70 +38,6 @@ class Builder {
   }
 
  private:
-  /// Appends a step to the current agent (warp role), inside the innermost loop that is open, and returns the step.
-  /// `is`: what the step does; `what`: its description in messages.
-  template <class Alternative>
-  Step& step(Alternative is, std::string what = "") {
-    std::vector<Step>* open = &agent_.steps;
-    for (int loop = 0; loop < loops_; ++loop) open = &as<Loop>(open->back())->body;
-    return open->emplace_back(Step{.is = std::move(is), .what = std::move(what)});
-  }
-  void barrier() { step(Barrier{.id = barrier_}); }
-  void arrive(int pending = 0, int channel = -1) { step(WaitGroup{pending, channel}); }
-  void commit(int channel = -1) { step(Commit{channel}); }
-  void acquire(int channel) { step(Acquire{channel}); }
-  void release(int channel) { step(Release{.channel = channel}); }
-  void open(Loop loop) { step(std::move(loop)), ++loops_; }
-  void close() { --loops_; }
-
-  bool copies(int t) const { return is_global_load(tasks_[t].kind); }
-  /// Returns whether task `t` loads a tile by cp.async. The schedule must then commit the copy's cp.async group, and
-  /// wait for it.
-  bool travels(int t) const { return copies(t) && tasks_[t].copy.async(); }
-  /// Returns whether task `t` is a load or store by TMA.
-  bool uses_tma(int t) const { return tasks_[t].copy.by_tensor_map(); }
-
-  /// Adds griddepcontrol.wait, after which the current agent (warp role) may access any global memory. Does nothing
-  /// if the agent has already waited or needs no wait.
-  void depend() {
-    if (!plan_.programmatic || waited_) return;
-    waited_ = true;
-    step(GriddepWait{});
-  }
-
-  std::string describe(const Task& task) const {
-    const std::string& of =
-        task.buffer >= 0 ? plan_.tensors[task.buffer].name : plan_.program.nodes[task.node].name;
-    return fmt::format("{} {}", name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
-  }
-
-  /// Adds and returns the step that executes task `t`. In a software pipeline the step works on the tile that is
-  /// needed `lag` iterations later, and is skipped in the last `lag` iterations.
-  Step& run(int t, int lag = 0) {
-    const Task& task = tasks_[t];
-    Step& s = travels(t) || uses_tma(t)
-                  ? step(Copy{.channel = travels(t) ? cp_async_ : -1, .guard_lag = lag}, describe(task))
-                  : step(Compute{.guard_lag = lag}, describe(task));
-    s.work = task;
-    s.global = tasks_[t].constant           ? Global::constants
-               : task.kind == WorkKind::mma ? Global::nothing
-                                            : Global::anything;
-    s.reads = task.reads;
-    // same_thread: each element belongs to the same thread in every iteration.
-    const bool writes = task.buffer >= 0 && task.kind != WorkKind::to_global;
-    if (writes && task.kind == WorkKind::accumulate) s.reads.push_back({task.buffer, 0, true});
-    if (writes) s.writes.push_back({task.buffer, lag, !uses_tma(t)});
-    return s;
-  }
-
-  /// Adds and returns the step that sets the loop-carried state of task `t`, such as its accumulators, to its initial
-  /// value.
-  Step& start(int t) {
-    Step& s = step(Start{}, fmt::format("%{}", tasks_[t].node));
-    s.work = tasks_[t];
-    return s;
-  }
-
   void start_states() {
     for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
       const Task& task = tasks_[t];
@@ -489,24 +426,18 @@ class Builder {
     }
   }
 
-  Kernel& plan_;
-  const Tasks& tasks_;
   const Sections& sections_;
   LoopBarriers barriers_;
   std::vector<int> before_ = copies_in_advance(tasks_, Section::before),
                    loop_copies_ = copies_in_advance(tasks_, Section::inside);
-  Agent agent_;
-  bool waited_ = false;  // the current agent has the wait for earlier kernels, or needs none
-  int barrier_ = 0;      // id of the barrier among the current agent's threads; 0: __syncthreads
-  int loops_ = 0;        // number of open loops
-  // Channels: copies and TMA stores outside the loop, tiles loaded once, split-K's exchange, a chain's; -1: absent.
-  int cp_async_ = -1, stores_ = -1, resident_ = -1, exchange_ = -1, scores_ = -1, second_ = -1;
+  // Channels: TMA stores outside the loop, tiles loaded once, split-K's exchange, a chain's; -1: absent.
+  int stores_ = -1, resident_ = -1, exchange_ = -1, scores_ = -1, second_ = -1;
 };
 
 }  // namespace
 
 void build_agents(Kernel& plan, const Tasks& tasks, const Sections& sections, bool barrier_after_loop) {
-  Builder(plan, tasks, sections, barrier_after_loop).run();
+  Builder(plan, tasks, sections, barrier_after_loop).build();
   set_up(plan);
 }
 

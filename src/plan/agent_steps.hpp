@@ -1,0 +1,68 @@
+// Adds steps to an agent (warp role): the loops, barriers and waits that are in its code, and the steps that execute
+// tasks. Class Builder (agents.cpp) decides their order.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "select/task.hpp"
+
+namespace zellige::plan {
+
+/// The agent whose steps are being added.
+class AgentSteps {
+ protected:
+  /// `tasks` are the kernel's tasks. A step that executes one of them is added with its index.
+  AgentSteps(Kernel& plan, const Tasks& tasks) : plan_(plan), tasks_(tasks) {}
+
+  /// Appends a step to the current agent (warp role), inside the innermost loop that is open, and returns the step.
+  /// `is`: what the step does; `what`: its description in messages.
+  template <class Alternative>
+  Step& step(Alternative is, std::string what = "") {
+    std::vector<Step>* open = &agent_.steps;
+    for (int loop = 0; loop < loops_; ++loop) open = &as<Loop>(open->back())->body;
+    return open->emplace_back(Step{.is = std::move(is), .what = std::move(what)});
+  }
+  void barrier() { step(Barrier{.id = barrier_}); }
+  void arrive(int pending = 0, int channel = -1) { step(WaitGroup{pending, channel}); }
+  void commit(int channel = -1) { step(Commit{channel}); }
+  void acquire(int channel) { step(Acquire{channel}); }
+  void release(int channel) { step(Release{.channel = channel}); }
+  void open(Loop loop) { step(std::move(loop)), ++loops_; }
+  void close() { --loops_; }
+
+  bool copies(int t) const { return is_global_load(tasks_[t].kind); }
+  /// Returns whether task `t` loads a tile by cp.async. The schedule must then commit the copy's cp.async group, and
+  /// wait for it.
+  bool travels(int t) const { return copies(t) && tasks_[t].copy.async(); }
+  /// Returns whether task `t` is a load or store by TMA.
+  bool uses_tma(int t) const { return tasks_[t].copy.by_tensor_map(); }
+
+  /// Adds griddepcontrol.wait, after which the current agent (warp role) may access any global memory. Does nothing
+  /// if the agent has already waited or needs no wait.
+  void depend();
+
+  /// Adds and returns the step that executes task `t`. In a software pipeline the step works on the tile that is
+  /// needed `lag` iterations later, and is skipped in the last `lag` iterations.
+  Step& run(int t, int lag = 0);
+
+  /// Adds and returns the step that sets the loop-carried state of task `t`, such as its accumulators, to its initial
+  /// value.
+  Step& start(int t);
+
+  Kernel& plan_;
+  const Tasks& tasks_;
+  Agent agent_;
+  bool waited_ = false;  // the current agent has the wait for earlier kernels, or needs none
+  int barrier_ = 0;      // id of the barrier among the current agent's threads; 0: __syncthreads
+  int cp_async_ = -1;    // the channel of copies by cp.async outside the loop; -1: none
+
+ private:
+  /// Returns the description of a task in messages.
+  std::string describe(const Task&) const;
+
+  int loops_ = 0;  // number of open loops
+};
+
+}  // namespace zellige::plan
