@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "candidate/grid_axes.hpp"
 #include "candidate/matmul_tiles.hpp"
 #include "candidate/split_extent.hpp"
 #include "graph/ops.hpp"
@@ -14,51 +15,6 @@ namespace zellige::fuse {
 namespace {
 
 bool is_product(const Step& s) { return s.kind == OpKind::matmul; }
-
-/// Axes that one grid dimension may split together.
-struct Candidate {
-  std::vector<int> axes;
-  std::int64_t largest = 1, shared = 1;  // extents: the greatest, and their common divisor
-  int back = 0;                          // dimension of the first result, counted from the last
-};
-
-/// Returns the candidates for grid dimensions. A candidate is a set of axes that one grid dimension may
-/// split. Every result of the group has one of these axes, no step reduces over them, and no step needs all
-/// of one in a block. A candidate starts with an axis of the first result. If another result lacks this axis,
-/// the axis at the same position of that result is added, such as the heads of keys to the heads of queries.
-std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
-  const auto free = [&](int axis) { return axis >= 0 && !a.axes[axis].summed && !a.axes[axis].whole; };
-  const auto share_value = [&](int x, int y) {
-    return std::ranges::any_of(a.of, [&](const std::vector<int>& of) {
-      return std::ranges::count(of, x) > 0 && std::ranges::count(of, y) > 0;
-    });
-  };
-  std::vector<Candidate> result;
-  std::set<int> taken;
-  const std::vector<int>& first = a.of[s.outputs[0]];
-  for (std::size_t d = 0; d < first.size(); ++d) {
-    if (!free(first[d]) || taken.count(first[d]) > 0) continue;
-    Candidate c{
-        {first[d]}, a.axes[first[d]].extent, a.axes[first[d]].extent, static_cast<int>(first.size() - 1 - d)};
-    bool all = true;
-    for (int v : s.outputs) {
-      if (std::ranges::any_of(c.axes, [&](int axis) { return a.has(v, axis); })) continue;
-      const std::vector<int>& of = a.of[v];
-      const int at = static_cast<int>(of.size()) - 1 - c.back;
-      const int other = at >= 0 ? of[at] : -1;
-      all = all && free(other) && taken.count(other) == 0 &&
-            std::ranges::none_of(c.axes, [&](int axis) { return share_value(axis, other); });
-      if (!all) break;
-      c.axes.push_back(other);
-      c.largest = std::max(c.largest, a.axes[other].extent);
-      c.shared = std::gcd(c.shared, a.axes[other].extent);
-    }
-    if (!all || c.shared == 1) continue;
-    taken.insert(c.axes.begin(), c.axes.end());
-    result.push_back(std::move(c));
-  }
-  return result;
-}
 
 /// Returns whether a tiling has fewer than `wanted` blocks per multiprocessor.
 bool leaves_gpu_idle(const Tiles& t, const target::Target& target, double wanted = 0.5) {
@@ -76,7 +32,7 @@ class Tilings {
         loop_axis_(loop_axis),
         split_axis_(split_axis),
         target_(target),
-        cuts_(candidates(s, a)) {
+        cuts_(grid_axes(s, a)) {
     for (const Step& step : s.steps) {
       products_ = products_ || is_product(step);
       by_threads_ = by_threads_ || (is_product(step) && s.values[step.inputs[0]].dtype == DType::f32);
@@ -132,12 +88,11 @@ class Tilings {
  private:
   std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
 
-  /// Returns the largest extent of a tile along the axes of candidate `c` (axes that one grid dimension may
-  /// split), where `mn` is the tile (m, n) of a matmul: m if an axis is the rows of a matmul, n if it is the
-  /// columns, 1 if it is a batch dimension.
-  std::int64_t cap(const Candidate& c, std::pair<std::int64_t, std::int64_t> mn) const {
+  /// Returns the largest extent of a tile along the axes `c`, where `mn` is the tile (m, n) of a matmul: m if an axis is
+  /// the rows of a matmul, n if it is the columns, 1 if it is a batch dimension.
+  std::int64_t cap(const GridAxes& c, std::pair<std::int64_t, std::int64_t> mn) const {
     bool rows = false, columns = false;
-    // Matmuls per block if no candidate splits their batches: their columns count together.
+    // Matmuls per block if no grid dimension may split their batches: their columns count together.
     std::int64_t together = 1;
     for (const Step& s : steps_.steps)
       if (is_product(s)) {
@@ -155,8 +110,8 @@ class Tilings {
   /// Adds the tiling with the matmul tile (m, n), K tile `k`, and `threads` threads. If equal parts of an
   /// axis would be too small or unaligned, also adds the same tiling with partial tiles.
   void add(std::pair<std::int64_t, std::int64_t> mn, std::int64_t k, int threads) {
-    std::vector<std::pair<std::int64_t, Candidate>> grid;
-    for (const Candidate& c : cuts_) grid.emplace_back(parts(c.largest, c.shared, cap(c, mn)), c);
+    std::vector<std::pair<std::int64_t, GridAxes>> grid;
+    for (const GridAxes& c : cuts_) grid.emplace_back(parts(c.largest, c.shared, cap(c, mn)), c);
     finish(grid, k, threads, {});
     // If equal parts are too small or unaligned to an instruction's rows, the last tile may be partial.
     Extents padded;
@@ -191,21 +146,21 @@ class Tilings {
         steps_.steps, [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
   }
 
-  /// Returns, for each value, how many elements a block would have per iteration if the axes of all
-  /// candidates (sets of axes that one grid dimension may split) had extent 1.
+  /// Returns, for each value, how many elements a block would have per iteration if all axes that the grid may split had
+  /// extent 1.
   std::vector<std::int64_t> unsplit_sizes() const {
     const std::int64_t along = loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile);
     std::vector<std::int64_t> sizes(steps_.values.size(), along);
     for (std::size_t v = 0; v < sizes.size(); ++v)
       for (int axis : axes_.of[v])
-        if (axis >= 0 && axis != loop_axis_ && std::ranges::none_of(cuts_, [&](const Candidate& c) {
+        if (axis >= 0 && axis != loop_axis_ && std::ranges::none_of(cuts_, [&](const GridAxes& c) {
               return std::ranges::count(c.axes, axis) > 0;
             }))
           sizes[v] *= whole(axis);
     return sizes;
   }
-  /// Returns whether the value has a dimension along an axis of candidate `c` (axes that one grid dimension may split).
-  bool has(int value, const Candidate& c) const {
+  /// Returns whether the value has a dimension along an axis of `c`.
+  bool has(int value, const GridAxes& c) const {
     return std::ranges::any_of(c.axes, [&](int axis) { return axes_.has(value, axis); });
   }
 
@@ -227,8 +182,8 @@ class Tilings {
   int threads_of(std::int64_t elements) const {
     if (elements > 2048) return 256;
     if (!elementwise() || cuts_.empty()) return 128;
-    return elements <= 64 * std::gcd(width(), std::ranges::min(cuts_, {}, &Candidate::back).largest) ? 64
-                                                                                                     : 128;
+    return elements <= 64 * std::gcd(width(), std::ranges::min(cuts_, {}, &GridAxes::back).largest) ? 64
+                                                                                                    : 128;
   }
   /// Returns how many elements a thread accesses at once at most: 16 bytes of the narrowest loaded tensor.
   std::int64_t width() const {
@@ -245,18 +200,17 @@ class Tilings {
     return (extent + tile - 1) / tile * ((tile * size + at_once - 1) / at_once);
   }
 
-  /// Returns into how many equal tiles of at most `limit` elements to split the axes of candidate `c` (axes that one grid
-  /// dimension may split) in a group without matmuls. Along the last dimension tiles are aligned to accesses if possible.
-  std::int64_t equal_parts(const Candidate& c, std::int64_t limit) const {
+  /// Returns into how many equal tiles of at most `limit` elements to split the axes `c` in a group without matmuls. Along
+  /// the last dimension tiles are aligned to accesses if possible.
+  std::int64_t equal_parts(const GridAxes& c, std::int64_t limit) const {
     return c.back == 0 && c.shared == c.largest && !elementwise() ? parts_of_row(c.largest, limit, width())
                                                                   : parts(c.largest, c.shared, limit);
   }
 
-  /// Returns the tile along the axes of candidate `c` (axes that one grid dimension may split) for a group without
-  /// matmuls, if the last tile may be partial. A tile has at most `limit` elements, times `size` along faster axes.
-  /// Equal tiles are preferred, unless they have few elements, as those of a prime extent, or, in an elementwise group,
-  /// leave many threads idle.
-  std::int64_t tile_along(const Candidate& c, std::int64_t limit, std::int64_t size,
+  /// Returns the tile along the axes `c` for a group without matmuls, if the last tile may be partial. A tile has at most
+  /// `limit` elements, times `size` along faster axes. Equal tiles are preferred, unless they have few elements, as those
+  /// of a prime extent, or, in an elementwise group, leave many threads idle.
+  std::int64_t tile_along(const GridAxes& c, std::int64_t limit, std::int64_t size,
                           std::int64_t elements) const {
     const std::int64_t equal = c.largest / equal_parts(c, limit);
     if (c.axes.size() > 1) return equal;
@@ -272,15 +226,15 @@ class Tilings {
     const std::vector<std::int64_t> unsplit = unsplit_sizes();
     const std::int64_t longest =
         std::ranges::max(unsplit) / (loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile));
-    std::vector<Candidate> inner = cuts_;
-    std::ranges::stable_sort(inner, {}, &Candidate::back);
+    std::vector<GridAxes> inner = cuts_;
+    std::ranges::stable_sort(inner, {}, &GridAxes::back);
     for (const bool may_pass : {false, true}) {
       if (elementwise() && !may_pass) continue;
-      std::vector<std::pair<std::int64_t, Candidate>> grid;
+      std::vector<std::pair<std::int64_t, GridAxes>> grid;
       Extents padded;
       if (const std::int64_t extent = padded_loop(); may_pass && extent > 0) padded[loop_axis_] = extent;
       std::vector<std::int64_t> sizes = unsplit;
-      for (const Candidate& c : inner) {
+      for (const GridAxes& c : inner) {
         std::int64_t left = elements, size = 1;
         for (std::size_t v = 0; v < sizes.size(); ++v)
           if (has(static_cast<int>(v), c)) {
@@ -318,8 +272,8 @@ class Tilings {
     constexpr std::int64_t threads = 128, warps = threads / 32, longest = 1024;
     const std::int64_t row = std::ranges::max(unsplit_sizes());
     if (loop_axis_ >= 0 || !rows_are_reduced() || row < 2 || row > longest) return;
-    std::vector<std::pair<std::int64_t, Candidate>> grid;
-    for (const Candidate& c : cuts_) grid.emplace_back(c.shared, c);
+    std::vector<std::pair<std::int64_t, GridAxes>> grid;
+    for (const GridAxes& c : cuts_) grid.emplace_back(c.shared, c);
     const auto rows = std::ranges::min_element(grid, {}, [](const auto& g) { return g.second.back; });
     if (rows == grid.end() || rows->second.axes.size() > 1) return;
     const int axis = rows->second.axes[0];
@@ -338,7 +292,7 @@ class Tilings {
   /// Adds the tiling with this grid, K tile `k` and `threads` threads, if it is new and its tiles fit into shared
   /// memory. An entry of `grid` is a number of blocks, and the axes that are split over that number of blocks. Of more
   /// than three entries, the three with the most blocks are kept. `padded` are the extents of axes with a partial tile.
-  void finish(std::vector<std::pair<std::int64_t, Candidate>> grid, std::int64_t k, int threads,
+  void finish(std::vector<std::pair<std::int64_t, GridAxes>> grid, std::int64_t k, int threads,
               Extents padded) {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });
     std::ranges::stable_sort(grid, [](const auto& x, const auto& y) { return x.first > y.first; });
@@ -392,7 +346,7 @@ class Tilings {
   const Axes& axes_;
   int loop_axis_, split_axis_;
   const target::Target& target_;
-  std::vector<Candidate> cuts_;
+  std::vector<GridAxes> cuts_;
   std::vector<std::size_t>
       readers_;  // by value, if tiles that are read once need no shared memory; else empty
   bool products_ = false, by_threads_ = false;
