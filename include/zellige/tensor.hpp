@@ -20,7 +20,7 @@
 #include <zellige/layout/coordinate.hpp>
 #include <zellige/layout/layout.hpp>
 #include <zellige/layout/refusal.hpp>
-#include <zellige/layout/plan.hpp>
+#include <zellige/layout/invoke.hpp>
 #include <zellige/layout/algebra.hpp>
 #include <zellige/layout.hpp>
 #include <zellige/tensor/check.hpp>

@@ -9,7 +9,7 @@
 // An operation is refused if its result would not be a correct layout for all coordinates. If the numbers are
 // static, a refusal is a compile error; else it is a LayoutError on the host or a trap on the device (check.hpp).
 #pragma once
-#include <zellige/layout/plan.hpp>
+#include <zellige/layout/invoke.hpp>
 
 namespace zellige {
 
