@@ -138,7 +138,7 @@ KernelGraph retile(const KernelGraph& g, const Tiling& declared) {
       if (!why) why = error;
       left.push_back(step);
     }
-    if (left.size() == steps.size()) throw *why;
+    if (left.size() == steps.size()) throw Error(*why);
     steps = std::move(left);
   }
   for (std::size_t i = 0; i < given.size(); ++i) {
