@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "candidate/kernel.hpp"
+#include "graph/refused.hpp"
 #include "kernel/rejections.hpp"
 
 namespace zellige::fuse {
@@ -53,17 +54,14 @@ class CostCache {
 template <class Work>
 bool tried(CostCache& known, Refusal& refusal, Work work) {
   try {
-    work();
-    return true;
+    const std::optional<Error> why = refused(work);
+    if (why) refusal = {why->what()};
+    return !why;
   } catch (const Rejected& e) {
     known.drop(e);
     refusal = {e.what(), true};
-  } catch (const Fault&) {
-    throw;
-  } catch (const Error& e) {
-    refusal = {e.what()};
+    return false;
   }
-  return false;
 }
 
 /// Plans a kernel, and returns its expected time in microseconds, assuming that it is launched right after
