@@ -14,6 +14,18 @@ namespace {
 
 bool have_nvcc() { return run("nvcc --version").status == 0; }
 
+/// Compiles the CUDA file `unit` with nvcc and these options, and returns its PTX. Without the file's PTX the test fails
+/// with nvcc's output, and the result is empty.
+std::string ptx_of(std::string const& unit,
+                   std::string const& options = "-gencode arch=compute_90a,code=sm_90a") {
+  std::string const ptx = testing::TempDir() + std::filesystem::path(unit).stem().string() + ".compat.ptx";
+  CommandResult const result = run("nvcc" + flags + options + " --ptx -o " + ptx + " " + unit);
+  EXPECT_EQ(result.status, 0) << result.text;
+  std::stringstream text;
+  if (result.status == 0) text << std::ifstream(ptx).rdbuf();
+  return text.str();
+}
+
 TEST(CompatHeaders, AHopperKernelInCutlasssWordsCompiles) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
   std::string const object = testing::TempDir() + "zellige_compat_hopper.o";
@@ -28,14 +40,11 @@ TEST(CompatHeaders, AHopperKernelInCutlasssWordsCompiles) {
 TEST(CompatHeaders, OperationsAreCalledByTheirStaticFunctions) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
   std::string const unit = ZELLIGE_SOURCE_DIR "/tests/compat/members.cu";
-  std::string const ptx = testing::TempDir() + "zellige_compat_members.ptx";
-  CommandResult const result =
-      run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --ptx -o " + ptx + " " + unit);
-  ASSERT_EQ(result.status, 0) << result.text;
-  std::stringstream all, source;
-  all << std::ifstream(ptx).rdbuf();
+  std::string const text = ptx_of(unit);
+  ASSERT_NE(text, "");
+  std::stringstream source;
   source << std::ifstream(unit).rdbuf();
-  std::string const text = all.str(), calls = source.str();
+  std::string const calls = source.str();
   std::regex const wanted(R"(; +// ([a-z]\S*\.\S*)\n)");
   int found = 0;
   for (std::sregex_iterator i(calls.begin(), calls.end(), wanted), end; i != end; ++i, ++found)
@@ -64,11 +73,8 @@ template __global__ void copied<1024, 32, AutoCopyAsync>(float*, float*);   // 8
 template __global__ void copied<1000, 128, AutoCopyAsync>(float*, float*);
 template __global__ void copied<1024, 128, DefaultCopy>(float*, float*);
 )");
-  std::string const ptx = testing::TempDir() + "zellige_compat_cooperative.ptx";
-  CommandResult const result = run("nvcc" + flags + "-arch=sm_80 --ptx -o " + ptx + " " + unit);
-  ASSERT_EQ(result.status, 0) << result.text;
-  std::stringstream text;
-  text << std::ifstream(ptx).rdbuf();
+  std::stringstream text(ptx_of(unit, "-arch=sm_80"));
+  ASSERT_NE(text.str(), "");
   std::vector<std::pair<int, int>> found;  // cp.async of .cg and .ca of each kernel
   for (std::string line; std::getline(text, line);) {
     if (line.find(".entry") != std::string::npos) found.emplace_back();
@@ -93,13 +99,8 @@ __global__ void unrolled(CUTE_GRID_CONSTANT Tma const tma, int m, int n, uint64_
   copy(tma.with(*full), from, into);
 }
 )");
-  std::string const ptx = testing::TempDir() + "zellige_compat_unrolled.ptx";
-  CommandResult const result =
-      run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --ptx -o " + ptx + " " + unit);
-  ASSERT_EQ(result.status, 0) << result.text;
-  std::stringstream all;
-  all << std::ifstream(ptx).rdbuf();
-  std::string const text = all.str();
+  std::string const text = ptx_of(unit);
+  ASSERT_NE(text, "");
   int loads = 0;
   for (std::size_t at = 0; (at = text.find("cp.async.bulk.tensor", at)) != std::string::npos; ++at) ++loads;
   EXPECT_EQ(loads, 5);
@@ -139,13 +140,8 @@ __global__ void masked(float* out, int k, int first, int last) {
   for (; n > 0; --n) step(n, false_type{});
 }
 )");
-  std::string const ptx = testing::TempDir() + "zellige_compat_lambda.ptx";
-  CommandResult const result =
-      run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --ptx -o " + ptx + " " + unit);
-  ASSERT_EQ(result.status, 0) << result.text;
-  std::stringstream all;
-  all << std::ifstream(ptx).rdbuf();
-  std::string const text = all.str();
+  std::string const text = ptx_of(unit);
+  ASSERT_NE(text, "");
   std::size_t const wait = text.find("wgmma.wait_group"), compare = text.find("setp", wait);
   ASSERT_NE(compare, std::string::npos);
   int differences = 0;
@@ -337,14 +333,9 @@ TEST(CompatHeaders, AStorePipelineOfNoStagesCannotBeAcquired) {
 // own: the kernel would then look for its parameters where the host did not put them.
 TEST(CompatHeaders, KernelParametersHaveTheSizeThatTheHostGivesThem) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
-  std::string const ptx = testing::TempDir() + "zellige_compat_parameters.ptx";
-  CommandResult const result =
-      run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --ptx -Werror all-warnings -o " + ptx +
-          " " ZELLIGE_SOURCE_DIR "/tests/compat/parameters.cu");
-  ASSERT_EQ(result.status, 0) << result.text;
-  std::stringstream all;
-  all << std::ifstream(ptx).rdbuf();
-  std::string const text = all.str();
+  std::string const text = ptx_of(ZELLIGE_SOURCE_DIR "/tests/compat/parameters.cu",
+                                  "-gencode arch=compute_90a,code=sm_90a -Werror all-warnings");
+  ASSERT_NE(text, "");
   // takes<T, size>(T, int*): the size is the last argument in the mangled name.
   std::regex const entry(R"(\.entry _Z5takes\w*Li(\d+)EEvT_Pi\(\s*\.param [^\[\n]*\[(\d+)\])");
   int kernels = 0;
