@@ -2,7 +2,7 @@
 // there is one specialization per number of accumulator registers. N, types and signs are passed as strings.
 #pragma once
 
-#include <zellige/atom/wgmma_type.hpp>
+#include <zellige/atom/config.hpp>
 
 namespace zellige::detail {
 
@@ -81,13 +81,15 @@ struct wgmma_f32;
   struct wgmma_f32<n> {                                                                                    \
     template <class D, class N, class Type, class Tail>                                                      \
     ZELLIGE_CALL static void ss(D (&d)[n], uint64_t a, uint64_t b, int accumulate) {                         \
-      asm volatile(ZELLIGE_WGMMA_SS(list, r0, r1, r2, r3, r4, r5)                                            \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #r2 ", 0;\nwgmma.mma_async.sync.aligned.m64n%" #r3   \
+                   "k%" #r4 " {" list "}, %" #r0 ", %" #r1 ", p%" #r5 ";\n}"                                \
                    : __VA_ARGS__                                                                             \
                    : "l"(a), "l"(b), "r"(accumulate), "C"(N::text), "C"(Type::text), "C"(Tail::text));       \
     }                                                                                                        \
     template <class D, class N, class Type, class Tail>                                                      \
     ZELLIGE_CALL static void rs(D (&d)[n], const uint32_t (&a)[4], uint64_t b, int accumulate) {             \
-      asm volatile(ZELLIGE_WGMMA_RS(list, r0, r1, r2, r3, r4, r5, r6, r7, r8)                                \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #r5 ", 0;\nwgmma.mma_async.sync.aligned.m64n%" #r6   \
+                   "k%" #r7 " {" list "}, {%" #r0 ", %" #r1 ", %" #r2 ", %" #r3 "}, %" #r4 ", p%" #r8 ";\n}" \
                    : __VA_ARGS__                                                                             \
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), "C"(N::text),      \
                      "C"(Type::text), "C"(Tail::text));                                                      \

@@ -148,14 +148,16 @@ struct wgmma_references;
   struct wgmma_references<n, is_float> {                                                                     \
     template <class D, class N, class Type, class Tail>                                                      \
     ZELLIGE_CALL static void ss(uint64_t const& a, uint64_t const& b, parameters, int accumulate) {          \
-      asm volatile(ZELLIGE_WGMMA_SS(list, r0, r1, r2, r3, r4, r5)                                            \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #r2 ", 0;\nwgmma.mma_async.sync.aligned.m64n%" #r3   \
+                   "k%" #r4 " {" list "}, %" #r0 ", %" #r1 ", p%" #r5 ";\n}"                                 \
                    : __VA_ARGS__                                                                             \
                    : "l"(a), "l"(b), "r"(accumulate), "C"(N::text), "C"(Type::text), "C"(Tail::text));       \
     }                                                                                                        \
     template <class D, class N, class Type, class Tail>                                                      \
     ZELLIGE_CALL static void rs(uint32_t const& a0, uint32_t const& a1, uint32_t const& a2, uint32_t const& a3, \
                                 uint64_t const& b, parameters, int accumulate) {                             \
-      asm volatile(ZELLIGE_WGMMA_RS(list, r0, r1, r2, r3, r4, r5, r6, r7, r8)                                \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #r5 ", 0;\nwgmma.mma_async.sync.aligned.m64n%" #r6   \
+                   "k%" #r7 " {" list "}, {%" #r0 ", %" #r1 ", %" #r2 ", %" #r3 "}, %" #r4 ", p%" #r8 ";\n}" \
                    : __VA_ARGS__                                                                             \
                    : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "r"(accumulate), "C"(N::text),              \
                      "C"(Type::text), "C"(Tail::text));                                                      \

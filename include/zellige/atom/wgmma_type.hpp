@@ -42,15 +42,6 @@ ZELLIGE_WGMMA_TYPE(uint8_t, int8_t, int32_t, 1, "32.s32.u8.s8")
 ZELLIGE_WGMMA_TYPE(uint8_t, uint8_t, int32_t, 1, "32.s32.u8.u8")
 #undef ZELLIGE_WGMMA_TYPE
 
-// The PTX of a wgmma with A in shared memory (SS) or in registers (RS). `list` is the accumulators as a string; r0, r1,
-// ... are the numbers of the operands after them: A, B, the flag for accumulation, and the strings N, types and signs.
-#define ZELLIGE_WGMMA_SS(list, r0, r1, r2, r3, r4, r5)                                                       \
-  "{\n.reg .pred p;\nsetp.ne.b32 p, %" #r2 ", 0;\nwgmma.mma_async.sync.aligned.m64n%" #r3 "k%" #r4 " {" list \
-  "}, %" #r0 ", %" #r1 ", p%" #r5 ";\n}"
-#define ZELLIGE_WGMMA_RS(list, r0, r1, r2, r3, r4, r5, r6, r7, r8)                                           \
-  "{\n.reg .pred p;\nsetp.ne.b32 p, %" #r5 ", 0;\nwgmma.mma_async.sync.aligned.m64n%" #r6 "k%" #r7 " {" list \
-  "}, {%" #r0 ", %" #r1 ", %" #r2 ", %" #r3 "}, %" #r4 ", p%" #r8 ";\n}"
-
 template <class D>
 inline constexpr bool is_float_register = false;
 template <>
