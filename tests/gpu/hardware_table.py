@@ -4,8 +4,9 @@
     tests/gpu/hardware_table.py --check PROGRAM    0: the verdicts are of the current sources; 77: of others, or missing
     tests/gpu/hardware_table.py --run [PROGRAM...] builds and runs tests/atom/PROGRAM.cu on the GPU here (nvcc), and writes both files
 
-A program's verdicts are keyed by a hash of its sources without comments and blanks: the program, and its includes from
-tests/atom, include/zellige/atom (the instructions and their reference bodies) and src/emulate.
+A program's verdicts are keyed by a hash of its sources without comments, blanks and continued lines, so that setting
+them anew keeps the verdicts: the program, and its includes from tests/atom, include/zellige/atom (the instructions and
+their reference bodies) and src/emulate.
 """
 import argparse
 import concurrent.futures
@@ -53,7 +54,7 @@ def sources(program, root=ROOT):
 def digest(program, root=ROOT):
     sha = hashlib.sha256()
     for path in sources(program, root):
-        text = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.S)
+        text = re.sub(r"/\*.*?\*/|//[^\n]*|\\$", "", path.read_text(), flags=re.S | re.M)
         sha.update(f"{path.relative_to(root)}:{''.join(text.split())}\n".encode())
     return sha.hexdigest()[:16]
 
