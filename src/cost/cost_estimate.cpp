@@ -10,7 +10,6 @@
 #include "plan/registers.hpp"
 #include "predict/predict.hpp"
 #include "select/copies.hpp"
-#include "select/warpgroup_chain.hpp"
 
 namespace zellige::plan {
 
@@ -37,7 +36,7 @@ class Pricing {
     const TileProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
     k.warp_specialized = plan_.warp_specialized();
-    k.chained = has_warpgroup_chain(plan_);
+    k.chained = find_work(plan_, [](const Work& w) { return w.matmul.chained(); });
     k.stalls = k.warp_specialized && !k.chained;
     threads_ = k.warp_specialized ? plan_.threads : p.threads();
     k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_));
@@ -186,20 +185,20 @@ class Pricing {
                 (each(Counter::cp_async_4) + each(Counter::cp_async_8) + each(Counter::cp_async_16)) / 32;
     k.slots += 2 * accesses;
     double independent = 0;  // cycles of FMAs, which do not wait for each other
-    for (const auto& [node, m] : plan_.matmuls) {
-      const Node& n = plan_.program.nodes[node];
-      const double products = static_cast<double>(m.batch) * static_cast<double>(m.m) *
-                              static_cast<double>(m.n) * static_cast<double>(m.k) * iterations_of(n);
-      if (!m.row) k.slots += products / 32;
-      if (m.by_threads()) independent += steps_of(n, m);
+    const std::vector<Work> all = works(plan_);
+    for (const Work& w : all) {
+      const Node& n = plan_.program.nodes[w.node];
+      if (w.kind == WorkKind::reduce && n.kind == NodeKind::matmul)  // its layout has K as last dimension
+        k.slots += static_cast<double>(graph::size(plan_.contexts[w.context].domain)) * iterations_of(n) / 32;
+      if (w.matmul.by_threads()) independent += steps_of(n, w.matmul);
     }
     k.slots += independent / sustained_fma();
     // `tiles`: number of output tiles per block. steps_of() returns cycles of one tensor core for mma.sync. A
     // multiprocessor has four tensor cores, so that a quarter of these cycles is counted. A wgmma uses all four.
     const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_;
-    for (const auto& [node, m] : plan_.matmuls)
-      if (m.row && !m.by_threads())
-        k.tensor_cycles += tiles * steps_of(plan_.program.nodes[node], m) *
+    for (const Work& w : all)
+      if (const MatmulChoice& m = w.matmul; m.row && !m.by_threads())
+        k.tensor_cycles += tiles * steps_of(plan_.program.nodes[w.node], m) *
                            (m.by_warpgroup() ? of_its_cycles(*m.row, m.a_from < 0, target_) : 0.25);
     double chained = k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step);
     for (const Node& n : plan_.program.nodes) {

@@ -68,7 +68,7 @@ std::string KernelText::tile_at_stage(int buffer) const {
 void KernelText::mma(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.contexts[work.context];
-  const plan::MatmulChoice& m = plan_.matmuls.at(work.node);
+  const plan::MatmulChoice& m = work.matmul;
   if (!m.by_threads() && (m.row->m != 16 || m.row->n != 8 || m.row->k != 16))
     fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8k16", block_.name, work.node,
          m.row->name);

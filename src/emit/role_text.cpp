@@ -304,7 +304,7 @@ bool KernelText::overwritten(int node) const {
 /// iteration that is emitted before the loop, or if the matmul does not accumulate over the loop.
 void KernelText::multiply_by_warpgroups(const Work& work, bool peeled) {
   const Node& n = block_.nodes[work.node];
-  const plan::MatmulChoice& m = plan_.matmuls.at(work.node);
+  const plan::MatmulChoice& m = work.matmul;
   const Instruction& row = *m.row;
   const int last = static_cast<int>(n.shape.size()) - 1;
   const auto operand = [&](int side) {

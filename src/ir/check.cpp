@@ -88,9 +88,9 @@ std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
     for (const int in : n.in)
       if (k.program.nodes[static_cast<std::size_t>(in)].shape.size() < 2)
         return fmt::format("%{} is no matrix", in);
-    if (!k.matmuls.contains(i) && k.program.needed()[static_cast<std::size_t>(i)])
-      return "no step does this matmul";
-    if (const auto m = k.matmuls.find(i); m != k.matmuls.end() && size_of(m->second) != size_of(k.program, n))
+    const plan::Work* product = k.product_of(i);
+    if (!product && k.program.needed()[static_cast<std::size_t>(i)]) return "no step does this matmul";
+    if (product && product->kind == plan::WorkKind::mma && size_of(product->matmul) != size_of(k.program, n))
       return fmt::format("its size is {} (batch, M, N, K)", graph::to_string(size_of(k.program, n)));
   }
   const bool lies = plan::accesses(n) || n.kind == plan::NodeKind::round;  // in memory

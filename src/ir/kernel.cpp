@@ -82,13 +82,6 @@ std::vector<std::string> names_of(const All& all) {
   return names;
 }
 
-std::set<int> multiplied_by_steps(const plan::Kernel& k) {
-  std::set<int> nodes;
-  for (const plan::Work& w : plan::works(k))
-    if (w.kind == plan::WorkKind::mma) nodes.insert(w.node);
-  return nodes;
-}
-
 /// Values of nodes that stay in registers: a line for each.
 template <class Io>
 void registers(Io& io, plan::Kernel& k) {
@@ -109,7 +102,7 @@ void kernel(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
   launch(io, k);
   io.deeper([&] {
     io.each("note", k.notes, [&](std::string& note) { io.value(note); });
-    io.one("tile", [&] { io.deeper([&] { tile(io, k, at, gmem, multiplied_by_steps(k)); }); });
+    io.one("tile", [&] { io.deeper([&] { tile(io, k, at, gmem); }); });
     io.maybe("bounds", k.loop_bounds, [&](plan::MaskedLoopBounds& b) { bounds(io, b, k.program); });
     int i = 0;
     io.each("layout", k.contexts, [&](plan::Context& c) {

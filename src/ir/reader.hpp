@@ -66,12 +66,6 @@ class Reader {
     const std::size_t begin = at_;
     facts(), first_of(of, key, begin);
   }
-  template <class T, class F>
-  void shared(std::map<int, T>& map, int key, const F& facts) {
-    T value;
-    alike(&map, key, [&] { facts(value); });
-    map[key] = std::move(value);
-  }
 
   void value(int& n);
   void value(std::int64_t& n);

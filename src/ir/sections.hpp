@@ -1,8 +1,6 @@
 // The sections of a text, each described once, for the printer and the parser (writer.hpp): a program, a kernel, the tile
 // program that it computes, and its steps.
 #pragma once
-#include <set>
-
 #include "ir/reader.hpp"
 #include "ir/writer.hpp"
 #include "plan/plan.hpp"
@@ -29,16 +27,11 @@ template <class Io>
 void program(Io&, File&);
 template <class Io>
 void kernel(Io&, plan::Kernel&, KernelPositions&, const Ids& gmem);
-/// Nodes, their views, and what is decided of each. The facts of a matmul that is among `multiplied` stand in the lines of
-/// the steps that do it, those of others in their own.
+/// Nodes, their views, and what is decided of each.
 template <class Io>
-void tile(Io&, plan::Kernel&, KernelPositions&, const Ids& gmem, const std::set<int>& multiplied);
+void tile(Io&, plan::Kernel&, KernelPositions&, const Ids& gmem);
 /// Steps, each with the steps of its loop.
 template <class Io>
 void steps(Io&, plan::Kernel&, std::vector<plan::Step>&, std::vector<Position>&, const Names&);
-
-/// How a matmul is computed.
-template <class Io>
-void facts(Io&, plan::MatmulChoice&, std::size_t nodes);
 
 }  // namespace zellige::ir

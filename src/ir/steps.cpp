@@ -29,6 +29,24 @@ void copy(Io& io, plan::CopyChoice& c) {
   io.flag("anywhere", c.anywhere);
 }
 
+/// How a matmul is computed.
+template <class Io>
+void matmul(Io& io, plan::MatmulChoice& m, std::size_t nodes) {
+  std::vector<int> warps{m.warps.b, m.warps.m, m.warps.n, m.warps.k};
+  std::vector<std::int64_t> size{m.batch, m.m, m.n, m.k};
+  io.value(warps);
+  io.word("size"), io.value(size);
+  io.require(warps.size() == 4 && size.size() == 4,
+             "warps and size have four numbers each: batch, M, N and K");
+  if constexpr (Io::reads) {
+    m.warps = {warps[0], warps[1], warps[2], warps[3]};
+    m.batch = size[0], m.m = size[1], m.n = size[2], m.k = size[3];
+  }
+  if (io.when("by", m.row != nullptr)) io.value(m.row);
+  if (io.when("loads", m.load != nullptr)) io.value(m.load);
+  if (io.when("from", m.a_from >= 0)) io.ref('%', m.a_from, nodes);
+}
+
 /// What it does with which value.
 template <class Io>
 void work(Io& io, plan::Work& w, plan::Kernel& k, const Names& names) {
@@ -40,7 +58,7 @@ void work(Io& io, plan::Work& w, plan::Kernel& k, const Names& names) {
   if (io.when("tensor", w.buffer >= 0)) io.named(names.smem, w.buffer);
   io.fact("part", w.part, -1);
   if (w.kind == plan::WorkKind::mma) {
-    io.word("warps"), io.shared(k.matmuls, w.node, [&](plan::MatmulChoice& m) { facts(io, m, nodes); });
+    io.word("warps"), io.alike(&k.program.nodes, w.node, [&] { matmul(io, w.matmul, nodes); });
   } else if (is_global_load(w.kind) || w.kind == plan::WorkKind::to_global) {
     io.alike(&k.program.nodes, w.node, [&] { copy(io, w.copy); });
   }

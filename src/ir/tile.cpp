@@ -67,7 +67,7 @@ void attributes(Io& io, plan::Node& n) {
 }  // namespace
 
 template <class Io>
-void tile(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem, const std::set<int>& multiplied) {
+void tile(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
   plan::TileProgram& p = k.program;
   int i = 0;
   io.each("", p.nodes, [&](plan::Node& n) {
@@ -89,33 +89,12 @@ void tile(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem, const s
       plan::InPlace& read = k.read_in_place[i];
       io.value(read.works), io.word("vector"), io.value(read.vector);
     }
-    if (io.when("warps", k.matmuls.contains(i) && !multiplied.contains(i)))
-      facts(io, k.matmuls[i], p.nodes.size());
     io.text(n.name);
     io.deeper([&] { views(io, n, p); });
     ++i;
   });
 }
-template void tile(Writer&, plan::Kernel&, KernelPositions&, const Ids&, const std::set<int>&);
-template void tile(Reader&, plan::Kernel&, KernelPositions&, const Ids&, const std::set<int>&);
-
-template <class Io>
-void facts(Io& io, plan::MatmulChoice& m, std::size_t nodes) {
-  std::vector<int> warps{m.warps.b, m.warps.m, m.warps.n, m.warps.k};
-  std::vector<std::int64_t> size{m.batch, m.m, m.n, m.k};
-  io.value(warps);
-  io.word("size"), io.value(size);
-  io.require(warps.size() == 4 && size.size() == 4,
-             "warps and size have four numbers each: batch, M, N and K");
-  if constexpr (Io::reads) {
-    m.warps = {warps[0], warps[1], warps[2], warps[3]};
-    m.batch = size[0], m.m = size[1], m.n = size[2], m.k = size[3];
-  }
-  if (io.when("by", m.row != nullptr)) io.value(m.row);
-  if (io.when("loads", m.load != nullptr)) io.value(m.load);
-  if (io.when("from", m.a_from >= 0)) io.ref('%', m.a_from, nodes);
-}
-template void facts(Writer&, plan::MatmulChoice&, std::size_t);
-template void facts(Reader&, plan::MatmulChoice&, std::size_t);
+template void tile(Writer&, plan::Kernel&, KernelPositions&, const Ids&);
+template void tile(Reader&, plan::Kernel&, KernelPositions&, const Ids&);
 
 }  // namespace zellige::ir

@@ -88,11 +88,6 @@ class Writer {
   void alike(const void* /*of*/, int /*key*/, const F& facts) {
     facts();
   }
-  /// The same, where `map` holds what they say, once for all lines.
-  template <class T, class F>
-  void shared(std::map<int, T>& map, int key, const F& facts) {
-    facts(map.at(key));
-  }
 
   void value(int n) { put(std::to_string(n)); }
   void value(std::int64_t n) { put(std::to_string(n)); }

@@ -19,13 +19,12 @@ int product_of(const TileProgram& p, int x) {
 
 }  // namespace
 
-void carry_rescaled(Kernel& plan) {
-  TileProgram& p = plan.program;
+void carry_rescaled(TileProgram& p, const std::map<int, MatmulChoice>& matmuls) {
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     Node& sum = p.nodes[i];
     if (sum.kind != NodeKind::accumulate || sum.op != OpKind::accum_rescale || sum.in.size() != 2) continue;
     const int product = product_of(p, sum.in[0]), factor = sum.in[1];
-    if (product < 0 || !plan.matmuls.at(product).row) continue;
+    if (product < 0 || !matmuls.at(product).row) continue;
     Node& matmul = p.nodes[product];
     Shape rows = matmul.shape;
     rows.back() = 1;

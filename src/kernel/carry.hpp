@@ -5,14 +5,16 @@
 // The loop-carried sum o and the product p v then share one set of accumulator registers, and the tensor core does
 // the addition.
 #pragma once
-#include "kernel/kernel.hpp"
+#include <map>
+
+#include "kernel/step.hpp"
 
 namespace zellige::plan {
 
 /// Rewrites every accumulate node o = o * r + p v whose factor r is one number per row. The matmul p v gets r as its
 /// third operand, becomes `carried` (accumulates over the loop), and replaces the accumulate node, which is left
-/// without operands and readers. Requires that the instructions of the matmuls are chosen.
-void carry_rescaled(Kernel&);
+/// without operands and readers. The map has the choice for each matmul, by node.
+void carry_rescaled(TileProgram&, const std::map<int, MatmulChoice>&);
 
 /// Returns the node with the factor, one per row, by which the accumulators of the matmul `n` are multiplied before
 /// an iteration's product is added. Returns -1 if `n` is no matmul or has no such factor.

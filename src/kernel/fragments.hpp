@@ -23,7 +23,7 @@ namespace zellige::plan {
 struct WarpLayout {
   int b = 1, m = 1, n = 1, k = 1;
   int count() const { return b * m * n * k; }
-  bool operator==(const WarpLayout&) const = default;
+  auto operator<=>(const WarpLayout&) const = default;
 };
 
 /// Number of adjacent instruction tiles along N that a warp gets as one unit: 2 for m16n8k16. A unit is as wide as

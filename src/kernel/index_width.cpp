@@ -10,10 +10,12 @@ namespace {
 /// the largest extent of the kernel's matmul instructions.
 std::int64_t step(const Kernel& plan, const Node& n) {
   std::int64_t maximum = plan.vector_of(static_cast<int>(&n - plan.program.nodes.data()));
-  for (const auto& [node, m] : plan.matmuls)
-    if (m.row)
-      maximum = std::max({maximum, std::int64_t{m.row->m}, std::int64_t{m.row->n} * tiles_in_unit(*m.row),
-                          std::int64_t{m.row->k}});
+  for (const Agent& agent : plan.agents)
+    walk(agent.steps, [&](const Step& step, const Position&) {
+      if (const Instruction* row = step.work.matmul.row)
+        maximum = std::max({maximum, std::int64_t{row->m}, std::int64_t{row->n} * tiles_in_unit(*row),
+                            std::int64_t{row->k}});
+    });
   return maximum;
 }
 

@@ -76,6 +76,13 @@ int Kernel::stages() const {
   return most;
 }
 
+const Work* Kernel::product_of(int node) const {
+  if (program.nodes[node].kind != NodeKind::matmul) return nullptr;
+  return find_work(*this, [&](const Work& w) {
+    return w.node == node && (w.kind == WorkKind::mma || w.kind == WorkKind::reduce);
+  });
+}
+
 const CopyChoice* Kernel::copy_of(int node) const {
   const Work* work = find_work(*this, [&](const Work& w) {
     return w.node == node && (is_global_load(w.kind) || w.kind == WorkKind::to_global);

@@ -39,7 +39,6 @@
 #include <optional>
 #include <set>
 
-#include "kernel/fragments.hpp"
 #include "kernel/smem_tensor.hpp"
 #include "kernel/step.hpp"
 #include "target/target.hpp"
@@ -96,27 +95,6 @@ struct Agent {
 /// of its threads suffices.
 bool fills_only(const Agent&);
 
-/// How one matmul of the block is computed: its size, its instruction, and how warps share it.
-struct MatmulChoice {
-  // Tensor-core or FMA instruction; nullptr: scalar fallback, one dot product per thread.
-  const Instruction* row = nullptr;
-  // Instruction that loads the operands from shared memory (ldmatrix); nullptr: ordinary loads.
-  const Instruction* load = nullptr;
-  WarpLayout warps;
-  // The matmul node whose accumulators, rounded, are this matmul's A fragments; -1: A is in shared memory.
-  int a_from = -1;
-  std::int64_t batch = 1, m = 1, n = 1, k = 1;  // elements
-  /// Returns whether the instruction is wgmma, which four warps (a warpgroup) execute together.
-  bool by_warpgroup() const { return row && row->issuers == 128; }
-  /// Number of columns that the instructions cover. This is N, or N * batch for wgmma, for which the matrices of a
-  /// batch are adjacent columns of one wide product.
-  std::int64_t columns() const { return by_warpgroup() ? batch * n : n; }
-  /// Number of separate matrix products: one per batch index, or a single wide one for wgmma.
-  std::int64_t products() const { return by_warpgroup() ? 1 : batch; }
-  /// Returns whether the matmul is computed as outer products by ordinary float32 FMAs (target/outer_products.hpp).
-  bool by_threads() const { return plan::by_threads(row); }
-};
-
 /// How works read the tile of a load in global memory.
 struct InPlace {
   int works = 0;   // number of works that read it
@@ -166,7 +144,6 @@ struct Kernel {
   int together = 0;  // minimum blocks per multiprocessor in __launch_bounds__; 0: the compiler's choice
   std::optional<MaskedLoopBounds> loop_bounds;  // if a mask lets blocks skip iterations
 
-  std::map<int, MatmulChoice> matmuls;  // by node
   std::vector<Context> contexts;
   std::map<int, int> context_of;         // node whose value stays in registers -> index into `contexts`
   std::map<int, InPlace> read_in_place;  // by load node: what works read in global memory, where they use it
@@ -191,6 +168,8 @@ struct Kernel {
     const auto read = read_in_place.find(node);
     return read == read_in_place.end() ? 0 : read->second.works;
   }
+  /// Returns the work that multiplies the operands of the matmul `node`; nullptr if none does.
+  const Work* product_of(int node) const;
   /// Returns how the steps copy the tile of the load or store `node`; nullptr if none copies it.
   const CopyChoice* copy_of(int node) const;
   /// Returns whether the tile of the load or store `node` is copied by TMA.

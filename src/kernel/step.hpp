@@ -13,6 +13,7 @@
 #include <vector>
 #include <zellige/atom/instruction.hpp>
 
+#include "kernel/fragments.hpp"
 #include "tile/program.hpp"
 
 namespace zellige::plan {
@@ -52,6 +53,30 @@ struct CopyChoice {
   bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }
 };
 
+/// How one matmul of the block is computed: its size, its instruction, and how warps share it.
+struct MatmulChoice {
+  // Tensor-core or FMA instruction; nullptr: scalar fallback, one dot product per thread.
+  const Instruction* row = nullptr;
+  // Instruction that loads the operands from shared memory (ldmatrix); nullptr: ordinary loads.
+  const Instruction* load = nullptr;
+  WarpLayout warps;
+  // The matmul node whose accumulators, rounded, are this matmul's A fragments; -1: A is in shared memory.
+  int a_from = -1;
+  std::int64_t batch = 1, m = 1, n = 1, k = 1;  // elements
+  auto operator<=>(const MatmulChoice&) const = default;
+  /// Returns whether the instruction is wgmma, which four warps (a warpgroup) execute together.
+  bool by_warpgroup() const { return row && row->issuers == 128; }
+  /// Number of columns that the instructions cover. This is N, or N * batch for wgmma, for which the matrices of a
+  /// batch are adjacent columns of one wide product.
+  std::int64_t columns() const { return by_warpgroup() ? batch * n : n; }
+  /// Number of separate matrix products: one per batch index, or a single wide one for wgmma.
+  std::int64_t products() const { return by_warpgroup() ? 1 : batch; }
+  /// Returns whether the instruction is wgmma, and A the accumulators of another matmul on wgmma, as in attention.
+  bool chained() const { return by_warpgroup() && a_from >= 0; }
+  /// Returns whether the matmul is computed as outer products by ordinary float32 FMAs (target/outer_products.hpp).
+  bool by_threads() const { return plan::by_threads(row); }
+};
+
 /// What a step does with the value of one node, without a barrier: all threads in one thread-value layout.
 struct Work {
   WorkKind kind{};
@@ -61,6 +86,7 @@ struct Work {
   int buffer = -1;       // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
   int part = -1;         // the dimension along which each rank copies its part; -1: all of the tile
   CopyChoice copy = {};  // copy_in, fetch, to_global
+  MatmulChoice matmul = {};  // mma
   auto operator<=>(const Work&) const = default;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "plan/agent_steps.hpp"
-#include "select/warpgroup_chain.hpp"
 #include "select/warpgroups.hpp"
 #include "verify/set_up.hpp"
 
@@ -22,8 +21,8 @@ class Builder : AgentSteps {
     plan_.threads = plan_.program.threads();
     plan_.agents.clear(), plan_.channels.clear(), plan_.setup.clear(), plan_.teardown.clear();
     agent_.warps = (plan_.program.threads() + 31) / 32;
-    for (const auto& [node, m] : plan_.matmuls)
-      if (m.by_warpgroup()) return consumer_and_producer(m);
+    for (const Task& t : tasks_)
+      if (t.matmul.by_warpgroup()) return consumer_and_producer(t.matmul);
     agent_.name = "block";
     for (int t : loop_copies_)
       channel(plan_.tensors[tasks_[t].buffer].name, tasks_[t].buffer, plan_.stages(), 0,
@@ -144,8 +143,9 @@ class Builder : AgentSteps {
     Agent loads{.name = "producer", .warps = 1, .steps = {}};
     agent_.name = "consumer";
     int sums = 0;
-    for (const auto& [node, m] : plan_.matmuls)
-      if (m.by_warpgroup()) sums += static_cast<int>(instructions_of_rows(m)) * m.row->c.registers;
+    for (const Task& t : tasks_)
+      if (t.matmul.by_warpgroup())
+        sums += static_cast<int>(instructions_of_rows(t.matmul)) * t.matmul.row->c.registers;
     // True if 232 registers (max_registers) for every thread would exceed the multiprocessor's registers. This is not
     // so with four consumer and four producer warps.
     const bool scarce =
@@ -158,7 +158,7 @@ class Builder : AgentSteps {
     channel("ring", tasks_[loop_copies_.front()].buffer, plan_.stages(), producer,
             Synchronisation::mbarrier_bytes);
     channel("accumulators", -1, 1, consumer, Synchronisation::commit_group);
-    if (has_warpgroup_chain(plan_)) {
+    if (std::ranges::any_of(tasks_, [](const Task& t) { return t.matmul.chained(); })) {
       scores_ = channel("scores", -1, 1, consumer, Synchronisation::commit_group);
       second_ = channel("second ring", tasks_[loop_copies_.back()].buffer, plan_.stages(), producer,
                         Synchronisation::mbarrier_bytes);
@@ -211,9 +211,8 @@ class Builder : AgentSteps {
   /// of two chained matmuls have a ring of their own.
   int ring_of(int copy) const {
     if (second_ < 0) return ring;
-    for (const auto& [node, m] : plan_.matmuls)
-      if (m.by_warpgroup() && m.a_from >= 0 && plan_.program.nodes[node].in[1] == tasks_[copy].node)
-        return second_;
+    for (const Task& t : tasks_)
+      if (t.matmul.chained() && plan_.program.nodes[t.node].in[1] == tasks_[copy].node) return second_;
     return ring;
   }
 
@@ -237,7 +236,7 @@ class Builder : AgentSteps {
       if (!uses_tma(t)) run(t), once = once || travels(t);
     if (once) commit(cp_async_);
     if (resident_ >= 0) acquire(resident_);
-    if (has_warpgroup_chain(plan_))
+    if (second_ >= 0)
       delayed_by_one(products);
     else
       prefetched_by_one(products);
@@ -312,7 +311,7 @@ class Builder : AgentSteps {
     for (int t : tasks) {
       const Task& task = tasks_[t];
       if (task.kind == WorkKind::mma)
-        (plan_.matmuls.at(task.node).a_from < 0 ? first : last) = t;
+        (task.matmul.a_from < 0 ? first : last) = t;
       else
         (task.kind == WorkKind::to_operand || task.kind == WorkKind::rescale ? after : meanwhile)
             .push_back(t);

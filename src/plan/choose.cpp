@@ -36,22 +36,22 @@ class Choice {
   Choice(const Program& program, const target::Target& target, const std::vector<Blocks>& ways)
       : program_(program), target_(target), ways_(ways) {}
 
-  /// Tries all forms of the kernel (ways of using shared memory and warps), starting from the plan `selected`.
+  /// Tries all forms of the kernel (ways of using shared memory and warps), starting from `selected`.
   /// Returns true as soon as a form fits the shared memory; `plan` is then that form. Returns false if none fits.
-  bool fits(const Kernel& selected) {
-    Kernel grouped = selected;
-    std::string why_not = warpgroups(grouped, program_, target_);
+  bool fits(const Selection& selected) {
+    Selection on_groups = selected;
+    std::string why_not = warpgroups(on_groups, program_, target_);
     if (!why_not.empty())
-      if (const auto no_chain = warpgroup_chain(grouped, program_, target_)) why_not = *no_chain;
+      if (const auto no_chain = warpgroup_chain(on_groups, program_, target_)) why_not = *no_chain;
     if (why_not.empty()) {
-      const bool chain = has_warpgroup_chain(grouped);
-      if (chain) grouped.loop_bounds = masked_loop_bounds(grouped);
-      const Tasks tasks = group(grouped, program_, target_, Loads::as_fits);
+      Kernel grouped;
+      const Tasks tasks = group(grouped, on_groups, program_, target_, Loads::as_fits);
+      if (on_groups.any(&MatmulChoice::chained)) grouped.loop_bounds = masked_loop_bounds(grouped);
       arrange_buffers(grouped, tasks, target_);
       if (two_at_a_time(grouped, tasks)) return true;
       for (Blocks blocks : ways_) {
         const bool tiles_for_all = grouped.program.grid.count() > target_.multiprocessors;
-        if (!tiles_for_all && !pays(blocks, grouped)) continue;
+        if (!tiles_for_all && !pays(blocks, on_groups)) continue;
         Kernel ordered = grouped;
         Tasks all = tasks;
         if (blocks == Blocks::pairs && !share_by_pairs(ordered, all, target_)) continue;
@@ -87,10 +87,9 @@ class Choice {
 
  private:
   /// Returns whether the target has TMA and at least one matmul of the kernel uses a tensor-core or FMA instruction.
-  bool could_have_warpgroups(const Kernel& selected) const {
+  bool could_have_warpgroups(const Selection& selected) const {
     return target::find_tensor_load(target_, 2) &&
-           std::any_of(selected.matmuls.begin(), selected.matmuls.end(),
-                       [](const auto& m) { return m.second.row != nullptr; });
+           std::ranges::any_of(selected.matmuls, [](const auto& m) { return m.second.row != nullptr; });
   }
 
   /// Returns whether persistent blocks are slower than one block per output tile, because too little memory is left
@@ -127,29 +126,30 @@ class Choice {
   ///   holds: pairs_pay() is true for the tile shape, or the rows of an operand are not multiples of 128 bytes.
   ///
   /// Any way is tried if it is the only one in `ways_`, since the caller has then requested it.
-  bool pays(Blocks blocks, const Kernel& plan) const {
+  bool pays(Blocks blocks, const Selection& selected) const {
     if (ways_.size() == 1 || blocks == Blocks::a_tile || blocks == Blocks::split_k) return true;
-    if (blocks != Blocks::pairs || plan.program.loop < min_iterations_of_pairs) return false;
-    for (const auto& [node, m] : plan.matmuls) {
+    const TileProgram& p = selected.program;
+    if (blocks != Blocks::pairs || p.loop < min_iterations_of_pairs) return false;
+    for (const auto& [node, m] : selected.matmuls) {
       if (!m.by_warpgroup()) continue;
       bool straddles = false;
-      for (int load : plan.program.nodes[node].in) {
-        if (plan.program.nodes[load].kind != NodeKind::load) continue;  // computed: has no rows in memory
-        const graph::KernelTensor& t = program_.tensors[plan.program.nodes[load].tensor];
+      for (int load : p.nodes[node].in) {
+        if (p.nodes[load].kind != NodeKind::load) continue;  // computed: has no rows in memory
+        const graph::KernelTensor& t = program_.tensors[p.nodes[load].tensor];
         for (std::int64_t stride : t.strides)
           straddles = straddles || (stride > 1 && graph::bytes_of(stride, t.dtype) % span_bytes != 0);
       }
-      if (straddles || pairs_pay(m.m, m.n, plan.program.loop)) return true;
+      if (straddles || pairs_pay(m.m, m.n, p.loop)) return true;
     }
     return false;
   }
 
   /// Tries the forms of the kernel (ways of using shared memory and warps) without wgmma, in which all warps run the
   /// same code. Returns true and sets `plan` to the first that fits the shared memory; returns false if none does.
-  bool in_one_agent(const Kernel& selected) {
+  bool in_one_agent(const Selection& selected) {
     for (Loads loads : {Loads::as_fits, Loads::in_place}) {
-      Kernel grouped = selected;
-      const Tasks tasks = group(grouped, program_, target_, loads);
+      Kernel grouped;
+      const Tasks tasks = group(grouped, selected, program_, target_, loads);
       arrange_buffers(grouped, tasks, target_);
       for (Copies copies : {Copies::first, Copies::last}) {
         Kernel ordered = grouped;
@@ -191,20 +191,20 @@ class Choice {
 
 }  // namespace
 
-void choose(Kernel& plan, const Program& program, const target::Target& target,
-            const std::vector<Blocks>& ways) {
+Kernel choose(Selection selected, const Program& program, const target::Target& target,
+              const std::vector<Blocks>& ways) {
   Choice choice(program, target, ways);
-  while (!choice.fits(plan)) {
-    if (!unshare(plan.program))
+  while (!choice.fits(selected)) {
+    if (!unshare(selected.program))
       does_not_fit(
           "{}: its tiles need {} bytes of shared memory, {} has {} for a block; smaller tiles or a longer "
           "loop "
           "would fit",
-          plan.program.name, choice.minimum, target.name, target.shared_per_block);
+          selected.program.name, choice.minimum, target.name, target.shared_per_block);
     choice.reasons.push_back("the largest value that was stored to be shared is evaluated where it is read");
   }
-  plan = std::move(choice.plan);
-  plan.notes.insert(plan.notes.end(), choice.reasons.begin(), choice.reasons.end());
+  choice.plan.notes.insert(choice.plan.notes.end(), choice.reasons.begin(), choice.reasons.end());
+  return std::move(choice.plan);
 }
 
 }  // namespace zellige::plan

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "plan/pipeline.hpp"
+#include "select/select.hpp"
 
 namespace zellige::plan {
 
@@ -22,11 +23,11 @@ namespace zellige::plan {
 inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::persistent, Blocks::pairs,
                                                 Blocks::a_tile};
 
-/// Completes the plan, from the thread-value layouts to the addresses in shared memory. Tries several forms of the
+/// Returns the kernel that computes a tile program, from the thread-value layouts to the addresses in shared memory. Tries several forms of the
 /// kernel (ways of using shared memory and warps, such as wgmma with TMA loads), the fastest first, and keeps the first
 /// that fits the target's shared memory. The last argument lists the ways of assigning output tiles to blocks to try.
-/// Requires that the instructions of the matmuls and all contiguous dimensions are chosen. Throws DoesNotFit if no
+/// Requires that all contiguous dimensions are chosen. Throws DoesNotFit if no
 /// form fits; the message has the least number of bytes that any form needs.
-void choose(Kernel&, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks);
+Kernel choose(Selection, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks);
 
 }  // namespace zellige::plan

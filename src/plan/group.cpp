@@ -25,8 +25,10 @@ constexpr std::int64_t max_state_registers = 64;  // per thread; larger loop sta
 /// Creates the tasks, layouts and buffers of one kernel; see group().
 class Grouping {
  public:
-  Grouping(Kernel& plan, const Program& whole, const target::Target& target, Loads loads)
+  Grouping(Kernel& plan, const Selection& selected, const Program& whole, const target::Target& target,
+           Loads loads)
       : plan_(plan),
+        selected_(selected),
         program_(plan.program),
         whole_(whole),
         target_(target),
@@ -51,7 +53,7 @@ class Grouping {
   const Node& node(int i) const { return program_.nodes[i]; }
   const graph::KernelTensor& tensor(const Node& n) const { return whole_.tensors[n.tensor]; }
 
-  bool tensor_core(int i) const { return node(i).kind == NodeKind::matmul && plan_.matmuls.at(i).row; }
+  bool tensor_core(int i) const { return node(i).kind == NodeKind::matmul && selected_.matmuls.at(i).row; }
 
   int buffer(int id, DType dtype, const Shape& shape, const Shape& padded, int partials, int inner,
              std::string suffix = "") {
@@ -121,7 +123,7 @@ class Grouping {
   /// If the elementwise node `i` is between two chained wgmma matmuls and is kept in registers, adds a task that
   /// evaluates it into registers, and returns true. Otherwise returns false.
   bool place_precomputed(int i) {
-    const int scores = accumulators_to_keep_in(plan_, i);
+    const int scores = accumulators_to_keep_in(selected_, i);
     if (scores < 0) return false;
     const int c = plan_.context_of.at(scores), t = task(WorkKind::to_registers, node(i).section, i, c);
     evaluate(t, i, true);
@@ -152,7 +154,7 @@ class Grouping {
   void place_matmul(int i) {
     const Node& n = node(i);
     if (!tensor_core(i)) return place_reduce(i, -1);
-    const MatmulChoice& choice = plan_.matmuls.at(i);
+    const MatmulChoice& choice = selected_.matmuls.at(i);
     const Instruction* row = choice.row;
     if (choice.columns() != choice.n) {  // a batch in one wgmma: its matrices have the layout of mma.sync
       const std::string_view type = graph::name(node(n.in[0]).dtype);
@@ -164,6 +166,7 @@ class Grouping {
     const int factor = rescaled_by(n), rescale = factor < 0 ? -1 : task(WorkKind::rescale, n.section, i, id);
     if (rescale >= 0) evaluate(rescale, factor);
     const int mma = task(WorkKind::mma, n.section, i, id);
+    tasks_[mma].matmul = choice;
     if (rescale >= 0) tasks_[mma].after_same.push_back(rescale);
     for (int side = 0; side < 2; ++side) {
       const int operand = n.in[side];
@@ -220,7 +223,7 @@ class Grouping {
       s.dim = n.dim, s.to = n.to;
     } else {  // a matmul by scalar dot products: K is an additional dimension
       s.dim = static_cast<int>(n.shape.size());
-      s.domain.push_back(plan_.matmuls.at(i).k);
+      s.domain.push_back(selected_.matmuls.at(i).k);
     }
     s.length = s.domain[s.dim] / s.to;
     const int id =
@@ -271,18 +274,18 @@ class Grouping {
     const Node& n = node(i);
     int chained = -1;
     for (int reader : program_.consumers(i))
-      if (tensor_core(reader) && plan_.matmuls.at(reader).a_from >= 0 && node(reader).in[0] == i)
+      if (tensor_core(reader) && selected_.matmuls.at(reader).a_from >= 0 && node(reader).in[0] == i)
         chained = reader;
     int c = register_context(plan_, n.in[0], n.shape, n.section);
     if (chained >= 0) {
       const int t =
-          task(WorkKind::to_operand, n.section, i, plan_.context_of.at(plan_.matmuls.at(chained).a_from));
+          task(WorkKind::to_operand, n.section, i, plan_.context_of.at(selected_.matmuls.at(chained).a_from));
       evaluate(t, n.in[0]);
       plan_.context_of[i] = tasks_[t].context;
       producer_[i] = t;
       return;
     }
-    const Shape padded = operand_padding(plan_, i);
+    const Shape padded = operand_padding(selected_, i);
     if (c < 0 || !plan_.contexts[c].row || !covers(plan_.contexts[c], padded))
       c = add_blocked(plan_, padded, n.inner, max_elements_per_step);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, n.inner);
@@ -312,7 +315,7 @@ class Grouping {
     // stores them nevertheless.
     if (c >= 0 && plan_.contexts[c].replicated() && rows_ < 0) c = -1;
     if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8 &&
-        !leaves_at_once(plan_, n, plan_.contexts[c], inner)) {
+        !leaves_at_once(selected_, n, plan_.contexts[c], inner)) {
       // Accumulators are stored through shared memory in the storage type: global memory sees 16-byte chunks.
       if (by_tensor_map(i, inner))
         copy.row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
@@ -336,7 +339,8 @@ class Grouping {
   /// Returns whether TMA is used for the tile of the load or store `i`, whose rows run along `inner`: the kernel uses
   /// wgmma, and a tensor map for the tile exists.
   bool by_tensor_map(int i, int inner) const {
-    return on_warpgroups(plan_) && no_tensor_map(node(i), tensor(node(i)), inner).empty();
+    return selected_.any(&MatmulChoice::by_warpgroup) &&
+           no_tensor_map(node(i), tensor(node(i)), inner).empty();
   }
 
   /// Records which values task `t` reads in order to evaluate value `x`. If `anew`, `x` is computed even if it is in
@@ -384,19 +388,20 @@ class Grouping {
       const Node& n = node(load);
       const int gmem_inner = innermost(whole_, n);
       const CopyChoice wide = widest_copy(whole_, n, target_);
-      const bool direct = rows_ >= 0 || (!is_operand(load) && read_in_place(plan_, tasks_, whole_, target_,
-                                                                            load, reads, loads_, too_big));
+      const bool direct =
+          rows_ >= 0 || (!is_operand(load) && read_in_place(plan_, selected_, tasks_, whole_, target_, load,
+                                                            reads, loads_, too_big));
       if (direct || number_of(n) >= 0) {
         std::set<int> tasks;
         for (const auto& [task, identity] : reads) tasks.insert(task);
         plan_.read_in_place[load] = {static_cast<int>(tasks.size()), wide.vector};
         continue;
       }
-      const Shape padded = is_operand(load) ? operand_padding(plan_, load) : n.shape;
+      const Shape padded = is_operand(load) ? operand_padding(selected_, load) : n.shape;
       CopyChoice copy =
           n.inner == gmem_inner ? anywhere(wide, whole_, n, target_) : single_copy(n.dtype, target_);
       for (int reader : program_.consumers(load))
-        if (tensor_core(reader) && plan_.matmuls.at(reader).by_warpgroup())
+        if (tensor_core(reader) && selected_.matmuls.at(reader).by_warpgroup())
           copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));
       const int b = buffer(load, n.dtype, n.shape, padded, 1, n.inner);
       plan_.tensors[b].matmul_operand = is_operand(load);
@@ -443,6 +448,7 @@ class Grouping {
   };
 
   Kernel& plan_;
+  const Selection& selected_;
   const TileProgram& program_;
   const Program& whole_;
   const target::Target& target_;
@@ -462,8 +468,11 @@ class Grouping {
 
 }  // namespace
 
-Tasks group(Kernel& plan, const Program& whole, const target::Target& target, Loads loads) {
-  return Grouping(plan, whole, target, loads).run();
+Tasks group(Kernel& plan, const Selection& selected, const Program& whole, const target::Target& target,
+            Loads loads) {
+  plan.program = selected.program;
+  plan.programmatic = target::has_programmatic_launch(target);
+  return Grouping(plan, selected, whole, target, loads).run();
 }
 
 }  // namespace zellige::plan

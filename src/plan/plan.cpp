@@ -11,7 +11,6 @@
 #include "predict/predict.hpp"
 #include "select/layouts.hpp"
 #include "select/select.hpp"
-#include "target/instructions.hpp"
 #include "tile/hoist.hpp"
 #include "tile/precompute_a.hpp"
 #include "tile/share.hpp"
@@ -36,6 +35,7 @@ std::string explain(const Kernel& plan, const Step& step, bool in_loop) {
 
 Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
   Plan plan;
+  std::vector<Selection> selected;
   plan.target = std::string(target.name);
   plan.program = lower(graph, target, options.tiling);
   verify_memory(plan.program);
@@ -45,13 +45,12 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     hoist(kernel);
     precompute_a(kernel, target);
     share(kernel);
-    plan.kernels.emplace_back().program = kernel;
-    select(plan.kernels.back(), target);
+    selected.push_back(select(kernel, target));
   }
-  resolve_layouts(plan.program, plan.kernels, target);
-  for (Kernel& kernel : plan.kernels) {
-    kernel.programmatic = target::has_programmatic_launch(target);
-    choose(kernel, plan.program, target, options.blocks);
+  resolve_layouts(plan.program, selected, target);
+  for (Selection& each : selected) {
+    plan.kernels.push_back(choose(std::move(each), plan.program, target, options.blocks));
+    Kernel& kernel = plan.kernels.back();
     let_next_start(kernel, plan.program, target);
     bound_registers(kernel, target);
     prove(kernel, plan.program, target, options.registers_proved);
@@ -63,7 +62,10 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
 
 std::string print(const Kernel& plan, const Program& program) {
   std::string out = print(plan.program, program);
-  for (const auto& [node, m] : plan.matmuls) {
+  for (int node = 0; node < static_cast<int>(plan.program.nodes.size()); ++node) {
+    const Work* work = plan.product_of(node);
+    if (!work) continue;
+    const MatmulChoice& m = work->matmul;
     out += fmt::format("  matmul %{}: ", node);
     if (!m.row) {
       out += "ordinary float32 products, by scalar multiply-adds\n";

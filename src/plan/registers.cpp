@@ -39,22 +39,22 @@ std::int64_t registers_of_thread(const Kernel& plan, const Tasks& tasks, const t
   // A reduction keeps its sums, and a few of the elements that it reads one after another.
   constexpr std::int64_t elements_of_reduction = 8;
   const bool rows = holds_rows(plan);  // their reductions need a register per row
-  std::int64_t registers = rows ? held_registers(plan, tasks) : 0, elements = 0;
+  std::int64_t registers = rows ? held_registers(plan, tasks) : 0, elements = 0, operands = 0;
   for (const Task& t : tasks) {
     const Context& c = plan.contexts[t.context];
     if (t.kind == WorkKind::mma || t.kind == WorkKind::accumulate) registers += c.values();
+    if (t.matmul.by_threads()) operands = std::max(operands, operand_registers(t.matmul, t.matmul.warps));
     if (t.kind != WorkKind::reduce) continue;
     if (rows)
       registers += c.steps(1);
     else
       elements = std::max(elements, std::min(c.values(), elements_of_reduction));
   }
-  std::int64_t operands = 0;
-  for (const auto& [node, m] : plan.matmuls)
-    if (m.by_threads()) operands = std::max(operands, operand_registers(m, m.warps));
-  registers += elements + (operands > 0           ? operands + others_of_outer
-                           : plan.matmuls.empty() ? others_of_rows
-                                                  : others);
+  registers += elements + (operands > 0 ? operands + others_of_outer
+                           : std::ranges::find(plan.program.nodes, NodeKind::matmul, &Node::kind) ==
+                                   plan.program.nodes.end()
+                               ? others_of_rows
+                               : others);
   return std::clamp<std::int64_t>(registers, 32, target.registers_per_thread);
 }
 
@@ -68,7 +68,7 @@ int blocks_together(const Kernel& plan, const target::Target& target, std::int64
 }
 
 void bound_registers(Kernel& plan, const target::Target& target) {
-  const bool outer = std::ranges::any_of(plan.matmuls, [](const auto& m) { return m.second.by_threads(); });
+  const bool outer = find_work(plan, [](const Work& w) { return w.matmul.by_threads(); });
   const int blocks = blocks_together(plan, target, plan.program.threads());
   if (outer && !plan.warp_specialized() && blocks > 1) plan.together = blocks;
 }

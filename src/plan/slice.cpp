@@ -60,7 +60,7 @@ void slice_phase(Kernel& plan, const Tasks& tasks, Phase& phase, int mma) {
   for (int t : together)
     for (int w : tasks[t].after_same)
       if (std::find(last.begin(), last.end(), w) != last.end()) return;
-  const int slices = slices_for(plan.matmuls.at(product.node));
+  const int slices = slices_for(product.matmul);
   if (slices == 1) return;
   const Context& whole = plan.contexts[context];
   plan.contexts[context] = accumulators(whole.domain, warps(whole), *whole.row, slices);
@@ -76,8 +76,8 @@ void slice_fragments(Kernel& plan, const Tasks& tasks, Sections& sections) {
     for (Phase& phase : sections[section])
       for (int t : Phase(phase)) {
         const Task& task = tasks[t];
-        if (task.kind == WorkKind::mma && !plan.program.nodes[task.node].carried &&
-            plan.matmuls.at(task.node).a_from < 0 && plan.contexts[task.context].repeats() == 1)
+        if (task.kind == WorkKind::mma && !plan.program.nodes[task.node].carried && task.matmul.a_from < 0 &&
+            plan.contexts[task.context].repeats() == 1)
           slice_phase(plan, tasks, phase, t);
       }
 }

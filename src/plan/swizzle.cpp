@@ -153,7 +153,7 @@ class Arrangement {
 
   /// Appends to `to` the loads by which a matmul reads the buffer: ldmatrix, or the loads of an FMA matmul.
   void append_operand(const Task& t, std::vector<AccessPattern>& to) const {
-    const MatmulChoice& m = plan_.matmuls.at(t.node);
+    const MatmulChoice& m = t.matmul;
     if (!m.by_threads()) return to.push_back(fragments(*m.load));
     const std::vector<int>& in = plan_.program.nodes[t.node].in;
     for (int side = 0; side < 2; ++side)

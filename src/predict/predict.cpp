@@ -149,7 +149,7 @@ class Prediction {
           },
           [&](const Start&) { shared(Steps(&step, 1), true); },
           [&](const Mma&) {
-            const MatmulChoice& m = plan_.matmuls.at(step.work.node);
+            const MatmulChoice& m = step.work.matmul;
             counts_[Counter::wgmma] += blocks_ * ceil_div(m.k, m.row->k) * (m.m / m.row->m);
           },
           [&](const OneOf<Copy, Compute> auto& of) {
@@ -304,7 +304,7 @@ class Prediction {
   /// matmul, for the batch at coordinate `at`. A is read once per warp along N, and B once per warp along M.
   Counts outer(const Work& t, int side, Shape at) const {
     const Node& n = plan_.program.nodes[t.node];
-    const MatmulChoice& m = plan_.matmuls.at(t.node);
+    const MatmulChoice& m = t.matmul;
     const SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
     const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
                       x_dim = side == 0 ? rank - 2 : rank - 1;
@@ -342,7 +342,7 @@ class Prediction {
   /// instructions, counts the loads of shared memory.
   Counts multiplied(const Work& t) const {
     const Node& n = plan_.program.nodes[t.node];
-    const MatmulChoice& m = plan_.matmuls.at(t.node);
+    const MatmulChoice& m = t.matmul;
     const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].repeats();
     const int m_step = m.row->m, n_step = m.row->n, k_step = m.row->k;
     const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step),

@@ -4,7 +4,6 @@
 
 #include "kernel/outer_product.hpp"
 #include "select/layouts.hpp"
-#include "select/warpgroup_chain.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -69,20 +68,21 @@ Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int
   return blocked_layout(padded, order, copy.vector, threads);
 }
 
-bool leaves_at_once(const Kernel& plan, const Node& store, const Context& accumulators, int gmem_inner) {
-  const bool sectors =
-      by_threads(accumulators.row) || (graph::bits(store.dtype) == 32 && has_warpgroup_chain(plan));
+bool leaves_at_once(const Selection& selected, const Node& store, const Context& accumulators,
+                    int gmem_inner) {
+  const bool sectors = by_threads(accumulators.row) ||
+                       (graph::bits(store.dtype) == 32 && selected.any(&MatmulChoice::chained));
   return sectors && accumulators.inner() == gmem_inner;
 }
 
-Shape operand_padding(const Kernel& plan, int i) {
-  const TileProgram& p = plan.program;
+Shape operand_padding(const Selection& selected, int i) {
+  const TileProgram& p = selected.program;
   const Node& n = p.nodes[i];
   const int last = static_cast<int>(n.shape.size()) - 1;
   Shape padded = n.shape;
   for (int reader : p.consumers(i)) {
     if (p.nodes[reader].kind != NodeKind::matmul) continue;
-    const MatmulChoice& choice = plan.matmuls.at(reader);
+    const MatmulChoice& choice = selected.matmuls.at(reader);
     if (!choice.row || !(choice.load || choice.by_threads() || choice.by_warpgroup())) continue;
     for (int side = 0; side < 2; ++side) {
       if (p.nodes[reader].in[side] != i) continue;

@@ -1,7 +1,7 @@
 // Chooses how tiles are copied between global and shared memory: the instruction (cp.async, or a load and a store),
 // the access width, and which thread copies which elements.
 #pragma once
-#include "kernel/kernel.hpp"
+#include "select/select.hpp"
 
 namespace zellige::plan {
 
@@ -30,10 +30,10 @@ Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner,
 /// shared memory. This is done for FMA matmuls, and for float32 results of two chained wgmma matmuls, if the
 /// accumulators are contiguous along `gmem_inner`, the tensor's contiguous dimension. The stores then fill complete
 /// 32-byte sectors.
-bool leaves_at_once(const Kernel&, const Node& store, const Context& accumulators, int gmem_inner);
+bool leaves_at_once(const Selection&, const Node& store, const Context& accumulators, int gmem_inner);
 
 /// Returns the shape in shared memory of the tile of node `node`: the tile's extents, rounded up to what the
 /// instructions of the matmuls that read the tile access. The padding is filled with zeros.
-Shape operand_padding(const Kernel&, int node);
+Shape operand_padding(const Selection&, int node);
 
 }  // namespace zellige::plan

@@ -4,7 +4,6 @@
 
 #include "select/copies.hpp"
 #include "select/layouts.hpp"
-#include "select/warpgroup_chain.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -16,10 +15,10 @@ namespace {
 ///
 /// Adjacent lanes read adjacent pairs of columns, which share 32-byte sectors. A copy would take shared memory from
 /// the ring.
-bool combined_with_accumulators(const Kernel& plan, const Tasks& tasks, const Node& load, int gmem_inner,
-                                const LoadReads& reads) {
-  if (plan.program.loop == 1 || !on_warpgroups(plan)) return false;
-  if (load.section != Section::after && has_warpgroup_chain(plan)) return true;
+bool combined_with_accumulators(const Kernel& plan, const Selection& selected, const Tasks& tasks,
+                                const Node& load, int gmem_inner, const LoadReads& reads) {
+  if (plan.program.loop == 1 || !selected.any(&MatmulChoice::by_warpgroup)) return false;
+  if (load.section != Section::after && selected.any(&MatmulChoice::chained)) return true;
   return std::ranges::all_of(reads, [&](const auto& read) {
     const Task& t = tasks[read.first];
     const Context& c = plan.contexts[t.context];
@@ -42,16 +41,12 @@ bool summed_once(const Kernel& plan, const Node& load, const Task& t, int gmem_i
 
 }  // namespace
 
-bool on_warpgroups(const Kernel& plan) {
-  return std::ranges::any_of(plan.matmuls, [](const auto& m) { return m.second.by_warpgroup(); });
-}
-
-bool read_in_place(const Kernel& plan, const Tasks& tasks, const Program& program,
+bool read_in_place(const Kernel& plan, const Selection& selected, const Tasks& tasks, const Program& program,
                    const target::Target& target, int load, const LoadReads& reads, Loads loads,
                    bool too_big) {
   const Node& n = plan.program.nodes[load];
   const int inner = innermost(program, n);
-  if (combined_with_accumulators(plan, tasks, n, inner, reads)) return true;
+  if (combined_with_accumulators(plan, selected, tasks, n, inner, reads)) return true;
   if (plan.program.loop > 1 && loads != Loads::in_place) return false;
   if (too_big || loads == Loads::in_place) return true;
   const CopyChoice wide = widest_copy(program, n, target);

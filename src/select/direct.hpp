@@ -4,13 +4,13 @@
 //   // load: a load node; reads: the tasks that read its tile
 //   // too_big: whether the tile has no place in half of the shared memory of a block
 //   // as_fits: copy the tile into shared memory where that pays (Loads::in_place: never)
-//   const bool in_place = read_in_place(plan, tasks, program, target, load, reads, Loads::as_fits, too_big);
+//   const bool in_place = read_in_place(plan, selected, tasks, program, target, load, reads, Loads::as_fits, too_big);
 #pragma once
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "kernel/kernel.hpp"
+#include "select/select.hpp"
 #include "select/task.hpp"
 
 namespace zellige::plan {
@@ -27,8 +27,8 @@ using LoadReads = std::vector<std::pair<int, bool>>;
 /// is always so if `Loads` is in_place. If it is as_fits, it is so where a copy into shared memory would not pay, and,
 /// in a kernel without a loop, if `too_big` is true: the tile has no place in half of the shared memory of a block
 /// together with the kernel's other loaded tiles, or with those that several tasks read.
-bool read_in_place(const Kernel&, const Tasks&, const Program&, const target::Target&, int load,
-                   const LoadReads&, Loads, bool too_big);
+bool read_in_place(const Kernel&, const Selection&, const Tasks&, const Program&, const target::Target&,
+                   int load, const LoadReads&, Loads, bool too_big);
 
 /// Returns the copy by which the threads of `store`, a store node that only copies a loaded tile, load their elements
 /// into registers. Its accesses have full width, are unaligned, and are all in flight together. Returns nullopt if the
@@ -36,8 +36,5 @@ bool read_in_place(const Kernel&, const Tasks&, const Program&, const target::Ta
 /// of that width are possible, or if a thread would have more than 8 accesses in flight.
 std::optional<CopyChoice> fetched(const Kernel&, const Tasks&, const Program&, const target::Target&,
                                   int store);
-
-/// Returns whether any matmul of the kernel uses wgmma.
-bool on_warpgroups(const Kernel&);
 
 }  // namespace zellige::plan

@@ -12,7 +12,7 @@ constexpr double forbidden = std::numeric_limits<double>::infinity();
 /// Builds and solves the minimisation problem of resolve_layouts().
 class Resolution {
  public:
-  Resolution(Program& program, std::vector<Kernel>& kernels, const target::Target& target)
+  Resolution(Program& program, std::vector<Selection>& kernels, const target::Target& target)
       : program_(program), kernels_(kernels), target_(target) {}
 
   void run() {
@@ -72,7 +72,7 @@ class Resolution {
 
   /// Adds the variables and costs of the tiles of kernel number `index`: of its loads, stores and rounded matmul
   /// operands.
-  void add(Kernel& kernel, int index) {
+  void add(Selection& kernel, int index) {
     const TileProgram& p = kernel.program;
     for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
       const Node& n = p.nodes[i];
@@ -93,7 +93,7 @@ class Resolution {
   }
 
   Program& program_;
-  std::vector<Kernel>& kernels_;
+  std::vector<Selection>& kernels_;
   const target::Target& target_;
   Problem problem_;
   std::map<int, int> tensor_variable_;
@@ -127,7 +127,7 @@ Strides padded_strides(const Shape& shape, int inner, std::int64_t multiple) {
   return strides;
 }
 
-void resolve_layouts(Program& program, std::vector<Kernel>& kernels, const target::Target& target) {
+void resolve_layouts(Program& program, std::vector<Selection>& kernels, const target::Target& target) {
   Resolution(program, kernels, target).run();
 }
 

@@ -6,13 +6,13 @@
 // dimensions differ costs one access per element. A layout that an instruction cannot read is excluded: ldmatrix
 // needs rows along one of the last two dimensions.
 #pragma once
-#include "kernel/kernel.hpp"
+#include "select/select.hpp"
 
 namespace zellige::plan {
 
-/// Sets Kernel::inner, the contiguous dimension of the tile, for every load, store and rounded matmul operand.
+/// Sets Node::inner, the contiguous dimension of the tile, for every load, store and rounded matmul operand.
 /// Also sets the strides of every tensor that has none. Requires that the instructions of the matmuls are chosen.
-void resolve_layouts(Program&, std::vector<Kernel>&, const target::Target&);
+void resolve_layouts(Program&, std::vector<Selection>&, const target::Target&);
 
 /// Returns the contiguous dimension of a tensor: the last one that has stride 1 and an extent above 1. Returns the
 /// last dimension if there is none.

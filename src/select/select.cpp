@@ -89,18 +89,18 @@ std::int64_t accumulator_registers(const MatmulChoice& c, const WarpLayout& w) {
 namespace {
 
 /// Chooses instruction, warp layout and chaining of all matmuls of a kernel.
-class Selection {
+class Selector {
  public:
-  Selection(Kernel& plan, const target::Target& target)
-      : plan_(plan), program_(plan.program), target_(target) {}
+  Selector(Selection& selected, const target::Target& target)
+      : matmuls_(selected.matmuls), program_(selected.program), target_(target) {}
 
-  /// Sets Kernel::matmuls: the instruction, the warp layout and the source of A of every matmul.
+  /// Sets Selection::matmuls: the instruction, the warp layout and the source of A of every matmul.
   void run() {
     std::vector<int> matmuls;
     for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i)
-      if (program_.nodes[i].kind == NodeKind::matmul) plan_.matmuls[i] = describe(program_.nodes[i]);
-    carry_rescaled(plan_);
-    for (const auto& [i, choice] : plan_.matmuls) {
+      if (program_.nodes[i].kind == NodeKind::matmul) matmuls_[i] = describe(program_.nodes[i]);
+    carry_rescaled(program_, matmuls_);
+    for (const auto& [i, choice] : matmuls_) {
       if (!choice.row) continue;
       matmuls.push_back(i);
       if (const int from = link(i); from >= 0) from_[i] = from, next_[from] = i;
@@ -190,7 +190,7 @@ class Selection {
   /// in the same threads; but not if this costs more register spills.
   void alone(int id) {
     const Node& n = program_.nodes[id];
-    MatmulChoice& c = plan_.matmuls[id];
+    MatmulChoice& c = matmuls_[id];
     double min_cost = -1;
     const auto best_warps = [&](MatmulChoice by) {
       layouts(by, may_split_k(n), [&](const WarpLayout& w) {
@@ -204,7 +204,7 @@ class Selection {
       if (c.by_threads()) by.row = &row, best_warps(by);
     alone_[id] = min_cost;
     // Same shape: take the same layout, so that the accumulators of both agree thread by thread.
-    for (const auto& [other, o] : plan_.matmuls)
+    for (const auto& [other, o] : matmuls_)
       if (other < id && o.row && equivalent(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&
           o.batch == c.batch && o.m == c.m && o.n == c.n &&
           exchange_cost({id}, {o.warps}) <= exchange_cost({id}, {c.warps}))
@@ -221,7 +221,7 @@ class Selection {
     const Node& n = program_.nodes[x];
     if (n.shape != shape || seen[x]) return -1;
     seen[x] = true;
-    if (n.kind == NodeKind::matmul) return plan_.matmuls.at(x).row && !n.carried ? x : -1;
+    if (n.kind == NodeKind::matmul) return matmuls_.at(x).row && !n.carried ? x : -1;
     if (n.kind != NodeKind::map) return -1;
     for (int in : n.in)
       if (const int found = source(in, shape, seen); found >= 0) return found;
@@ -234,13 +234,12 @@ class Selection {
   int link(int id) const {
     const Node& n = program_.nodes[id];
     const int operand = n.in[0];
-    if (plan_.matmuls.at(id).by_threads()) return -1;
+    if (matmuls_.at(id).by_threads()) return -1;
     if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
     const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
-    const bool may = from >= 0 && !plan_.matmuls.at(from).by_threads() &&
-                     program_.nodes[from].section == n.section &&
-                     plan_.matmuls.at(from).batch == plan_.matmuls.at(id).batch &&
-                     plan_.matmuls.at(from).n % plan_.matmuls.at(id).row->k == 0;
+    const bool may =
+        from >= 0 && !matmuls_.at(from).by_threads() && program_.nodes[from].section == n.section &&
+        matmuls_.at(from).batch == matmuls_.at(id).batch && matmuls_.at(from).n % matmuls_.at(id).row->k == 0;
     return may && !next_.count(from) ? from : -1;
   }
 
@@ -257,8 +256,8 @@ class Selection {
   /// matmul could not read. Therefore chains of three or more matmuls have warps only along batch and M.
   Chain chain(const std::vector<int>& ids, std::size_t first, std::size_t last) const {
     Chain best;
-    const MatmulChoice& head = plan_.matmuls.at(ids[first]);
-    const MatmulChoice& tail = plan_.matmuls.at(ids[last]);
+    const MatmulChoice& head = matmuls_.at(ids[first]);
+    const MatmulChoice& tail = matmuls_.at(ids[last]);
     layouts(head, false, [&](const WarpLayout& w) {
       if (w.n > 1 && (last > first + 1 || !may_split_k(program_.nodes[ids[last]]) ||
                       w.n * tail.batch * tail.m * tail.n * 4 > max_partial_bytes * 2))
@@ -266,7 +265,7 @@ class Selection {
       Chain c{cost(program_.nodes[ids[first]], head, w, false), {w}};
       for (std::size_t i = first + 1; i <= last; ++i) {
         c.warps.push_back({w.b, w.m, 1, w.n});
-        c.estimated += cost(program_.nodes[ids[i]], plan_.matmuls.at(ids[i]), c.warps.back(), true);
+        c.estimated += cost(program_.nodes[ids[i]], matmuls_.at(ids[i]), c.warps.back(), true);
       }
       c.estimated += exchange_cost({ids.begin() + static_cast<std::ptrdiff_t>(first),
                                     ids.begin() + static_cast<std::ptrdiff_t>(last) + 1},
@@ -282,7 +281,7 @@ class Selection {
     if (program_.nodes[products.front()].section != Section::inside) return 0;
     std::int64_t states = 0, maximum = 0, operand = 0;
     // Matmuls outside of `products` count as if divided evenly over the same warps.
-    for (const auto& [id, c] : plan_.matmuls) {
+    for (const auto& [id, c] : matmuls_) {
       const auto at = std::find(products.begin(), products.end(), id);
       states += states_of(id) *
                 (at == products.end()
@@ -290,7 +289,7 @@ class Selection {
                      : accumulator_registers(c, warps[static_cast<std::size_t>(at - products.begin())]));
     }
     for (std::size_t i = 0; i < products.size(); ++i) {
-      const std::int64_t sums = accumulator_registers(plan_.matmuls.at(products[i]), warps[i]);
+      const std::int64_t sums = accumulator_registers(matmuls_.at(products[i]), warps[i]);
       const bool own = program_.nodes[products[i]].carried;  // the accumulators are a state
       maximum = std::max(maximum, states + operand + (own ? 0 : sums));
       operand = sums / 2;
@@ -322,7 +321,7 @@ class Selection {
   /// Returns the estimated cycles, over all iterations, of passing the A operand of matmul `id` through
   /// shared memory from the matmul that computes the operand.
   double crossing(int id) const {
-    const MatmulChoice& p = plan_.matmuls.at(from_.at(id));
+    const MatmulChoice& p = matmuls_.at(from_.at(id));
     const double passes =
         program_.nodes[id].section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
     return passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
@@ -334,7 +333,7 @@ class Selection {
   /// warps divide the matmul). If a later matmul could read the accumulators of `id` in registers (next_),
   /// the result is for the layout that alone() has set; otherwise it is for the cheapest layout.
   double own_cost(int id) const {
-    const MatmulChoice& c = plan_.matmuls.at(id);
+    const MatmulChoice& c = matmuls_.at(id);
     const double estimated =
         next_.count(id) ? cost(program_.nodes[id], c, c.warps, false) + exchange_cost({id}, {c.warps})
                         : alone_.at(id);
@@ -366,7 +365,7 @@ class Selection {
     for (std::size_t end = ids.size(); end > 0; end = best[end].first) {
       const Prefix& prefix = best[end];
       for (std::size_t i = 0; i < prefix.chain.warps.size(); ++i) {
-        MatmulChoice& c = plan_.matmuls[ids[prefix.first + i]];
+        MatmulChoice& c = matmuls_[ids[prefix.first + i]];
         c.warps = prefix.chain.warps[i];
         c.a_from = i > 0 ? ids[prefix.first + i - 1] : -1;
       }
@@ -375,13 +374,17 @@ class Selection {
 
   std::map<int, int> from_, next_;  // linked matmuls: consumer -> producer, and producer -> consumer
   std::map<int, double> alone_;     // least cost of a matmul outside of chains
-  Kernel& plan_;
-  const TileProgram& program_;
+  std::map<int, MatmulChoice>& matmuls_;
+  TileProgram& program_;
   const target::Target& target_;
 };
 
 }  // namespace
 
-void select(Kernel& plan, const target::Target& target) { Selection(plan, target).run(); }
+Selection select(TileProgram program, const target::Target& target) {
+  Selection selected{std::move(program), {}};
+  Selector(selected, target).run();
+  return selected;
+}
 
 }  // namespace zellige::plan

@@ -8,9 +8,20 @@
 
 namespace zellige::plan {
 
-/// Sets Kernel::matmuls for every matmul of the kernel: its instruction, its warp layout (how the
-/// block's warps divide it), and whether its A operand stays in registers.
-void select(Kernel&, const target::Target&);
+/// A tile program and the choice for each of its matmuls, by node. The works of a kernel hold these choices
+/// (Work::matmul).
+struct Selection {
+  TileProgram program;
+  std::map<int, MatmulChoice> matmuls;
+  /// Returns whether the choice for any matmul is such, for example any(&MatmulChoice::by_warpgroup).
+  bool any(bool (MatmulChoice::*is)() const) const {
+    return std::ranges::any_of(matmuls, [&](const auto& m) { return (m.second.*is)(); });
+  }
+};
+
+/// Chooses for every matmul of the tile program its instruction, its warp layout (how the block's warps divide it), and
+/// whether its A operand stays in registers.
+Selection select(TileProgram, const target::Target&);
 
 /// Returns the number of accumulator registers per thread if the block's warps divide the matmul as the
 /// warp layout says: over batch, M, N and K. Requires that the matmul has an instruction.

@@ -35,29 +35,30 @@ Interval divided_alone(const View& v, const TileProgram& p) {
 }  // namespace
 
 TileSchedule tile_schedule(const Kernel& plan) {
+  return tile_schedule(plan, find_work(plan, [](const Work& w) { return w.matmul.by_warpgroup(); }));
+}
+
+TileSchedule tile_schedule(const Kernel& plan, const Work* product) {
   const TileProgram& p = plan.program;
   if (plan.loop_bounds)
     return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis()}
                                        : TileSchedule{};
-  for (const auto& [node, m] : plan.matmuls) {
-    if (!m.by_warpgroup()) continue;
-    const Interval row = divided_alone(p.nodes[p.nodes[node].in[0]].view, p),
-                   column = divided_alone(p.nodes[p.nodes[node].in[1]].view, p);
-    if (row.axis() < 0 || column.axis() < 0) return {};
-    TileSchedule walk{row.tiles(), column.tiles(), 1, row.axis(), column.axis()};
-    const bool one_axis = row.axis() == column.axis() && column.run() == 1 && row.run() == column.tiles();
-    const bool two_axes = row.axis() != column.axis() && row.run() == 1 && column.run() == 1;
-    if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
-    // Number of rows of tiles in a group. Blocks in flight cover about a square of the output; the number is
-    // a multiple of eight if there are enough rows (block/tile_scheduler.hpp). With split-K the two blocks of
-    // a cluster have the same tile, and row by row was measured faster (docs/log.md).
-    const double square =
-        std::sqrt(static_cast<double>(plan.blocks * m.columns()) / static_cast<double>(m.m));
-    const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);
-    walk.group = plan.split_k ? 1 : std::clamp<std::int64_t>(rows, 1, walk.rows);
-    return walk;
-  }
-  return {};
+  if (!product) return {};
+  const MatmulChoice& m = product->matmul;
+  const std::vector<int>& in = p.nodes[product->node].in;
+  const Interval row = divided_alone(p.nodes[in[0]].view, p), column = divided_alone(p.nodes[in[1]].view, p);
+  if (row.axis() < 0 || column.axis() < 0) return {};
+  TileSchedule walk{row.tiles(), column.tiles(), 1, row.axis(), column.axis()};
+  const bool one_axis = row.axis() == column.axis() && column.run() == 1 && row.run() == column.tiles();
+  const bool two_axes = row.axis() != column.axis() && row.run() == 1 && column.run() == 1;
+  if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
+  // Number of rows of tiles in a group. Blocks in flight cover about a square of the output; the number is
+  // a multiple of eight if there are enough rows (block/tile_scheduler.hpp). With split-K the two blocks of
+  // a cluster have the same tile, and row by row was measured faster (docs/log.md).
+  const double square = std::sqrt(static_cast<double>(plan.blocks * m.columns()) / static_cast<double>(m.m));
+  const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);
+  walk.group = plan.split_k ? 1 : std::clamp<std::int64_t>(rows, 1, walk.rows);
+  return walk;
 }
 
 bool passes_once(const Kernel& plan, const Step& copy) {

@@ -13,8 +13,8 @@ namespace {
 /// (`sums`), and the checks that they can run on warpgroups.
 class Chain {
  public:
-  Chain(const Kernel& plan, const Program& program, const target::Target& target)
-      : plan_(plan), p_(plan.program), program_(program), target_(target) {}
+  Chain(const Selection& selected, const Program& program, const target::Target& target)
+      : matmuls_(selected.matmuls), p_(selected.program), program_(program), target_(target) {}
 
   MatmulChoice first, second;
   int scores = -1, sums = -1;  // nodes of the first and the second matmul
@@ -23,7 +23,7 @@ class Chain {
   /// as its A operand, a rounded elementwise function of the first one's result. Sets `scores` to the first
   /// matmul and `sums` to the second.
   bool found() {
-    for (const auto& [node, m] : plan_.matmuls) {
+    for (const auto& [node, m] : matmuls_) {
       if (p_.nodes[node].section != Section::inside || p_.consumers(node).empty()) continue;
       int& of = p_.nodes[node].carried ? sums : scores;
       if (of >= 0 || !m.row) return false;
@@ -38,7 +38,7 @@ class Chain {
   /// Returns the reason why the two chained matmuls cannot use wgmma; an empty string if they can. Sets
   /// `first` and `second` to the instructions and warp layouts of the first and the second matmul.
   std::string why_not() {
-    first = plan_.matmuls.at(scores), second = plan_.matmuls.at(sums);
+    first = matmuls_.at(scores), second = matmuls_.at(sums);
     if (std::string why = row_of(scores, first, false); !why.empty()) return why;
     if (std::string why = row_of(sums, second, true); !why.empty()) return why;
     second.a_from = scores;
@@ -116,7 +116,7 @@ class Chain {
     return no_tensor_map(load, program_.tensors[load.tensor], load.inner);
   }
 
-  const Kernel& plan_;
+  const std::map<int, MatmulChoice>& matmuls_;
   const TileProgram& p_;
   const Program& program_;
   const target::Target& target_;
@@ -124,12 +124,12 @@ class Chain {
 
 }  // namespace
 
-std::optional<std::string> warpgroup_chain(Kernel& plan, const Program& program,
+std::optional<std::string> warpgroup_chain(Selection& selected, const Program& program,
                                            const target::Target& target) {
-  Chain chain(plan, program, target);
+  Chain chain(selected, program, target);
   if (!chain.found()) return {};
   if (std::string why = chain.why_not(); !why.empty()) return why;
-  plan.matmuls[chain.scores] = chain.first, plan.matmuls[chain.sums] = chain.second;
+  selected.matmuls[chain.scores] = chain.first, selected.matmuls[chain.sums] = chain.second;
   return "";
 }
 
@@ -156,10 +156,10 @@ bool takes_long(const TileProgram& p, int node, int scores) {
 
 }  // namespace
 
-int accumulators_to_keep_in(const Kernel& plan, int node) {
-  const TileProgram& p = plan.program;
-  for (const auto& [sums, m] : plan.matmuls) {
-    if (!m.by_warpgroup() || m.a_from < 0) continue;
+int accumulators_to_keep_in(const Selection& selected, int node) {
+  const TileProgram& p = selected.program;
+  for (const auto& [sums, m] : selected.matmuls) {
+    if (!m.chained()) continue;
     const std::vector<int> readers = p.consumers(node);
     const int operand = p.nodes[sums].in[0];
     const bool precomputed =
@@ -169,11 +169,6 @@ int accumulators_to_keep_in(const Kernel& plan, int node) {
     if (precomputed || (here && readers.size() > 1 && takes_long(p, node, m.a_from))) return m.a_from;
   }
   return -1;
-}
-
-bool has_warpgroup_chain(const Kernel& plan) {
-  return std::ranges::any_of(plan.matmuls,
-                             [](const auto& m) { return m.second.by_warpgroup() && m.second.a_from >= 0; });
 }
 
 }  // namespace zellige::plan

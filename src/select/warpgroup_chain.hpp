@@ -13,14 +13,14 @@
 #include <optional>
 #include <string>
 
-#include "kernel/kernel.hpp"
+#include "select/select.hpp"
 
 namespace zellige::plan {
 
 /// Selects wgmma instructions and warp layouts for the loop's two chained matmuls, as in attention: the
 /// accumulators of the first one are the A operand of the second. Returns an empty string on success, nullopt
 /// if the loop has no such pair of matmuls, or the reason, for a note, if the pair cannot run on warpgroups.
-std::optional<std::string> warpgroup_chain(Kernel&, const Program&, const target::Target&);
+std::optional<std::string> warpgroup_chain(Selection&, const Program&, const target::Target&);
 
 /// Returns the first matmul of the chain if the value of operator `node`, between the two matmuls, is kept in
 /// registers, in the layout of that matmul's accumulators. Returns -1 if the value is evaluated wherever it
@@ -29,10 +29,6 @@ std::optional<std::string> warpgroup_chain(Kernel&, const Program&, const target
 /// - the value of the second matmul's A operand, because the operand's registers are being read by the
 ///   second matmul of the preceding iteration;
 /// - a value with several users that is expensive to recompute (it loads data or computes a tanh).
-int accumulators_to_keep_in(const Kernel&, int node);
-
-/// Returns whether the kernel has a matmul on warpgroups whose A operand is the accumulators of another one,
-/// in registers.
-bool has_warpgroup_chain(const Kernel&);
+int accumulators_to_keep_in(const Selection&, int node);
 
 }  // namespace zellige::plan

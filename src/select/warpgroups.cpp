@@ -27,9 +27,8 @@ std::vector<int> inside(const TileProgram& p) {
 
 /// Sets the instruction and warp layout of matmul `product` in `choice` to wgmma and returns an empty string.
 /// If the matmul cannot use wgmma, returns the reason. `products` are all matmuls of the loop.
-std::string by_warpgroup(const Kernel& plan, const Program& program, const target::Target& target,
+std::string by_warpgroup(const TileProgram& p, const Program& program, const target::Target& target,
                          const std::vector<int>& products, int product, MatmulChoice& choice) {
-  const TileProgram& p = plan.program;
   const Node& n = p.nodes[product];
   const auto type = [&](int side) { return graph::name(p.nodes[n.in[side]].dtype); };
   // Batch matrices with the same A are one matmul with adjacent columns.
@@ -114,10 +113,10 @@ bool leaves_as(const Instruction& row, const Instruction& separate, const Shape&
   return true;
 }
 
-std::string warpgroups(Kernel& plan, const Program& program, const target::Target& target) {
-  const TileProgram& p = plan.program;
+std::string warpgroups(Selection& selected, const Program& program, const target::Target& target) {
+  const TileProgram& p = selected.program;
   std::vector<int> products, used;  // matmuls of the loop, and the nodes that the loop evaluates for them
-  for (const auto& [node, m] : plan.matmuls)
+  for (const auto& [node, m] : selected.matmuls)
     if (m.row && p.nodes[node].carried) products.push_back(node);
   if (products.empty()) return "no product is summed over the loop";
   if (p.loop < 2) return "the loop makes one trip";
@@ -130,28 +129,29 @@ std::string warpgroups(Kernel& plan, const Program& program, const target::Targe
   std::map<int, MatmulChoice> choices;
   int sums = 0;
   for (int product : products) {
-    MatmulChoice& choice = choices[product] = plan.matmuls.at(product);
-    if (std::string why = by_warpgroup(plan, program, target, products, product, choice); !why.empty())
+    MatmulChoice& choice = choices[product] = selected.matmuls.at(product);
+    if (std::string why = by_warpgroup(p, program, target, products, product, choice); !why.empty())
       return why;
     sums += static_cast<int>(instructions_of_rows(choice)) * choice.row->c.registers;
   }
   if (sums > max_sums)
     return fmt::format("{} products leave {} accumulators in a thread, which has room for {}",
                        products.size(), sums, max_sums);
-  for (const auto& [product, choice] : choices) plan.matmuls[product] = choice;
+  for (const auto& [product, choice] : choices) selected.matmuls[product] = choice;
   return "";
 }
 
 bool share_by_pairs(Kernel& plan, Tasks& tasks, const target::Target& target) {
   constexpr int ranks = 2;
-  const TileSchedule walk = tile_schedule(plan);
+  const auto by_warpgroup = [](const Task& t) { return t.matmul.by_warpgroup(); };
+  const auto first = std::ranges::find_if(tasks, by_warpgroup);
+  if (first == tasks.end()) return false;
+  const TileSchedule walk = tile_schedule(plan, &*first);
   if (walk.rows < ranks || walk.rows % ranks != 0) return false;
-  bool any = false;
-  for (const auto& [node, m] : plan.matmuls) {
-    if (!m.by_warpgroup()) continue;
-    if (m.batch > 1) return false;
-    any = true;
-    const int operand = plan.program.nodes[node].in[1];
+  for (const Task& product : tasks) {
+    if (!by_warpgroup(product)) continue;
+    if (product.matmul.batch > 1) return false;
+    const int operand = plan.program.nodes[product.node].in[1];
     const SmemTensor& b = plan.tensors[plan.tensor_of(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
     // True if each rank (block of the cluster) gets whole spans of the tile (128 bytes of every row). If
@@ -163,7 +163,7 @@ bool share_by_pairs(Kernel& plan, Tasks& tasks, const target::Target& target) {
     for (Task& t : tasks)
       if (t.kind == WorkKind::copy_in && t.node == operand) t.part = spans ? b.inner : last, t.copy.row = row;
   }
-  return any;
+  return true;
 }
 
 }  // namespace zellige::plan

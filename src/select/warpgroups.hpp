@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernel/kernel.hpp"
+#include "select/select.hpp"
 #include "select/task.hpp"
 
 namespace zellige::plan {
@@ -18,7 +18,7 @@ namespace zellige::plan {
 /// Sets wgmma instructions and warp layouts for the loop's matmuls and returns an empty string. If there is
 /// no such matmul, if one of them cannot use wgmma, or if the loop does other work as well, changes nothing
 /// and returns the reason, for a note.
-std::string warpgroups(Kernel&, const Program&, const target::Target&);
+std::string warpgroups(Selection&, const Program&, const target::Target&);
 
 /// Returns how many wgmma instructions, of 64 rows each, one warpgroup executes along M. Consecutive
 /// instructions of a warpgroup are 64 x (number of warpgroups) rows apart.

@@ -212,8 +212,9 @@ namespace {
 double busy(const Plan& plan) {
   double cheapest = 1;
   for (const Kernel& k : plan.kernels)
-    for (const auto& [node, m] : k.matmuls)
-      if (m.row) cheapest = std::min(cheapest, double(m.warps.count()) / k.program.warps());
+    for (const Work& work : works(k))
+      if (work.kind == WorkKind::mma)
+        cheapest = std::min(cheapest, double(work.matmul.warps.count()) / k.program.warps());
   return cheapest;
 }
 

@@ -154,7 +154,7 @@ void RegisterProof::chained(const Work& t, const Work& writer) {
     reject("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, describe(writer), operand,
            print(from), to_string(a));
   if (!multiplied_.insert(t).second) return;
-  const Instruction& row = *plan_.matmuls.at(t.node).row;
+  const Instruction& row = *t.matmul.row;
   if (a.back() % row.k != 0)
     reject("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, describe(t), operand,
            a.back(), row.k);

@@ -321,7 +321,7 @@ class Registers {
   /// selected. Records its accumulators.
   void product(const Work& t) {
     const Context& c = context(t);
-    const MatmulChoice& choice = plan_.matmuls.at(t.node);
+    const MatmulChoice& choice = t.matmul;
     const WarpLayout w = c.row ? warps(c) : WarpLayout{}, &selected = choice.warps;
     if (w != selected)
       reject("{}: {} runs under warps {}x{}x{}x{}, {}x{}x{}x{} were selected (batch, M, N, K)", p_.name,

@@ -16,7 +16,6 @@
 #include "json/json.hpp"
 #include "plan/plan.hpp"
 #include "run/run.hpp"
-#include "select/warpgroup_chain.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -82,7 +81,8 @@ std::optional<KernelGraph> chain(const KernelGraph& g, std::mt19937& random) {
     KernelGraph fused = assemble(g, groups).graph;
     try {
       const plan::Plan plan = plan::make_plan(fused, target::find("sm_90a"));
-      if (plan.kernels.size() == 1 && plan::has_warpgroup_chain(plan.kernels[0])) return fused;
+      const auto chained = [](const plan::Work& w) { return w.matmul.chained(); };
+      if (plan.kernels.size() == 1 && plan::find_work(plan.kernels[0], chained)) return fused;
     } catch (const Error&) {  // tiles that do not fit
     }
   }

@@ -46,7 +46,7 @@ TEST(Group, DoesEveryLiveRootOnce) {
           break;
         }
         case NodeKind::matmul: {
-          const bool mma = k.matmuls.at(static_cast<int>(i)).row != nullptr;
+          const bool mma = k.product_of(static_cast<int>(i))->kind == WorkKind::mma;
           EXPECT_EQ(count(WorkKind::mma), mma ? 1 : 0) << where;
           EXPECT_EQ(count(WorkKind::rescale), n.in.size() > 2 ? 1 : 0) << where;
           EXPECT_EQ(count(WorkKind::reduce), mma ? 0 : 1) << where;
@@ -209,14 +209,14 @@ TEST(Group, BlockedLayoutsOfOneLayoutShareTheirThreads) {
 TEST(Group, OperandsAreWholeStepsOfTheProduct) {
   int ragged = 0;
   for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
-    for (const auto& [node, m] : k.matmuls)
-      for (int side = 0; m.row && side < 2; ++side) {
-        const int stored = k.tensor_of(k.program.nodes[node].in[side]);
-        if (stored < 0) continue;  // a dead matmul's, or in registers
+    for (const Work& w : works(k))
+      for (int side = 0; w.kind == WorkKind::mma && side < 2; ++side) {
+        const int stored = k.tensor_of(k.program.nodes[w.node].in[side]);
+        if (stored < 0) continue;  // in registers
         const SmemTensor& b = k.tensors[stored];
         const std::size_t along_k = b.shape.size() - 1 - side;
         EXPECT_TRUE(b.matmul_operand) << name << " " << b.name;
-        const std::int64_t unit = m.by_threads() ? 4 : 8;
+        const std::int64_t unit = w.matmul.by_threads() ? 4 : 8;
         const auto whole = [&](std::int64_t n) { return (n + unit - 1) / unit * unit; };
         EXPECT_EQ(b.padded[along_k], whole(b.shape[along_k])) << name << " " << b.name;
         EXPECT_EQ(b.padded[b.inner], whole(b.shape[b.inner])) << name << " " << b.name;

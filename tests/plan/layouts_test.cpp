@@ -84,10 +84,10 @@ TEST(Layouts, PaddedStridesOfEveryShape) {
 
 TEST(Layouts, OperandsRunAlongOneOfTheLastTwoDimensions) {
   for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
-    for (const auto& [node, m] : k.matmuls)
-      if (m.row)
+    for (const Work& w : works(k))
+      if (w.kind == WorkKind::mma)
         for (int side = 0; side < 2; ++side) {
-          const int in = k.program.nodes[node].in[static_cast<std::size_t>(side)];
+          const int in = k.program.nodes[w.node].in[static_cast<std::size_t>(side)];
           EXPECT_GE(k.program.nodes[in].inner + 2, static_cast<int>(k.program.nodes[in].shape.size()))
               << name << " %" << in;
         }

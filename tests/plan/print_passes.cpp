@@ -49,8 +49,15 @@ std::string print_lower(const Kernel& k, const Program& program) {
 
 std::string print_select(const Kernel& k) {
   std::string out;
-  for (const auto& [node, m] : k.matmuls) {
-    out += fmt::format("  {}: {} x {} x {} x {}, ", value_name(k.program, node), m.batch, m.m, m.n, m.k);
+  for (int node = 0; node < static_cast<int>(k.program.nodes.size()); ++node) {
+    const Work* work = k.product_of(node);
+    if (!work) continue;
+    const Node& n = k.program.nodes[node];
+    const MatmulChoice& m = work->matmul;
+    const std::int64_t rows = n.shape[n.shape.size() - 2], columns = n.shape.back();
+    out += fmt::format("  {}: {} x {} x {} x {}, ", value_name(k.program, node),
+                       graph::size(n.shape) / (rows * columns), rows, columns,
+                       m.row ? m.k : k.contexts[work->context].domain.back());
     if (!m.row) {
       out += "ordinary products\n";
       continue;

@@ -39,7 +39,7 @@ TEST(Chains, NoneIsRefused) {
   const auto plan = [&](const graph::KernelGraph& g) {
     for (const char* target : {"sm_80", "sm_90a"}) {
       const Plan made = make_plan(g, target::find(target));  // verified; an error names the graph
-      for (const auto& [node, m] : made.kernels.at(0).matmuls) chained += m.a_from >= 0;
+      for (const Work& w : works(made.kernels.at(0))) chained += w.matmul.a_from >= 0;
     }
     ++planned;
   };
@@ -54,16 +54,14 @@ TEST(Chains, NoneIsRefused) {
 }
 
 /// The chain's plan with other warps, set by `choose`, through the passes after selection.
-Kernel planned_with(const graph::KernelGraph& g, const std::function<void(Kernel&)>& choose) {
+Kernel planned_with(const graph::KernelGraph& g, const std::function<void(Selection&)>& choose) {
   const target::Target& target = target::find("sm_80");
   Program program = lower(g, target);
-  std::vector<Kernel> kernels(1);
-  kernels[0].program = program.kernels.at(0);
-  select(kernels[0], target);
-  choose(kernels[0]);
-  resolve_layouts(program, kernels, target);
-  Kernel& k = kernels[0];
-  const Tasks tasks = group(k, program, target);
+  std::vector<Selection> selected{select(program.kernels.at(0), target)};
+  choose(selected[0]);
+  resolve_layouts(program, selected, target);
+  Kernel k;
+  const Tasks tasks = group(k, selected[0], program, target);
   arrange_buffers(k, tasks, target);
   Sections sections = pipeline(k, tasks, target, Copies::first);
   slice_fragments(k, tasks, sections);
@@ -83,12 +81,12 @@ TEST(Chains, EveryWrongSplitIsRefused) {
         for (int n0 = 1; m0 * n0 <= maximum && n0 <= inner / 16; ++n0)
           for (int m1 = 1; m1 <= maximum && m1 <= m / 16; ++m1)
             for (int n1 = 1; m1 * n1 <= maximum && n1 <= inner / 16; ++n1) {
-              const Kernel k = planned_with(g, [&](Kernel& k) {
+              const Kernel k = planned_with(g, [&](Selection& s) {
                 std::vector<int> ids;
-                for (const auto& [id, c] : k.matmuls) ids.push_back(id);
-                k.matmuls[ids[0]].warps = {1, m0, n0, 1}, k.matmuls[ids[0]].a_from = -1;
-                k.matmuls[ids[1]].warps = {1, m1, n1, 1}, k.matmuls[ids[1]].a_from = ids[0];
-                k.matmuls[ids[2]].warps = {1, m1, 1, n1}, k.matmuls[ids[2]].a_from = ids[1];
+                for (const auto& [id, c] : s.matmuls) ids.push_back(id);
+                s.matmuls[ids[0]].warps = {1, m0, n0, 1}, s.matmuls[ids[0]].a_from = -1;
+                s.matmuls[ids[1]].warps = {1, m1, n1, 1}, s.matmuls[ids[1]].a_from = ids[0];
+                s.matmuls[ids[2]].warps = {1, m1, 1, n1}, s.matmuls[ids[2]].a_from = ids[1];
               });
               const bool is_right = n0 == 1 && n1 == 1 && m0 == m1;
               EXPECT_EQ(verdict(k).empty(), is_right)
@@ -102,9 +100,9 @@ TEST(Chains, EveryWrongSplitIsRefused) {
 }
 
 TEST(Chains, TheOldPlanSaysWhatClashes) {
-  const auto old = [](Kernel& k) {  // X(16,32) W W W in 128 threads, as it was planned
+  const auto old = [](Selection& s) {  // X(16,32) W W W in 128 threads, as it was planned
     int i = 0, before = -1;
-    for (auto& [id, c] : k.matmuls) {
+    for (auto& [id, c] : s.matmuls) {
       c.warps = i == 2 ? WarpLayout{1, 1, 1, 2} : WarpLayout{1, 1, 2, 1};
       c.a_from = before, before = id, ++i;
     }
@@ -113,10 +111,12 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
             "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
             "%3', and 'mma %4' takes "
             "it for (0, 0)");
-  const auto half = [](Kernel& k) {  // one warp after two: its own fragments are right, the other's are lost
-    int i = 0, before = -1;
-    for (auto& [id, c] : k.matmuls) c.warps = {1, 1, i == 0 ? 2 : 1, 1}, c.a_from = before, before = id, ++i;
-  };
+  const auto half =
+      [](Selection& s) {  // one warp after two: its own fragments are right, the other's are lost
+        int i = 0, before = -1;
+        for (auto& [id, c] : s.matmuls)
+          c.warps = {1, 1, i == 0 ? 2 : 1, 1}, c.a_from = before, before = id, ++i;
+      };
   EXPECT_EQ(verdict(planned_with(chain({16, 32, 128, 3}), half)),
             "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
             "%3', and 'mma %4' "
@@ -124,7 +124,7 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
 }
 
 TEST(Chains, ARowThatWasNotSelectedIsRefused) {
-  Kernel k = planned_with(chain({16, 32, 32, 3}), [](Kernel&) {});
+  Kernel k = planned_with(chain({16, 32, 32, 3}), [](Selection&) {});
   ASSERT_EQ(verdict(k), "");
   const Instruction* other = target::find_instruction(target::find("sm_80"), "SM80_16x8x8_F32F16F16F32_TN");
   for (Context& c : k.contexts)
@@ -136,6 +136,12 @@ TEST(Chains, ARowThatWasNotSelectedIsRefused) {
 }
 
 // --- mutated plans -----------------------------------------------------------------------------------------
+
+/// Changes how the kernel multiplies.
+void change_products(Kernel& k, const std::function<void(MatmulChoice&)>& how) {
+  for (const Work& work : works(k))
+    if (work.kind == WorkKind::mma) change(k, work, [&](Step& s) { how(s.work.matmul); });
+}
 
 /// After the other steps between the same two barriers.
 void move_last(Kernel& k, const Work& work) {
@@ -150,7 +156,8 @@ TEST(Mutated, PlansAreRefusedInWords) {
   const graph::KernelGraph g = chain({32, 32, 64, 3, true});
   const Kernel good = make_plan(g, target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
-  const Work operand = work_of(good, WorkKind::to_operand), first = work_of(good, WorkKind::mma);
+  const Work operand = work_of(good, WorkKind::to_operand), first = work_of(good, WorkKind::mma),
+             last = work_of(good, WorkKind::mma, 2);
   const auto mutated = [&](const std::function<void(Kernel&)>& change) {
     Kernel bad = good;
     change(bad);
@@ -173,9 +180,9 @@ TEST(Mutated, PlansAreRefusedInWords) {
               change(k, operand, [&](Step& s) { s.work.context = static_cast<int>(k.contexts.size()) - 1; });
             }),
             name + "'to operand %4' reads %2, which lies neither in its registers nor in shared memory");
-  EXPECT_EQ(mutated([&](Kernel& k) {
-              k.matmuls.rbegin()->second.warps = {1, 1, 1, 2};
-            }),
+  EXPECT_EQ(mutated([&](Kernel& k) { change(k, last, [](Step& s) {
+                                       s.work.matmul.warps = {1, 1, 1, 2};
+                                     }); }),
             name + "'mma %8' runs under warps 1x2x1x1, 1x1x1x2 were selected (batch, M, N, K)");
   EXPECT_EQ(mutated([&](Kernel& k) {
               Context& c = k.contexts[first.context];
@@ -240,7 +247,7 @@ TEST(Mutated, RowsAreRefusedInWords) {
   bad = good;  // rows that warps share
   for (Context& c : bad.contexts)
     if (c.row) c = accumulators(c.domain, {1, 1, 2, 1}, *c.row);
-  for (auto& [id, m] : bad.matmuls) m.warps = {1, 1, 2, 1}, m.a_from = -1;
+  change_products(bad, [](MatmulChoice& m) { m.warps = {1, 1, 2, 1}, m.a_from = -1; });
   EXPECT_EQ(verdict(bad),
             name + "'finish %5' leaves %5 in registers, where each has a sum over one of 2 parts of a row");
 }
@@ -268,7 +275,7 @@ TEST(Mutated, PairsAreRefusedInWords) {
   bad = good;  // a warp has one of them
   for (Context& c : bad.contexts)
     if (c.row) c = accumulators(c.domain, {.b = 2, .m = 4}, *c.row);
-  for (auto& [id, m] : bad.matmuls) m.warps = {.b = 2, .m = 4};
+  change_products(bad, [](MatmulChoice& m) { m.warps = {.b = 2, .m = 4}; });
   EXPECT_EQ(verdict(bad), name +
                               "'mma %2' leaves its accumulators as SM80_16x8x16_F32F16F16F32_TN does, "
                               "SM90::GMMA::MMA_64x128x16_F32F16F16_SS was selected");
@@ -297,7 +304,7 @@ TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
     for (const Kernel& good : make_plan(g.graph(), target::find("sm_80")).kernels) {
       ASSERT_EQ(verdict(good), "") << g.name;
       for (const Work& work : works(good)) {
-        if (work.kind != WorkKind::mma || good.matmuls.at(work.node).warps.count() < 2) continue;
+        if (work.kind != WorkKind::mma || work.matmul.warps.count() < 2) continue;
         Kernel bad = good;
         const Context& was = good.contexts[work.context];
         WarpLayout w = warps(was);
@@ -305,9 +312,10 @@ TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
         if (w == warps(was)) std::swap(w.n, w.k);
         if (w == warps(was)) continue;
         const Context other = accumulators(was.domain, w, *was.row);
-        bad.matmuls[work.node].warps = w;
         bad.contexts.push_back(other);
-        change(bad, work, [&](Step& s) { s.work.context = static_cast<int>(bad.contexts.size()) - 1; });
+        change(bad, work, [&](Step& s) {
+          s.work.matmul.warps = w, s.work.context = static_cast<int>(bad.contexts.size()) - 1;
+        });
         EXPECT_NE(verdict(bad), "") << g.name << ": " << good.program.name << " %" << work.node;
         ++changed;
       }

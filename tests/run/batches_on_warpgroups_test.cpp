@@ -57,9 +57,10 @@ TEST(BatchesOnWarpgroups, AreOneProductWhoseAccumulatorsAreRotatedInRegisters) {
       const plan::PlanOptions plan_options{{way}};
       const plan::Kernel k = planned(g, plan_options);
       ASSERT_EQ(k.agents.size(), 2u) << k.notes.front();
-      for (const auto& [node, m] : k.matmuls) {
-        EXPECT_EQ(m.row->n, 2 * c.half);
-        EXPECT_TRUE(k.tensor_of(node) < 0) << "the accumulators have left their registers";
+      for (const plan::Work& w : works(k)) {
+        if (w.kind != plan::WorkKind::mma) continue;
+        EXPECT_EQ(w.matmul.row->n, 2 * c.half);
+        EXPECT_TRUE(k.tensor_of(w.node) < 0) << "the accumulators have left their registers";
       }
       std::vector<graph::Array> inputs;
       for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));

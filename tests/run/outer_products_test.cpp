@@ -38,7 +38,7 @@ std::vector<graph::Array> numbers(const graph::KernelGraph& g, std::uint64_t see
 int by_threads(const plan::Plan& plan) {
   int products = 0;
   for (const plan::Kernel& k : plan.kernels)
-    for (const auto& [node, m] : k.matmuls) products += m.by_threads();
+    for (const plan::Work& w : works(k)) products += w.matmul.by_threads();
   return products;
 }
 
@@ -127,8 +127,8 @@ TEST_P(OuterProducts, InEveryTile) {
       plan_options.tiles = plan::Tiles::fixed;
       const plan::Plan p = expect_right(g, GetParam(), plan_options);
       for (const plan::Kernel& kernel : p.kernels)
-        for (const auto& [node, choice] : kernel.matmuls)
-          if (choice.by_threads()) rows.insert(choice.row->name);
+        for (const plan::Work& w : works(kernel))
+          if (w.matmul.by_threads()) rows.insert(w.matmul.row->name);
     }
   }
   EXPECT_GE(rows.size(), 3u) << "the tiles are there to be shared in different ways";
@@ -232,10 +232,10 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
       plan_options.tiles = plan::Tiles::fixed;
       const emit::Program p = emit::transpile(b.build(), target, plan_options);
       const plan::Kernel& kernel = p.plan.kernels.at(0);
-      const plan::MatmulChoice& m = kernel.matmuls.begin()->second;
-      ASSERT_TRUE(m.by_threads());
-      const int context = kernel.context_of.at(kernel.matmuls.begin()->first);
-      EXPECT_EQ(kernel.contexts.at(static_cast<std::size_t>(context)).values(), 64);
+      const plan::Work* product =
+          plan::find_work(kernel, [](const plan::Work& w) { return w.matmul.by_threads(); });
+      ASSERT_TRUE(product);
+      EXPECT_EQ(kernel.contexts.at(static_cast<std::size_t>(product->context)).values(), 64);
       const plan::Counts counts = plan::predict(kernel);
       const auto loads = counts.at(Counter::shared_load_16);
       EXPECT_EQ(loads, n * n * n / 16) << "4 of either operand for each of 8 x 8 accumulators and 4 of K";

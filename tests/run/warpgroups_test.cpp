@@ -200,7 +200,7 @@ TEST(Warpgroups, SeveralProductsShareALoop) {
       const plan::PlanOptions plan_options{{way}};
       const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
       int by_warpgroup = 0;
-      for (const auto& [node, m] : plan.kernels[0].matmuls) by_warpgroup += m.by_warpgroup();
+      for (const plan::Work& w : works(plan.kernels[0])) by_warpgroup += w.matmul.by_warpgroup();
       ASSERT_EQ(by_warpgroup, 2) << plan::print(plan);
       std::vector<graph::Array> inputs;
       for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
@@ -271,7 +271,7 @@ void expect_attention(const Attended& a, const plan::PlanOptions& plan_options =
   const graph::KernelGraph g = attention(a);
   const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
   int chained = 0;
-  for (const auto& [node, m] : plan.kernels.at(0).matmuls) chained += m.by_warpgroup() && m.a_from >= 0;
+  for (const plan::Work& w : works(plan.kernels.at(0))) chained += w.matmul.chained();
   ASSERT_EQ(chained, 1) << plan::print(plan);
   EXPECT_EQ(plan.kernels[0].loop_bounds.has_value(),
             a.tril && std::isinf(a.masked) && !a.at_least && !a.narrow);
