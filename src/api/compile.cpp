@@ -1,11 +1,9 @@
 #include "api/compile.hpp"
 
 #include "api/launcher.hpp"
-#include "fuse/custom.hpp"
 #include "graph/error.hpp"
-#include "run/constant.hpp"
+#include "run/compile.hpp"
 #include "run/nvrtc.hpp"
-#include "run/plan_cache.hpp"
 #include "run/run.hpp"
 #include "tiling/options.hpp"
 
@@ -48,25 +46,19 @@ Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& c
   if (o.tune < 0) fail("tune: expected 0 or how many tilings to measure, found {}", o.tune);
   if (o.tune > 0 && here(o).empty())
     fail("tune: needs a GPU; {}", o.on == On::any ? gpu().why_not : "this runs on the host");
-  run::declare_constant(graph, o.constants);
-  plan::PlanOptions asked = plan::tiling_options(o.tiling, target);
-  if (asked.tiles == plan::Tiles::fixed) plan::state(asked, o.tiling, "tiling");
-  fuse::Optimized fused =
-      run::optimize_with_options(graph, target, !o.as_given, asked, cache, o.watch, fuse::Reasons::omitted);
-  graph = std::move(fused.graph);
-  plan::Rejections rejected = std::move(fused.rejected);
-  if (o.tune > 0) {
-    const KeptContext kept;
-    const run::Options measured{
-        .on = run::Engine::gpu, .target = std::string(target.name), .plan_options = asked, .tune = o.tune};
-    run::Tuned found = run::tuned(graph, measured, cache);
-    asked.tiling = std::move(found.tiling), asked.tiles = plan::Tiles::fixed;
-    plan::add(rejected, found.rejected);
-  }
-  emit::Program program = emit::transpile(graph, target, asked);
-  plan::add(rejected, program.plan.rejected);
-  program.plan.rejected = std::move(rejected);
-  return {std::move(program), std::move(fused.limits)};
+  plan::PlanOptions tiles = plan::tiling_options(o.tiling, target);
+  if (tiles.tiles == plan::Tiles::fixed) plan::state(tiles, o.tiling, "tiling");
+  std::optional<KeptContext> kept;
+  if (o.tune > 0) kept.emplace();
+  run::Compiled made = run::compile(std::move(graph), target,
+                                    {.constants = o.constants,
+                                     .fuse = !o.as_given,
+                                     .plan = std::move(tiles),
+                                     .tune = o.tune,
+                                     .watch = o.watch,
+                                     .reasons = fuse::Reasons::omitted},
+                                    cache);
+  return {std::move(made.program), std::move(made.fused.limits)};
 }
 
 }  // namespace zellige::api

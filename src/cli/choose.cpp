@@ -51,9 +51,11 @@ graph::Loaded choose(graph::Candidates& from, const std::string& file, int index
   return std::move(*one);
 }
 
-graph::Loaded choose(const std::string& file, int index) {
+graph::KernelGraph choose(const std::string& file, int index) {
   graph::Candidates from(file);
-  return choose(from, file, index, "");
+  graph::Loaded one = choose(from, file, index, "");
+  if (!one.error.empty()) throw Error(one.error);
+  return std::move(one.graph);
 }
 
 }  // namespace zellige::cli

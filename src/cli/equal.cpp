@@ -89,12 +89,11 @@ int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outp
 int equal(const Arguments& a) {
   run::Outputs outputs({a.a, a.b}, a.force);
   if (!a.counterexample.empty()) outputs.claim(a.counterexample);
-  const graph::Loaded program = choose(a.a, a.index_a);
-  if (!program.error.empty()) throw Error(program.error);
-  if (a.all) return compare_all(a, program.graph, outputs);
+  const graph::KernelGraph program = choose(a.a, a.index_a);
+  if (a.all) return compare_all(a, program, outputs);
   graph::Candidates others(a.b);
   const graph::Loaded other = choose(others, a.b, a.index_b, "compares");
-  const search::Equality e = compare(a, program.graph, other);
+  const search::Equality e = compare(a, program, other);
   print(a, e, program.name, other.name);
   keep(a, e, outputs);
   outputs.commit();

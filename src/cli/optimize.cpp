@@ -12,13 +12,11 @@
 #include "cli/progress.hpp"
 #include "cli/rejections.hpp"
 #include "cli/terminal.hpp"
-#include "fuse/custom.hpp"
 #include "json/json.hpp"
-#include "run/constant.hpp"
+#include "run/compile.hpp"
 #include "run/outputs.hpp"
 #include "run/plan_cache.hpp"
 #include "target/target.hpp"
-#include "tiling/options.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -43,21 +41,20 @@ void print(const std::string& name, std::size_t before, const fuse::Optimized& o
 int optimize(const Arguments& a) {
   const target::Target& target = target::find(a.target);
   run::Outputs outputs({a.file}, a.force);
-  graph::Loaded loaded = choose(a.file, a.index);
-  if (!loaded.error.empty()) throw Error(loaded.error);
-  run::declare_constant(loaded.graph, a.constants);
-  plan::PlanOptions plan_options =
-      plan::tiling_options("", target);  // the default, as in `transpile` without --tiling
+  const graph::KernelGraph graph = choose(a.file, a.index);
   Progress progress;
-  const fuse::Optimized o = run::optimize_with_options(
-      loaded.graph, target, true, plan_options, run::standard_cache(), watch(progress, loaded.graph.name));
+  run::CompileOptions options{.constants = a.constants,
+                              .fuse = true,
+                              .plan = run::parse_tiling_option("", target),
+                              .watch = watch(progress, graph.name)};
+  const fuse::Optimized o = run::fused(graph, target, options, run::standard_cache());
   progress.clear();
   if (!a.output.empty()) {
     outputs.put(a.output, graph::to_json(o.graph) + "\n");
     outputs.commit();
   }
-  tell(loaded.graph.name, o.rejected);
-  if (a.output != "-") print(loaded.graph.name, loaded.graph.ops.size(), o);
+  tell(graph.name, o.rejected);
+  if (a.output != "-") print(graph.name, graph.ops.size(), o);
   return success;
 }
 
@@ -70,13 +67,10 @@ Entry add_optimize(CLI::App& app) {
       "Fuse a graph's operators into few kernels and say why; on sm_90a custom operators are decomposed "
       "first if that is cheaper");
   add_example(command, "zellige optimize examples/layers/gpt_mlp.json -o gpt_mlp.fused.json");
-  command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
-  command->add_option("--index", a->index, "Number of the graph in the file")
-      ->check(integer(0, max_index))
-      ->capture_default_str();
+  add_graph(command, a->file, a->index);
   command->add_option("-o,--output", a->output, "Write the fused graph to this file, as JSON")
       ->type_name(output_file);
-  command->add_option("--target", a->target, "sm_80, sm_86, sm_89 or sm_90a")->capture_default_str();
+  add_target(command, a->target);
   add_constants(command, a->constants);
   command->add_flag("--force", a->force, force_help);
   return {command, [a] { return optimize(*a); }};

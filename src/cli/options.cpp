@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "cli/choose.hpp"
 #include "graph/nearest.hpp"
 
 namespace zellige::cli {
@@ -58,9 +59,29 @@ CLI::Validator one_of(std::vector<std::string> words) {
           all, "words"};
 }
 
+void add_graph(CLI::App* command, std::string& file, int& index) {
+  command->add_option("FILE", file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
+  command->add_option("--index", index, "Number of the graph in the file")
+      ->check(integer(0, max_index))
+      ->capture_default_str();
+}
+
+void add_target(CLI::App* command, std::string& target) {
+  command->add_option("--target", target, "sm_80, sm_86, sm_89 or sm_90a")->capture_default_str();
+}
+
 void add_as_given(CLI::App* command, bool& as_given) {
   command->add_flag("--as-given", as_given,
                     "Do not fuse: a kernel per operator. Default: operators are fused as by `optimize`");
+}
+
+void add_tiling(CLI::App* command, std::string& tiling) {
+  command->add_option(
+      "--tiling", tiling,
+      "Tile sizes of custom operators: given (as in the graph), chosen (by the cost model, which may also "
+      "decompose and re-fuse custom operators), or FILE (replay a manifest). Default: chosen on sm_90a, "
+      "given "
+      "elsewhere");
 }
 
 void add_constants(CLI::App* command, std::vector<std::string>& names) {

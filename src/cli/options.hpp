@@ -13,8 +13,18 @@ CLI::Validator integer(std::uint64_t min, std::uint64_t max);
 /// Returns a validator that accepts one of the words. Its message suggests the nearest word.
 CLI::Validator one_of(std::vector<std::string> words);
 
+/// Adds the argument FILE, a file of graphs, and the option --index, which selects one of them. Their values are
+/// stored in `file` and `index`.
+void add_graph(CLI::App* command, std::string& file, int& index);
+/// Adds the option --target, the GPU architecture to compile for. Its value is stored in `target`.
+void add_target(CLI::App* command, std::string& target);
+
 /// Adds the flag --as-given, which disables fusion (one kernel per operator). Its value is stored in `as_given`.
 void add_as_given(CLI::App* command, bool& as_given);
+
+/// Adds the option --tiling, which selects the tile sizes of custom operators (fused kernels). Its value, which
+/// run::parse_tiling_option() interprets, is stored in `tiling`.
+void add_tiling(CLI::App* command, std::string& tiling);
 
 /// Adds the option --constant NAME, repeatable: inputs that no earlier work on the stream writes, such as
 /// weights. The names are stored in `names`.

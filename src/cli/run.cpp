@@ -22,7 +22,6 @@
 #include "cli/rejections.hpp"
 #include "cli/tally.hpp"
 #include "cli/terminal.hpp"
-#include "cli/tiling.hpp"
 #include "ir/ir.hpp"
 #include "run/dump.hpp"
 #include "run/files.hpp"
@@ -30,7 +29,6 @@
 #include "run/phase.hpp"
 #include "run/pool.hpp"
 #include "run/report.hpp"
-#include "run/tiling_option.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {
@@ -66,13 +64,12 @@ run::InputFiles input_files(const std::vector<std::string>& given) {
 /// Returns the options of the run that the command-line arguments select; finds the GPU if one may be used.
 /// Throws Error if arguments contradict each other, or if they need a GPU and the machine has none.
 run::Options options(const Arguments& a) {
-  run::Options o{.seed = a.seed, .constants = a.constants};
+  run::Options o{.compile = {.constants = a.constants, .fuse = !a.as_given, .tune = a.tune, .seed = a.seed}};
   for (const run::Check c : {run::Check::full, run::Check::sampled, run::Check::none})
     if (a.check == run::name(c)) o.check = c;
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
-  o.inputs = input_files(a.inputs);
-  o.fuse = !a.as_given;
+  o.compile.inputs = input_files(a.inputs);
   run::GpuFound gpu;
   if (a.on == "auto" || a.on == "gpu") {
     run::require_named_nvrtc();
@@ -89,10 +86,9 @@ run::Options options(const Arguments& a) {
                                  : "sm_80";
   const target::Target& target = target::find(o.target);  // throws if unknown
   o.target = target.name;
-  o.plan_options = run::parse_tiling_option(a.tiling, target);
+  o.compile.plan = run::parse_tiling_option(a.tiling, target);
   for (const run::Timing t : {run::Timing::rotated, run::Timing::hot})
     if (on_gpu && a.time == run::name(t)) o.time = t;
-  o.tune = a.tune;
   if (a.tune > 0 && !on_gpu) fail("--tune: needs a GPU; this runs on the {}", run::name(o.on));
   if (!a.time.empty() && !on_gpu) {
     const std::string why = fmt::format("--time: needs a GPU; this runs on the {}", run::name(o.on));
@@ -109,7 +105,7 @@ run::RunResult empty_result(const Job& job, const run::Options& o) {
           .graph = job.loaded.name,
           .target = o.target,
           .on = std::string(run::name(o.on)),
-          .seed = o.seed};
+          .seed = o.compile.seed};
 }
 
 // Runs a graph and returns its result. If the loader rejected the graph, returns a result with status refused
@@ -170,7 +166,7 @@ class DumpFolders {
 int run(const Arguments& a) {
   run::Options o = options(a);
   std::vector<std::string> read = a.files;
-  for (const auto& [name, file] : o.inputs) read.push_back(file);
+  for (const auto& [name, file] : o.compile.inputs) read.push_back(file);
   if (!a.ir.empty()) read.push_back(a.ir);
   run::Outputs outputs(read, a.force);
   o.outputs = &outputs;
@@ -261,7 +257,7 @@ Entry add_run(CLI::App& app) {
   CLI::Option* target = command->add_option(
       "--target", a->target, "sm_80, sm_86, sm_89 or sm_90a (default: the GPU's own; on the emulator sm_80)");
   add_as_given(command, a->as_given);
-  add_tiling(*command, a->tiling);
+  add_tiling(command, a->tiling);
   CLI::Option* tune = command->add_option(
       "--tune", a->tune,
       "Measure the N best tilings on the GPU and take the fastest; the cache remembers it");

@@ -13,20 +13,17 @@
 #include "cli/progress.hpp"
 #include "cli/rejections.hpp"
 #include "cli/terminal.hpp"
-#include "cli/tiling.hpp"
 #include "emit/c_header.hpp"
 #include "emit/emit.hpp"
 #include "emit/seal.hpp"
-#include "fuse/custom.hpp"
 #include "ir/ir.hpp"
-#include "run/constant.hpp"
+#include "run/compile.hpp"
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
 #include "run/plan_cache.hpp"
 #include "run/shared_object.hpp"
 #include "run/standalone.hpp"
-#include "run/tiling_option.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {
@@ -68,25 +65,23 @@ std::vector<std::string> write(const Arguments& a, const emit::Program& program,
 int transpile(const Arguments& a) {
   const target::Target& target = target::find(a.target);
   run::Outputs outputs({a.file}, a.force);
-  graph::Loaded loaded = choose(a.file, a.index);
-  if (!loaded.error.empty()) throw Error(loaded.error);
-  run::declare_constant(loaded.graph, a.constants);
-  plan::PlanOptions plan_options = run::parse_tiling_option(a.tiling, target);
+  const graph::KernelGraph graph = choose(a.file, a.index);
   Progress progress;
-  const fuse::Optimized fused =
-      run::optimize_with_options(loaded.graph, target, !a.as_given, plan_options, run::standard_cache(),
-                                 watch(progress, loaded.graph.name));
+  run::Compiled made = run::compile(graph, target,
+                                    {.constants = a.constants,
+                                     .fuse = !a.as_given,
+                                     .plan = run::parse_tiling_option(a.tiling, target),
+                                     .watch = watch(progress, graph.name)},
+                                    run::standard_cache());
   progress.clear();
-  emit::Program program = emit::transpile(fused.graph, target, plan_options);
-  plan::Rejections rejected = fused.rejected;
-  plan::add(rejected, program.plan.rejected);
-  tell(loaded.graph.name, rejected);
+  emit::Program& program = made.program;
+  tell(graph.name, program.plan.rejected);
   if (a.one_file) program.source = run::standalone(program.source);
 
   run::create_folders(a.folder);
   const std::vector<std::string> paths = write(a, program, outputs);
   if (a.explain) {
-    for (const std::string& note : fused.notes) say(stdout, "{}\n", note);
+    for (const std::string& note : made.fused.notes) say(stdout, "{}\n", note);
     say(stdout, "{}{}\n", plan::print(program.plan), plan::print(program.cost));
   }
   // A script needs the names unchanged; a terminal would interpret control characters in them.
@@ -102,15 +97,12 @@ Entry add_transpile(CLI::App& app) {
       "transpile",
       "Write a graph's CUDA source NAME.cu (or the files that --emit names) and NAME.manifest.json");
   add_example(command, "zellige transpile examples/lora.json --target sm_90a --explain -o out");
-  command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
-  command->add_option("--index", a->index, "Number of the graph in the file")
-      ->check(integer(0, max_index))
-      ->capture_default_str();
+  add_graph(command, a->file, a->index);
   command->add_option("-o,--output", a->folder, "Folder to write into")
       ->type_name(output_folder)
       ->capture_default_str();
-  command->add_option("--target", a->target, "sm_80, sm_86, sm_89 or sm_90a")->capture_default_str();
-  add_tiling(*command, a->tiling);
+  add_target(command, a->target);
+  add_tiling(command, a->tiling);
   add_as_given(command, a->as_given);
   add_constants(command, a->constants);
   command

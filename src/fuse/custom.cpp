@@ -122,28 +122,4 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
   return std::move(taken);
 }
 
-Optimized optimize_with_options(const KernelGraph& g, const target::Target& target, bool fuse,
-                                plan::PlanOptions& plan_options, CostCache& known, const Watch& watch,
-                                Reasons reasons) {
-  if (!fuse && plan_options.decomposed)
-    fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed",
-         g.name);
-  if (!fuse) return {.graph = g};
-  const Custom custom = plan_options.tiles == plan::Tiles::automatic ? Custom::cheaper
-                        : plan_options.decomposed                    ? Custom::decomposed
-                                                                     : Custom::kept;
-  Optimized o = optimize(g, target, custom, known, watch, reasons);
-  plan_options.decomposed = o.decomposed;
-  // The tiles of fused kernel-level operators have been selected with the groups.
-  if (plan_options.tiles == plan::Tiles::automatic && retile::tiling_of(g).empty())
-    plan_options.tiles = plan::Tiles::given;
-  return o;
-}
-
-Optimized optimize_with_options(const KernelGraph& g, const target::Target& target, bool fuse,
-                                plan::PlanOptions& plan_options) {
-  CostCache known;
-  return optimize_with_options(g, target, fuse, plan_options, known);
-}
-
 }  // namespace zellige::fuse

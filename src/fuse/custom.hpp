@@ -10,7 +10,6 @@
 // if it is one kernel and not clearly slower. A graph without custom operators is fused once.
 #pragma once
 #include "fuse/fuse.hpp"
-#include "plan/plan.hpp"
 
 namespace zellige::fuse {
 
@@ -25,18 +24,5 @@ Optimized optimize(const KernelGraph&, const target::Target&, Custom);
 /// why operators were not fused.
 Optimized optimize(const KernelGraph&, const target::Target&, Custom, CostCache& known, const Watch& = {},
                    Reasons = Reasons::told);
-
-/// Returns the graph fused as the options say.
-///
-/// - If `fuse` is false, returns the graph unchanged; throws Error if the options have tiles for decomposed operators.
-/// - With automatic tiles, custom operators are kept or decomposed, whichever is cheaper.
-/// - With explicit tiles, custom operators are kept or decomposed as in the graph for which the tiles were made.
-///
-/// Sets PlanOptions::decomposed: whether custom operators were decomposed. If the input graph has no custom operators,
-/// replaces Tiles::automatic by Tiles::given, because fusion has selected the tiles already.
-Optimized optimize_with_options(const KernelGraph&, const target::Target&, bool fuse, plan::PlanOptions&,
-                                CostCache& known, const Watch& = {}, Reasons = Reasons::told);
-/// Returns the graph fused as the options say, like the overload above, with its own cache of costs.
-Optimized optimize_with_options(const KernelGraph&, const target::Target&, bool fuse, plan::PlanOptions&);
 
 }  // namespace zellige::fuse

@@ -1,7 +1,12 @@
 #include "run/gpu.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "graph/error.hpp"
 #include "run/bound.hpp"
@@ -158,6 +163,14 @@ Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bo
 }
 
 }  // namespace
+
+GpuLock::GpuLock(const Cache& cache) {
+  const std::string file = (cache.folder(".") / "gpu.lock").string();
+  fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd_ < 0 || ::flock(fd_, LOCK_EX) != 0) fail("{}: cannot be locked: {}", file, std::strerror(errno));
+}
+
+GpuLock::~GpuLock() { ::close(fd_); }
 
 GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes>& storage, Timing time) {
   require_architecture(cubin.architecture);

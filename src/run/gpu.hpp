@@ -10,6 +10,17 @@
 
 namespace zellige::run {
 
+/// A lock that keeps other processes with this cache off the GPU while times are measured. The constructor waits for it.
+class GpuLock {
+ public:
+  explicit GpuLock(const Cache&);
+  ~GpuLock();
+  GpuLock(const GpuLock&) = delete;
+
+ private:
+  int fd_;
+};
+
 /// A kernel's registers and local memory (spills) per thread.
 struct GpuKernel {
   std::string name;

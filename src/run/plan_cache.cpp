@@ -61,17 +61,6 @@ void PlanCache::keep() const {
   }
 }
 
-fuse::Optimized optimize_with_options(const graph::KernelGraph& g, const target::Target& target, bool fused,
-                                      plan::PlanOptions& plan_options, const std::optional<Cache>& cache,
-                                      const fuse::Watch& watch, fuse::Reasons reasons) {
-  if (!fused) return fuse::optimize_with_options(g, target, false, plan_options);
-  PlanCache kept(cache, target);
-  fuse::Optimized o =
-      fuse::optimize_with_options(g, target, true, plan_options, kept.costs(), watch, reasons);
-  kept.keep();
-  return o;
-}
-
 std::optional<Cache> standard_cache() {
   try {
     return Cache::standard();

@@ -1,9 +1,7 @@
 // Stores the estimated times of planned kernels on disk. When a similar graph has been fused before, the
 // search for the best fusion takes the times from the cache, and need not plan the kernels again.
 //
-//   fuse::Optimized o = optimize_with_options(graph, target, true, options, standard_cache());  // true: fuse
-//
-//   PlanCache kept(cache, target);  // the same, step by step
+//   PlanCache kept(cache, target);  // run/compile.hpp does this
 //   fuse::optimize(graph, target, kept.costs());
 //   kept.keep();                    // adds the new times, atomically: ctrl-C leaves no half-written file
 //
@@ -18,7 +16,6 @@
 #include <vector>
 
 #include "candidate/expected_time.hpp"
-#include "fuse/custom.hpp"
 #include "run/cache.hpp"
 
 namespace zellige::run {
@@ -59,13 +56,6 @@ class PlanCache {
   std::vector<Record> before_;  // the records that were read, sorted
   fuse::CostCache costs_;
 };
-
-/// Returns the fused graph (fuse::optimize_with_options). Takes the expected times of kernels from this cache, and adds
-/// new ones to it. `fused` false: the graph is not fused, and the cache is not used. Watch: a callback that receives
-/// the progress, and ends the search by returning false. Reasons::told: the notes say why kernels were not fused.
-fuse::Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fused,
-                                      plan::PlanOptions&, const std::optional<Cache>&,
-                                      const fuse::Watch& = {}, fuse::Reasons = fuse::Reasons::told);
 
 /// Returns Cache::standard(); nullopt if none of its environment variables is set.
 std::optional<Cache> standard_cache();

@@ -1,19 +1,11 @@
 #include "run/run.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <optional>
 
-#include "emit/emit.hpp"
-#include "fuse/custom.hpp"
 #include "graph/error.hpp"
 #include "reference/inputs.hpp"
-#include "run/constant.hpp"
 #include "run/driver.hpp"
 #include "run/dump.hpp"
 #include "run/emulated.hpp"
@@ -21,49 +13,11 @@
 #include "run/gpu.hpp"
 #include "run/host_compiler.hpp"
 #include "run/nvrtc.hpp"
-#include "run/plan_cache.hpp"
 #include "run/pool.hpp"
 #include "run/storage.hpp"
 
 namespace zellige::run {
 namespace {
-
-// A lock that keeps other processes with this cache off the GPU while times are measured. The constructor waits for it.
-class GpuLock {
- public:
-  explicit GpuLock(const Cache& cache) {
-    const std::string file = (cache.folder(".") / "gpu.lock").string();
-    fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd_ < 0 || ::flock(fd_, LOCK_EX) != 0) fail("{}: cannot be locked: {}", file, std::strerror(errno));
-  }
-  ~GpuLock() { ::close(fd_); }
-  GpuLock(const GpuLock&) = delete;
-
- private:
-  int fd_;
-};
-
-// Returns the bytes of each of the manifest's tensors before the first launch: the values of inputs, and
-// poison (NaN) for all other tensors. Throws Fault if the manifest's inputs are not the graph's.
-std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Manifest& m,
-                                    const graph::InputChoice& choice) {
-  std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : m.tensors) {
-    if (t.role != emit::Role::input) {
-      storage.push_back(poisoned(t));
-      continue;
-    }
-    const graph::KernelTensor& input = g.tensors[static_cast<std::size_t>(graph_tensor(g, t))];
-    if (input.shape != t.shape || input.dtype != t.dtype) {
-      fault("manifest of {}: input {} is {} {}; the graph's is {} {}", m.name, t.name, graph::name(t.dtype),
-            graph::to_string(t.shape), graph::name(input.dtype), graph::to_string(input.shape));
-    }
-    storage.push_back(pack(t, [&](std::int64_t row, double* to) {
-      graph::input_row(g, choice, t.position, row, 0, t.shape.back(), to);
-    }));
-  }
-  return storage;
-}
 
 /// Throws Error unless the program's inputs and outputs are the graph's.
 void require_arguments(const graph::KernelGraph& g, const emit::Program& p) {
@@ -94,29 +48,18 @@ emit::Program program_of(const graph::KernelGraph& g, const Options& o, const Ca
     return *o.program;
   }
   o.say("planning");
-  plan::PlanOptions plan_options = o.plan_options;
-  const auto watch = [&](const fuse::Progress& p) {
+  CompileOptions options = o.compile;
+  options.rejected = &r.rejected;
+  options.say = o.say;
+  options.watch = [&](const fuse::Progress& p) {
     o.say(fmt::format("planning: {} of {} {}", p.done, p.of, p.phase));
     return true;
   };
-  auto start = Clock::now();
-  const target::Target& target = target::find(o.target);
-  const fuse::Optimized optimized = optimize_with_options(g, target, o.fuse, plan_options, cache, watch);
-  const graph::KernelGraph& fused = optimized.graph;
-  plan::add(r.rejected, optimized.rejected);
-  const double fuse_ms = ms_since(start);
-  if (o.tune > 0) {
-    Tuned found = tuned(fused, o, cache);
-    plan_options.tiles = plan::Tiles::fixed, plan_options.tiling = std::move(found.tiling);
-    r.tried = std::move(found.tried);
-    plan::add(r.rejected, found.rejected);
-    if (!found.note.empty()) r.notes.push_back(found.note);
-  }
-  start = Clock::now();
-  emit::Program program = emit::transpile(fused, target, plan_options);
-  plan::add(r.rejected, program.plan.rejected);
-  r.plan_ms = fuse_ms + ms_since(start);
-  return program;
+  Compiled made = compile(g, target::find(o.target), std::move(options), cache);
+  r.tried = std::move(made.tuned.tried);
+  if (!made.tuned.note.empty()) r.notes.push_back(made.tuned.note);
+  r.plan_ms = made.plan_ms;
+  return std::move(made.program);
 }
 
 // Runs the program on the emulator and stores times, counters and findings (errors in the kernels) in `r`; a
@@ -164,7 +107,7 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
 
 // Plans, compiles, runs and checks the graph with one seed, and stores the outcome in `r`. Throws on failure.
 void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult& r) {
-  declare_constant(g, o.constants);
+  declare_constant(g, o.compile.constants);
   // Planning is cheap and rejects what cannot run, so it comes first; inputs and reference may take seconds.
   std::optional<emit::Program> program;
   if (o.on != Engine::reference) {
@@ -180,11 +123,11 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   o.say("finding inputs");
   auto start = Clock::now();
   graph::RandomInputs inputs;  // arrays and reference are filled in only for Check::full
-  const graph::GivenInputs given = given_inputs(g, o.inputs);
+  const graph::GivenInputs given = given_inputs(g, o.compile.inputs);
   if (check == Check::full)
-    inputs = graph::random_inputs(g, o.seed, given);
+    inputs = graph::random_inputs(g, o.compile.seed, given);
   else
-    static_cast<graph::InputChoice&>(inputs) = graph::choose_inputs(g, o.seed, given);
+    static_cast<graph::InputChoice&>(inputs) = graph::choose_inputs(g, o.compile.seed, given);
   r.inputs_ms = ms_since(start);
   for (std::size_t i = 0; i < g.inputs.size(); ++i) {
     r.scales.emplace_back(g.tensors[static_cast<std::size_t>(g.inputs[i])].name,
@@ -227,7 +170,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
 
 // Returns the result of running the graph with one seed; turns exceptions into a status and a reason.
 RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
-  RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.seed};
+  RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.compile.seed};
   try {
     fill(g, o, cache, r);
   } catch (const Rejected& e) {
@@ -252,27 +195,6 @@ RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& c
 
 }  // namespace
 
-Tuned tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
-  const graph::InputChoice inputs = graph::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
-  o.say("waiting for the GPU");
-  const GpuLock alone(cache);
-  o.say("tuning");
-  // Inputs are packed once, which may take seconds: tilings differ only in the intermediates.
-  std::vector<Bytes> storage;
-  std::vector<emit::TensorPlace> places;
-  const auto measure = [&](const emit::Program& p) {
-    if (places != p.manifest.tensors)
-      storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
-    const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
-    return measure_on_gpu(p.manifest, cubin, storage);
-  };
-  const auto compile = [&](const emit::Program& p) {
-    compile_cubin(p.source, architecture_for(p.manifest.target), cache);
-  };
-  return tune(g, target::find(o.target), o.plan_options, o.tune, measure, device().name, cache, o.say,
-              compile);
-}
-
 std::string_view name(Engine e) {
   constexpr std::string_view names[] = {"gpu", "emulator", "reference"};
   return names[static_cast<int>(e)];
@@ -282,11 +204,11 @@ RunResult run(const graph::KernelGraph& g, const Options& o, const Cache& cache)
   RunResult r = run_once(g, o, cache);
   for (std::uint64_t more = 1; more <= 2 && r.status == Status::borderline; ++more) {
     Options other = o;
-    other.seed += more, other.dump.clear(), other.time = Timing::off;
+    other.compile.seed += more, other.dump.clear(), other.time = Timing::off;
     const RunResult again = run_once(g, other, cache);
     if (again.status != Status::wrong) continue;
     r.status = Status::wrong;
-    r.reason = fmt::format("{} (borderline with seed {})", again.reason, o.seed);
+    r.reason = fmt::format("{} (borderline with seed {})", again.reason, o.compile.seed);
   }
   return r;
 }

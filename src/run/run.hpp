@@ -11,17 +11,11 @@
 #include <string>
 
 #include "graph/graph.hpp"
-#include "plan/plan.hpp"
 #include "run/cache.hpp"
 #include "run/check.hpp"
-#include "run/given.hpp"
+#include "run/compile.hpp"
 #include "run/outputs.hpp"
 #include "run/result.hpp"
-#include "run/tune.hpp"
-
-namespace zellige::emit {
-struct Program;
-}
 
 namespace zellige::run {
 
@@ -33,20 +27,14 @@ std::string_view name(Engine);
 struct Options {
   Engine on = Engine::emulator;
   std::string target = "sm_80";
-  std::uint64_t seed = 1;      // of the random inputs
+  CompileOptions compile{};    // with the seed and the files of the inputs
   std::filesystem::path dump;  // folder for the graph's .npy files and source code; "": none
   Outputs* outputs = nullptr;  // writes the files of `dump`
   Timing time = Timing::off;   // which times to measure; GPU only
-  // names of constant inputs (not written by earlier work on the stream), in addition to those that the graph declares
-  std::vector<std::string> constants;
   int workers = 0;             // threads of the emulator and of a check by sample; 0: one per core
   std::optional<Check> check;  // nullopt: standard_check
-  InputFiles inputs;           // inputs that are read from files; other inputs are random
-  bool fuse = false;  // fuse kernel-level operators first; the result is compared with the original graph
-  plan::PlanOptions plan_options{};
   // runs this program, which is for `target`, in place of a plan of the graph
   std::shared_ptr<const emit::Program> program = {};
-  int tune = 0;                         // GPU only: measure this many tilings and use the fastest
   Say say = [](const std::string&) {};  // receives the current phase
 };
 
@@ -71,8 +59,5 @@ GpuFound find_gpu();
 /// Returns the target of this machine's GPU, such as sm_90a. Initializes CUDA in this process. Throws Error
 /// if there is no GPU or no NVRTC, or if Zellige has no target for the GPU.
 std::string gpu_target();
-
-/// Returns the fastest of `options.tune` tilings of a graph, measured on this machine's GPU or found in the cache.
-Tuned tuned(const graph::KernelGraph&, const Options& options, const Cache&);
 
 }  // namespace zellige::run

@@ -196,6 +196,26 @@ int graph_tensor(const graph::KernelGraph& g, const emit::TensorPlace& t) {
   return -1;
 }
 
+std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Manifest& m,
+                                    const graph::InputChoice& choice) {
+  std::vector<Bytes> storage;
+  for (const emit::TensorPlace& t : m.tensors) {
+    if (t.role != emit::Role::input) {
+      storage.push_back(poisoned(t));
+      continue;
+    }
+    const graph::KernelTensor& input = g.tensors[static_cast<std::size_t>(graph_tensor(g, t))];
+    if (input.shape != t.shape || input.dtype != t.dtype) {
+      fault("manifest of {}: input {} is {} {}; the graph's is {} {}", m.name, t.name, graph::name(t.dtype),
+            graph::to_string(t.shape), graph::name(input.dtype), graph::to_string(input.shape));
+    }
+    storage.push_back(pack(t, [&](std::int64_t row, double* to) {
+      graph::input_row(g, choice, t.position, row, 0, t.shape.back(), to);
+    }));
+  }
+  return storage;
+}
+
 void check(const emit::Manifest& m) {
   for (const emit::TensorPlace& t : m.tensors) {
     if (t.strides.size() != t.shape.size()) {

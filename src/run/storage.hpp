@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emit/manifest.hpp"
+#include "reference/inputs.hpp"
 #include "reference/region.hpp"
 
 namespace zellige::run {
@@ -24,6 +25,11 @@ Bytes pack(const emit::TensorPlace&, const std::vector<double>& values);
 /// Returns a tensor's bytes for values that are computed row by row, along the last dimension; padding is 0xff.
 /// row_values(row, to) writes the values of row number `row` to `to`; it is called in any order, from several threads.
 Bytes pack(const emit::TensorPlace&, const std::function<void(std::int64_t row, double* to)>& row_values);
+
+/// Returns the bytes of each of the manifest's tensors before the first launch: the values of inputs, and
+/// poison for all other tensors. Throws Fault if the manifest's inputs are not the graph's.
+std::vector<Bytes> starting_storage(const graph::KernelGraph&, const emit::Manifest&,
+                                    const graph::InputChoice&);
 
 /// Calls visit(offset, size), both in bytes, for each element of a tensor; contiguous elements are one call.
 void each_element(const emit::TensorPlace&, const std::function<void(std::size_t, std::size_t)>& visit);

@@ -9,10 +9,10 @@
 #include <set>
 
 #include "emit/emit.hpp"
-#include "fuse/custom.hpp"
 #include "graph/builder.hpp"
 #include "json/load.hpp"
 #include "reference/inputs.hpp"
+#include "run/compile.hpp"
 #include "run/emulated.hpp"
 #include "verify/verify.hpp"
 
@@ -242,9 +242,7 @@ TEST(BarrierCounts, OfTheTextAreThePlans) {
     const graph::KernelGraph g =
         graph::load(fmt::format(ZELLIGE_SOURCE_DIR "/examples/{}.json", file)).front();
     const target::Target& target = target::find("sm_90a");
-    plan::PlanOptions options;
-    const emit::Program p =
-        emit::transpile(fuse::optimize_with_options(g, target, true, options).graph, target, options);
+    const emit::Program p = run::compile(g, target, {.fuse = true}).program;
     std::vector<int> planned;
     std::set<int> threads;
     for (const plan::Kernel& k : p.plan.kernels) {

@@ -16,15 +16,14 @@
 
 #include "emit/emit.hpp"
 #include "emulate/engine.hpp"
-#include "fuse/custom.hpp"
 #include "graph/error.hpp"
 #include "json/load.hpp"
 #include "reference/inputs.hpp"
+#include "run/compile.hpp"
 #include "run/host_compiler.hpp"
 #include "run/parameters.hpp"
 #include "run/pool.hpp"
 #include "run/storage.hpp"
-#include "run/tiling_option.hpp"
 #include "sites.hpp"
 
 namespace zellige::deletions {
@@ -54,9 +53,8 @@ std::string doubled(std::string source) {
 /// Emits as `zellige run` does, with the same tiling options.
 emit::Program program_of(const graph::KernelGraph& g, const Options& o) {
   const target::Target& target = target::find(o.target);
-  plan::PlanOptions options = run::parse_tiling_option(o.tiling, target);
-  const fuse::Optimized made = fuse::optimize_with_options(g, target, o.fused, options);
-  return emit::transpile(made.graph, target, options);
+  return run::compile(g, target, {.fuse = o.fused, .plan = run::parse_tiling_option(o.tiling, target)})
+      .program;
 }
 
 /// A program whose sites can be switched off one at a time.

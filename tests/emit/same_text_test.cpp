@@ -94,7 +94,7 @@ TEST(SameText, EachLaunchHasItsOwnTensors) {
   const run::Cache cache = run::Cache::temporary();
   for (const char* name : {"sm_80", "sm_90a"}) {
     const run::RunResult r =
-        run::run(stack(6), {.on = run::Engine::emulator, .target = name, .fuse = true}, cache);
+        run::run(stack(6), {.on = run::Engine::emulator, .target = name, .compile = {.fuse = true}}, cache);
     EXPECT_EQ(r.status, run::Status::correct) << name << ": " << r.reason;
   }
 }

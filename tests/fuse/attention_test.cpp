@@ -159,7 +159,8 @@ TEST(FuseAttention, RepeatsKeysWhereAnotherOperatorReadsThem) {
   const KernelGraph g = b.build();
   for (const char* target : {"sm_80", "sm_90a"}) {
     const run::RunResult r =
-        run::run(g, {.on = run::Engine::emulator, .target = target, .fuse = true}, run::Cache::standard());
+        run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = true}},
+                 run::Cache::standard());
     EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason;
   }
 }

@@ -209,7 +209,8 @@ TEST(Coalesce, RandomGroupsHaveTheReferencesValues) {
       if (!wanted && seed % 2 == (target == std::string_view("sm_80")))
         continue;  // by default for one of the two
       const run::RunResult r =
-          run::run(g, {.on = run::Engine::emulator, .target = target, .fuse = true}, run::Cache::standard());
+          run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = true}},
+                   run::Cache::standard());
       EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline)
           << g.name << " on " << target << ": " << r.reason;
     }

@@ -24,8 +24,9 @@ std::size_t launches(const graph::KernelGraph& g, std::string_view target) {
 }
 
 void expect_correct(const graph::KernelGraph& g, std::string_view target) {
-  const run::RunResult r = run::run(
-      g, {.on = run::Engine::emulator, .target = std::string(target), .fuse = true}, run::Cache::standard());
+  const run::RunResult r =
+      run::run(g, {.on = run::Engine::emulator, .target = std::string(target), .compile = {.fuse = true}},
+               run::Cache::standard());
   EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline)
       << g.name << " on " << target << ": " << r.reason;
 }
@@ -110,7 +111,8 @@ TEST(Concat, AndSplitAsTheyAreAreOneLaunchEach) {
   for (const char* target : {"sm_80", "sm_90a"}) {
     EXPECT_EQ(launches(g, target), 3u);
     const run::RunResult r =
-        run::run(g, {.on = run::Engine::emulator, .target = target, .fuse = false}, run::Cache::standard());
+        run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = false}},
+                 run::Cache::standard());
     EXPECT_EQ(r.status, run::Status::correct) << r.reason;
   }
 }

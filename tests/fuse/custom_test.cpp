@@ -9,6 +9,7 @@
 #include "graph/mugraphs.hpp"
 #include "json/json.hpp"
 #include "json/load.hpp"
+#include "run/compile.hpp"
 #include "tiling/options.hpp"
 
 namespace zellige::fuse {
@@ -129,8 +130,7 @@ TEST(Custom, IsKeptWhereSomethingWouldBeRounded) {
 
 /// As in `transpile`, with the planner options of --tiling.
 emit::Program transpiled(const KernelGraph& g, plan::PlanOptions w) {
-  const Optimized o = optimize_with_options(g, sm_90a(), true, w);
-  return emit::transpile(o.graph, sm_90a(), w);
+  return run::compile(g, sm_90a(), {.fuse = true, .plan = std::move(w)}).program;
 }
 
 void expect_replayed(const KernelGraph& g, bool decomposed) {
@@ -178,7 +178,7 @@ TEST(Replay, RefusesTheOriginalGraph) {
   plan::PlanOptions w;
   plan::state(w, R"({"apart": true, "tiling": []})", "m");
   try {
-    optimize_with_options(attention(), sm_90a(), false, w);
+    run::compile(attention(), sm_90a(), {.plan = w});
     FAIL();
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(),

@@ -80,7 +80,8 @@ TEST(FusePairs, OneKernelMakesQueriesKeysAndValues) {
       EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, "given", "fused");
       if (place % 6 != 2) continue;  // the emulator has some of them
       const run::RunResult r =
-          run::run(g, {.on = run::Engine::emulator, .target = target, .fuse = true}, run::Cache::standard());
+          run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = true}},
+                   run::Cache::standard());
       EXPECT_EQ(r.kernels.size(), 1) << target;  // nothing is copied
       EXPECT_EQ(r.status, run::Status::correct) << r.reason;
     }
@@ -182,8 +183,9 @@ TEST(FusePairs, CachesAreWrittenByTheProduct) {
     b.output(rotary(slice(t, 1, 0, 4), cos, sin), "q");
     kept("k", rotary(slice(t, 1, 4, 6), cos, sin));
     kept("v", slice(t, 1, 6, 8));
-    const run::RunResult r = run::run(
-        b.build(), {.on = run::Engine::emulator, .target = "sm_90a", .fuse = true}, run::Cache::standard());
+    const run::RunResult r =
+        run::run(b.build(), {.on = run::Engine::emulator, .target = "sm_90a", .compile = {.fuse = true}},
+                 run::Cache::standard());
     EXPECT_EQ(r.kernels.size(), 1) << named;
     EXPECT_EQ(r.status, run::Status::correct) << r.reason;
   }

@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "emit/emit.hpp"
-#include "fuse/custom.hpp"
 #include "graph/mugraphs.hpp"
 #include "ir/ir.hpp"
 #include "json/load.hpp"
+#include "run/compile.hpp"
 #include "run/pool.hpp"
 #include "tiling/options.hpp"
 
@@ -45,9 +45,9 @@ std::string explained(const plan::Plan& plan) {
 std::string lost(const graph::KernelGraph& graph, const target::Target& target, const char* tiling) {
   emit::Program before;
   try {
-    plan::PlanOptions options = plan::tiling_options(tiling, target);
-    const fuse::Optimized o = fuse::optimize_with_options(graph, target, *tiling == '\0', options);
-    before = emit::transpile(o.graph, target, options);
+    before =
+        run::compile(graph, target, {.fuse = *tiling == '\0', .plan = plan::tiling_options(tiling, target)})
+            .program;
   } catch (const Fault&) {
     throw;
   } catch (const Error&) {

@@ -23,9 +23,9 @@
 
 #include "disassembly.hpp"
 #include "emit/emit.hpp"
-#include "fuse/custom.hpp"
 #include "generate.hpp"
 #include "json/json.hpp"
+#include "run/compile.hpp"
 #include "run/driver.hpp"
 #include "run/files.hpp"
 #include "run/machine_code.hpp"
@@ -189,8 +189,8 @@ run::RunResult run_one(const Arguments& a, int i, const std::string& target, con
   run::RunResult r = run::run(a.graph_of(i),
                               {.on = a.gpu ? run::Engine::gpu : run::Engine::emulator,
                                .target = target,
-                               .workers = 1,
-                               .fuse = a.fused(i)},
+                               .compile = {.fuse = a.fused(i)},
+                               .workers = 1},
                               cache);
   if (!a.gpu || r.status == run::Status::refused || r.status == run::Status::failed) return r;
   try {  // a fault that no launch has reported yet
@@ -207,11 +207,9 @@ run::RunResult run_one(const Arguments& a, int i, const std::string& target, con
 run::RunResult read_one(const Arguments& a, int i, const std::string& target, const run::Cache& cache) {
   run::RunResult r{.target = target, .on = "nvrtc", .status = run::Status::correct};
   try {
-    plan::PlanOptions options;
-    const fuse::Optimized made =
-        fuse::optimize_with_options(a.graph_of(i), target::find(target), a.fused(i), options);
-    const emit::Program p = emit::transpile(made.graph, target::find(target), options);
-    plan::add(r.rejected, made.rejected), plan::add(r.rejected, p.plan.rejected);
+    const emit::Program p =
+        run::compile(a.graph_of(i), target::find(target), {.fuse = a.fused(i), .rejected = &r.rejected})
+            .program;
     const run::Cubin cubin = run::compile_cubin(p.source, target, cache);
     const auto odd = run::odd_descriptors(cubin.bytes);
     r.counters.emplace_back("descriptors", run::descriptors(cubin.bytes).size());

@@ -6,12 +6,11 @@
 #include <filesystem>
 
 #include "../all_cases.hpp"
-#include "emit/emit.hpp"
-#include "fuse/custom.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
 #include "json/load.hpp"
 #include "random/generate.hpp"
+#include "run/compile.hpp"
 #include "tiling/options.hpp"
 
 namespace zellige {
@@ -27,10 +26,8 @@ struct Tally {
   void plan(const graph::KernelGraph& g, const target::Target& target, bool fuse, const char* tiling) {
     ++plans;
     try {
-      plan::PlanOptions options = plan::tiling_options(tiling, target);
-      const fuse::Optimized o = fuse::optimize_with_options(g, target, fuse, options);
-      plan::add(rejected, o.rejected);
-      plan::add(rejected, emit::transpile(o.graph, target, options).plan.rejected);
+      run::compile(g, target,
+                   {.fuse = fuse, .plan = plan::tiling_options(tiling, target), .rejected = &rejected});
     } catch (const Rejected& e) {
       plan::add(rejected, e.what());
     } catch (const Fault&) {

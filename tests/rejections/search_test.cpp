@@ -211,7 +211,7 @@ TEST_F(Rejections, TuningGoesOnWithoutTheBestTogether) {
 }
 
 run::RunResult run_unfused(const KernelGraph& g, const run::Cache& cache) {
-  return run::run(g, {.target = "sm_90a", .fuse = true}, cache);
+  return run::run(g, {.target = "sm_90a", .compile = {.fuse = true}}, cache);
 }
 
 TEST_F(Rejections, TheRunIsRightAndTells) {

@@ -6,11 +6,11 @@
 #include <iterator>
 
 #include "emit/emit.hpp"
-#include "fuse/custom.hpp"
 #include "graph/error.hpp"
 #include "heap.hpp"
 #include "kernel/launches.hpp"
 #include "predict/predict.hpp"
+#include "run/compile.hpp"
 #include "tiling/options.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
@@ -86,9 +86,11 @@ Record record(const graph::KernelGraph& graph, std::string_view name, const targ
   r.key = key(name, target, way);
   const std::uint64_t before = heap_blocks();
   try {
-    plan::PlanOptions options = plan::tiling_options(way == Way::given ? "given" : "", target);
-    const fuse::Optimized o = fuse::optimize_with_options(graph, target, way == Way::automatic, options);
-    const emit::Program program = emit::transpile(o.graph, target, options);
+    const emit::Program program =
+        run::compile(graph, target,
+                     {.fuse = way == Way::automatic,
+                      .plan = plan::tiling_options(way == Way::given ? "given" : "", target)})
+            .program;
     r.work = heap_blocks() - before;
     r.source = hash(program.source), r.kernels = kernels_of(program, as);
   } catch (const Fault&) {

@@ -66,7 +66,7 @@ TEST_P(Emulated, AreRight) {
     GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   run::Options options;
   options.target = "sm_90a";
-  options.plan_options.tiles = Tiles::automatic;
+  options.compile.plan.tiles = Tiles::automatic;
   const run::RunResult r = run::run(graphs.front(), options, run::Cache::temporary());
   EXPECT_EQ(r.status, run::Status::correct) << r.reason;
 }

@@ -14,7 +14,7 @@
 #include "json/load.hpp"
 #include "kernel.hpp"
 #include "reference/inputs.hpp"
-#include "run/constant.hpp"
+#include "run/compile.hpp"
 
 namespace zellige::run {
 namespace {

@@ -55,7 +55,7 @@ TEST(Parts, AreRightAtSmallSizes) {
     if (!(small && some.count(g.name)) && !test::all_cases()) continue;
     ++run_here;
     const RunResult r =
-        run(g, {.on = Engine::emulator, .target = "sm_90a", .workers = 2, .fuse = true}, cache);
+        run(g, {.on = Engine::emulator, .target = "sm_90a", .compile = {.fuse = true}, .workers = 2}, cache);
     EXPECT_TRUE(r.status == Status::correct || r.status == Status::borderline) << g.name << ": " << r.reason;
   }
   EXPECT_GE(run_here, 8);

@@ -7,8 +7,8 @@
 #include "../all_cases.hpp"
 #include "emit/emit.hpp"
 #include "folder.hpp"
-#include "fuse/custom.hpp"
 #include "json/load.hpp"
+#include "run/compile.hpp"
 #include "run/files.hpp"
 #include "run/machine_code.hpp"
 #include "run/nvrtc.hpp"
@@ -43,10 +43,7 @@ TEST(MachineCode, ExamplesHaveNoOddDescriptor) {
         if (!test::all_cases() &&
             (example % 6 != 0 || (example / 6 + (target == std::string_view("sm_80"))) % 2))
           continue;
-        plan::PlanOptions plan_options;
-        const target::Target& t = target::find(target);
-        const emit::Program p =
-            emit::transpile(fuse::optimize_with_options(g, t, true, plan_options).graph, t, plan_options);
+        const emit::Program p = compile(g, target::find(target), {.fuse = true}).program;
         const Cubin made = compile_cubin(p.source, target, cache);
         EXPECT_EQ(made.note, "") << file << " for " << target;
         kernels += p.manifest.kernels.size(), named += descriptors(made.bytes).size();

@@ -1,0 +1,74 @@
+// Compiles a graph to the CUDA source code and the manifest of its kernels. The commands, the C API and the tests
+// that need a program as users get it call this function; none of them assembles the passes itself.
+//
+//   const Compiled c = compile(graph, target::find("sm_90a"), {.constants = {"W"}, .fuse = true});
+//   c.program.source      // CUDA source code
+//   c.fused.notes         // what was fused, what was not, and why
+//
+// The steps: inputs are marked as constant, operators are fused, tilings are measured if CompileOptions::tune asks for
+// it, and the fused graph is tiled, planned, proved and emitted.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emit/emit.hpp"
+#include "fuse/custom.hpp"
+#include "run/cache.hpp"
+#include "run/check.hpp"
+#include "run/given.hpp"
+#include "run/tune.hpp"
+
+namespace zellige::run {
+
+/// Options of a compilation.
+struct CompileOptions {
+  // names of constant inputs (not written by earlier work on the stream), in addition to those that the graph declares
+  std::vector<std::string> constants;
+  bool fuse = false;         // fuse kernel-level operators; else one kernel per operator that needs one
+  plan::PlanOptions plan{};  // of --tiling: parse_tiling_option
+  int tune = 0;              // measure this many tilings on the GPU and use the fastest
+  std::uint64_t seed = 1;    // of the random inputs with which tilings are measured
+  InputFiles inputs;         // inputs that are read from files; other inputs are random
+  plan::Rejections* rejected = nullptr;  // receives the rejected plans, also if the compilation fails
+  fuse::Watch watch{};                   // called during the search for operators to fuse; may end it
+  fuse::Reasons reasons = fuse::Reasons::told;
+  Say say = [](const std::string&) {};  // receives the current phase
+};
+
+/// A compiled graph.
+struct Compiled {
+  emit::Program program;  // its plan has the messages of all plans that the verifier rejected on the way
+  fuse::Optimized fused;  // the fused graph, or the graph as it was given
+  Tuned tuned;            // the outcome of CompileOptions::tune
+  double plan_ms = 0;     // time that fusing, planning and emission took; not that of tuning
+};
+
+/// Returns the compiled program of a validated graph. Expected times of kernels are taken from the cache, and new ones
+/// are added to it. Precondition: there is a cache if tilings are measured. Throws Error if the options, the graph or
+/// the machine do not allow the compilation, and Rejected if the verifier rejects the plan.
+Compiled compile(graph::KernelGraph, const target::Target&, CompileOptions,
+                 const std::optional<Cache>& = std::nullopt);
+
+/// Returns the fused graph: the first half of compile(), for what needs no plan.
+///
+/// - If CompileOptions::fuse is false, the graph is unchanged. Throws Error if the tiling is one of decomposed operators.
+/// - With automatic tiles, custom operators are kept or decomposed, whichever is cheaper.
+/// - With explicit tiles, custom operators are kept or decomposed as in the graph for which the tiles were made.
+///
+/// Sets PlanOptions::decomposed: whether custom operators were decomposed. If the given graph has no custom operators,
+/// replaces Tiles::automatic by Tiles::given, because fusion has selected the tiles already.
+fuse::Optimized fused(graph::KernelGraph, const target::Target&, CompileOptions&,
+                      const std::optional<Cache>& = std::nullopt);
+
+/// Returns the planner options for `tiling`, the value of the option --tiling: "given", "chosen", "" (the target's
+/// default), or the name of a file with a manifest or a list of tilings to replay. Throws Error if such a file cannot
+/// be read or contains no tiling.
+plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target&);
+
+/// Marks the inputs with these names as constant: no earlier work on the stream writes them, so a kernel may read them
+/// before the preceding kernel has ended. Throws Error if a name is not that of an input of the graph.
+void declare_constant(graph::KernelGraph&, const std::vector<std::string>& names);
+
+}  // namespace zellige::run
