@@ -1,6 +1,9 @@
 #include "candidate/deferred.hpp"
 
-#include "graph/dtype.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "graph/elementwise.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -10,27 +13,18 @@ using Kind = Deferred::Kind;
 /// Applies a step to the deferred value `h`, whose tile lacks an offset (Kind::offset): changes the offset's
 /// coefficient or, for exp, the kind to Kind::scaled. Returns false if the step does not commute with the offset.
 bool offset(const Step& s, Deferred& h) {
-  switch (s.kind) {
-    case OpKind::mul_scalar:
-      h.coefficient *= s.attributes.scalar;
-      return true;
-    case OpKind::div:
-      h.coefficient /= s.attributes.scalar;
-      return s.attributes.scalar != 0;
-    case OpKind::neg:
-      h.coefficient = -h.coefficient;
-      return true;
-    case OpKind::add:
-    case OpKind::sub:
-      return true;
-    case OpKind::cast:
-      return s.attributes.dtype == DType::f32;
-    case OpKind::exp:
-      h.kind = Kind::scaled;
-      return true;
-    default:
-      return false;
+  if (s.kind == OpKind::cast) return s.attributes.dtype == DType::f32;
+  if (s.kind == OpKind::exp) {
+    h.kind = Kind::scaled;
+    return true;
   }
+  if (graph::is_linear(s.kind, s.attributes, 1)) {
+    const double of[] = {h.coefficient, s.attributes.scalar};
+    h.coefficient = graph::apply(s.kind, s.attributes, of);
+    return std::isfinite(h.coefficient);
+  }
+  // What adds or subtracts a scalar is linear in its operand and the scalar together.
+  return graph::is_elementwise(s.kind) && graph::elementwise(s.kind).law.linear == graph::Linear::all;
 }
 
 /// Applies a step to the deferred value `h`, whose tile is centred at the mean of a part. Returns false unless the step
@@ -57,38 +51,26 @@ bool join(Deferred& x, const Deferred& y, double sign) {
 }  // namespace
 
 bool is_linear(const Step& s) {
-  switch (s.kind) {
-    case OpKind::mul_scalar:
-    case OpKind::neg:
-      return true;
-    case OpKind::div:
-      return s.inputs.size() == 1;
-    case OpKind::cast:
-      return !graph::is_integer(s.attributes.dtype) && !s.attributes.saturate;
-    case OpKind::mask:
-      return s.attributes.value == 0;
-    default:
-      return false;
-  }
+  return s.kind == OpKind::mask ? s.attributes.value == 0
+                                : graph::is_linear(s.kind, s.attributes, s.inputs.size());
 }
 
 bool is_monotone(const Step& s) {
-  if (s.inputs.size() == 2) return s.kind == OpKind::maximum || s.kind == OpKind::minimum;
+  if (!graph::is_elementwise(s.kind)) return false;
+  const graph::Law& law = graph::elementwise(s.kind).law;
+  // Of two tensors only a selection: their sum would be formed for each element instead of for the maximum alone.
+  if (s.inputs.size() == 2) return law.monotone == graph::Monotone::every && law.linear == graph::Linear::no;
   if (s.inputs.size() != 1) return false;
-  switch (s.kind) {
-    case OpKind::clamp:
-    case OpKind::maximum:
-    case OpKind::minimum:
-    case OpKind::add:
-    case OpKind::sub:
-      return true;
-    case OpKind::mul_scalar:
-      return s.attributes.scalar > 0;
-    case OpKind::cast:
-      return s.attributes.dtype == DType::f32;
-    default:
-      return false;
-  }
+  if (s.kind == OpKind::cast) return s.attributes.dtype == DType::f32;  // others round
+  return law.monotone == graph::Monotone::every || law.monotone == graph::Monotone::up ||
+         (law.monotone == graph::Monotone::by_scalar && s.attributes.scalar > 0);
+}
+
+bool Deferred::bounded_below() const {
+  return std::ranges::any_of(monotone, [](const Step& s) {
+    const graph::Image least = graph::elementwise(s.kind).law.lowest;
+    return least == graph::Image::floor || least == graph::Image::zero;
+  });
 }
 
 bool through(const Step& s, Deferred& h) {

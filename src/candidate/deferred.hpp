@@ -4,7 +4,6 @@
 // loop and m' the running maximum. Then exp(x - m) consists of the tile exp(x - m') and of the factor exp(m'
 // - m), by which the tile is multiplied.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -45,10 +44,7 @@ struct Deferred {
   std::vector<Step> monotone{};  // maximum: steps applied to `of` first
 
   /// Returns whether this maximum is bounded below by a finite number, because it is clamped.
-  bool bounded_below() const {
-    return std::ranges::any_of(
-        monotone, [](const Step& s) { return s.kind == OpKind::clamp || s.kind == OpKind::maximum; });
-  }
+  bool bounded_below() const;
   /// Returns whether the value is known only after the loop.
   bool waits() const { return after && !varies; }
   /// Returns whether the tile is the value itself: no factor or offset is applied to it after the loop.

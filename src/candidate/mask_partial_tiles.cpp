@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "graph/error.hpp"
+#include "graph/elementwise.hpp"
 
 namespace zellige::fuse {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// What an element beyond the end of the axis is: any number, 0, minus infinity, or nothing, because the
-/// value does not have the axis.
-enum class OutOfBounds : std::uint8_t { anything, zero, lowest, nowhere };
+using graph::Image;
 
 /// Inserts the masks for one axis.
 class Masking {
@@ -21,9 +17,9 @@ class Masking {
       : s_(std::move(s)), axes_(axes), axis_(axis), now_(s_.values.size()) {
     for (std::size_t v = 0; v < s_.values.size(); ++v) {
       now_[v] = static_cast<int>(v);
-      out_of_bounds_.push_back(!has(static_cast<int>(v)) ? OutOfBounds::nowhere
-                               : s_.values[v].loaded     ? OutOfBounds::zero
-                                                         : OutOfBounds::anything);
+      out_of_bounds_.push_back(!has(static_cast<int>(v)) ? Image::same
+                               : s_.values[v].loaded     ? Image::zero
+                                                         : Image::anything);
     }
   }
 
@@ -36,10 +32,10 @@ class Masking {
       for (std::size_t i = 0; i < s.inputs.size(); ++i) {
         int& v = s.inputs[i];
         v = now_[v];
-        if (const auto [summed, wanted] = summed_over(s, i); summed && out_of_bounds_[v] != wanted)
-          v = masked(v, wanted);
+        const double neutral = identity(s);
+        if (joins(s, i) && out_of_bounds_[v] != graph::image(neutral)) v = masked(v, neutral);
       }
-      if (out_of_bounds_[s.output] != OutOfBounds::nowhere) out_of_bounds_[s.output] = of(s);
+      if (has(s.output)) out_of_bounds_[s.output] = of(s);
       s_.steps.push_back(std::move(s));
     }
     return std::move(s_);
@@ -57,21 +53,19 @@ class Masking {
     return v;
   }
 
-  /// Returns whether step `s` reduces its i-th operand over the axis, and the neutral element of that
-  /// reduction, which the operand must contain beyond the end of the axis.
-  std::pair<bool, OutOfBounds> summed_over(const Step& s, std::size_t i) const {
+  /// Returns whether step `s` reduces its i-th operand over the axis. The operand must then contain the neutral element
+  /// of the reduction beyond the end of the axis.
+  bool joins(const Step& s, std::size_t i) const {
     const int v = s.inputs[i], d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
-    if (d < 0) return {false, OutOfBounds::nowhere};
-    if (s.kind == OpKind::matmul) return {d == (i == 0 ? rank - 1 : rank - 2), OutOfBounds::zero};
-    if (!is_reduction(s.kind)) return {false, OutOfBounds::nowhere};
-    return {d == s.attributes.dim, s.kind == OpKind::amax ? OutOfBounds::lowest : OutOfBounds::zero};
+    if (s.kind == OpKind::matmul) return d >= 0 && d == (i == 0 ? rank - 1 : rank - 2);
+    return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
   }
 
-  /// Returns a value that equals `v`, with the elements beyond the end of the axis set to `wanted`. If `v` is
+  /// Returns a value that equals `v`, with the elements beyond the end of the axis set to `value`. If `v` is
   /// the result of a mask that can be extended to do this, extends the mask and returns `v`. Otherwise adds a
   /// mask, whose result later steps read in place of `v`.
-  int masked(int v, OutOfBounds wanted) {
-    const double value = wanted == OutOfBounds::zero ? 0 : -infinity;
+  int masked(int v, double value) {
+    const Image wanted = graph::image(value);
     const std::int64_t end = axes_.axes[axis_].extent;
     const int d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
     if (Step* mask = producer(v);
@@ -112,72 +106,28 @@ class Masking {
     return mask.attributes.sizes.empty() ? rank - 1 : static_cast<int>(mask.attributes.sizes[1]);
   }
 
-  /// Returns what a step's result contains beyond the end of the axis (0, −∞ or anything), given what its
-  /// operands contain there.
-  OutOfBounds of(const Step& s) const {
-    const OutOfBounds x = out_of_bounds_[s.inputs[0]];
-    const bool two = s.inputs.size() == 2;
-    const OutOfBounds y = two ? out_of_bounds_[s.inputs[1]] : OutOfBounds::nowhere;
-    switch (s.kind) {
-      case OpKind::mul:
-        if (x == OutOfBounds::zero || y == OutOfBounds::zero)
-          return x != OutOfBounds::anything && y != OutOfBounds::anything && x != OutOfBounds::lowest &&
-                         y != OutOfBounds::lowest
-                     ? OutOfBounds::zero
-                     : OutOfBounds::anything;
-        return OutOfBounds::anything;
-      case OpKind::div:
-        return x == OutOfBounds::zero && y == OutOfBounds::nowhere ? OutOfBounds::zero
-                                                                   : OutOfBounds::anything;
-      case OpKind::add:
-      case OpKind::sub: {
-        if (!two) return x == OutOfBounds::lowest ? x : OutOfBounds::anything;
-        if (x == OutOfBounds::zero && y == OutOfBounds::zero) return x;
-        const bool finite = y == OutOfBounds::nowhere || y == OutOfBounds::zero;
-        const bool other = s.kind == OpKind::add && y == OutOfBounds::lowest &&
-                           (x == OutOfBounds::nowhere || x == OutOfBounds::zero);
-        return (x == OutOfBounds::lowest && finite) || other ? OutOfBounds::lowest : OutOfBounds::anything;
-      }
-      case OpKind::mul_scalar:
-        return x == OutOfBounds::zero || (x == OutOfBounds::lowest && s.attributes.scalar > 0)
-                   ? x
-                   : OutOfBounds::anything;
-      case OpKind::cast:
-        return graph::is_integer(s.attributes.dtype) || s.attributes.saturate ? OutOfBounds::anything : x;
-      case OpKind::exp:
-        return x == OutOfBounds::lowest ? OutOfBounds::zero : OutOfBounds::anything;
-      case OpKind::neg:
-      case OpKind::abs:
-      case OpKind::square:
-      case OpKind::sqrt:
-      case OpKind::relu:
-      case OpKind::silu:
-      case OpKind::gelu:
-      case OpKind::gelu_tanh:
-      case OpKind::tanh:
-      case OpKind::permute:
-        return x == OutOfBounds::zero ? x : OutOfBounds::anything;
-      case OpKind::mask: {
-        const bool same = s.attributes.value == 0
-                              ? x == OutOfBounds::zero
-                              : s.attributes.value == -infinity && x == OutOfBounds::lowest;
-        return same ? x : OutOfBounds::anything;
-      }
-      case OpKind::reduction:  // along another axis
-        return x == OutOfBounds::zero ? x : OutOfBounds::anything;
-      case OpKind::amax:
-        return x == OutOfBounds::lowest ? x : OutOfBounds::anything;
-      default:
-        return OutOfBounds::anything;
-    }
+  /// Returns what a step's result contains beyond the end of the axis, given what its operands contain there.
+  Image of(const Step& s) const {
+    std::vector<Image> x;
+    for (int v : s.inputs) x.push_back(out_of_bounds_[v]);
+    if (graph::is_elementwise(s.kind)) return graph::image(s.kind, s.attributes, x);
+    if (is_reduction(s.kind))  // along another axis
+      return x[0] == graph::image(identity(s)) ? x[0] : Image::anything;
+    const bool moves = s.kind == OpKind::permute;
+    const bool keeps = s.kind == OpKind::mask && x[0] == graph::image(s.attributes.value);
+    return moves || keeps ? x[0] : Image::anything;
+  }
+  /// Returns the neutral element of a reduction or matmul.
+  static double identity(const Step& s) {
+    return s.kind == OpKind::amax ? -std::numeric_limits<double>::infinity() : 0;
   }
 
   Steps s_;
   const Axes& axes_;
   int axis_;
-  std::vector<int> now_;                    // by value: the masked value that later steps read in its place
-  std::vector<OutOfBounds> out_of_bounds_;  // by value
-  std::map<int, int> stands_for_;           // by masked value: the value that it replaces
+  std::vector<int> now_;              // by value: the masked value that later steps read in its place
+  std::vector<Image> out_of_bounds_;  // by value
+  std::map<int, int> stands_for_;     // by masked value: the value that it replaces
 };
 
 }  // namespace

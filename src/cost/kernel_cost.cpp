@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "graph/elementwise.hpp"
+
 namespace zellige::plan {
 
 // Returns the total size, in bytes, of the 32-byte sectors that `run` contiguous bytes touch. The size is averaged over
@@ -16,31 +18,9 @@ double in_sectors(double run) {
   return static_cast<double>(sectors * sector) / static_cast<double>(starts);
 }
 
-// The default of 6 is for exp and similar functions, which use the special function unit at a quarter of the usual rate.
 double slots_of(OpKind op) {
-  switch (op) {
-    case OpKind::mul_scalar:
-    case OpKind::add:
-    case OpKind::sub:
-    case OpKind::mul:
-    case OpKind::neg:
-    case OpKind::square:
-    case OpKind::relu:
-    case OpKind::clamp:
-    case OpKind::cast:
-      return 1;
-    case OpKind::div:
-    case OpKind::silu:
-    case OpKind::sigmoid:
-    case OpKind::pow:
-    case OpKind::gelu:
-    case OpKind::gelu_tanh:
-    case OpKind::log:
-    case OpKind::tanh:
-      return 12;
-    default:
-      return 6;
-  }
+  constexpr double others = 6;  // a mask, a rotation of pairs: comparisons and selections
+  return graph::is_elementwise(op) ? graph::elementwise(op).law.slots.count() : others;
 }
 
 bool stays_in_l1(double bytes) {

@@ -1,5 +1,6 @@
 #include "graph/elementwise.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace zellige::graph {
@@ -42,6 +43,48 @@ double apply(OpKind kind, const Attributes& attributes, const double* operands, 
     with_elementwise(kind, [&](const auto& f, auto) { y = f(m, attributes, operands); });
   });
   return y;
+}
+
+bool is_linear(OpKind kind, const Attributes& a, std::size_t tensors) {
+  const Elementwise* row = find(kind);
+  if (!row || (kind == OpKind::cast && (a.saturate || is_integer(a.dtype)))) return false;
+  return row->law.linear == Linear::first ? tensors == 1
+                                          : row->law.linear == Linear::all && !takes_scalar(kind, tensors);
+}
+
+Image converted(Image x, DType dtype, bool saturate) {
+  const bool finite = saturate || !std::isinf(format(dtype).overflow);
+  return is_integer(dtype) || (x == Image::lowest && finite) ? Image::anything : x;
+}
+
+Image image(OpKind kind, const Attributes& a, std::vector<Image> x) {
+  if (kind == OpKind::cast) return converted(x[0], a.dtype, a.saturate);
+  const Law& law = elementwise(kind).law;
+  const bool unary = x.size() == 1;
+  if (takes_scalar(kind, x.size())) x.push_back(Image::same);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    bool same = true, finite = true, zeros = false;  // of the other operands
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      if (k == i) continue;
+      same = same && x[k] == Image::same;
+      finite = finite && x[k] != Image::anything && x[k] != Image::lowest && x[k] != Image::floor;
+      zeros = zeros || x[k] == Image::zero;
+    }
+    const bool grows = law.monotone == Monotone::every || (law.monotone == Monotone::up && i == 0) ||
+                       (law.monotone == Monotone::by_scalar && unary && i == 0 && a.scalar > 0);
+    const bool scaled = law.linear == Linear::each || (law.linear == Linear::first && i == 0 && !zeros);
+    if (x[i] == Image::zero && scaled && finite) return Image::zero;
+    if (x[i] == Image::floor && grows && same) return Image::floor;
+    if (x[i] == Image::lowest && finite && (grows || (i == 0 && law.monotone == Monotone::never)))
+      return law.lowest == Image::floor && !same ? Image::anything : law.lowest;
+  }
+  const bool zeros = std::ranges::all_of(x, [](Image y) { return y == Image::zero; });
+  return zeros ? law.zero : Image::anything;
+}
+
+Image image(double x) {
+  if (x == 0) return Image::zero;
+  return x == 1 ? Image::one : std::isinf(x) && x < 0 ? Image::lowest : Image::anything;
 }
 
 }  // namespace zellige::graph

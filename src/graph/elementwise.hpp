@@ -73,6 +73,52 @@ enum class Spread : std::uint8_t {
   choice     // one operand selects among the others
 };
 
+/// In which operands an operator is linear, up to rounding.
+enum class Linear : std::uint8_t {
+  no,
+  first,  // in the first operand, the other one fixed
+  each,   // in each operand, the other one fixed
+  all     // in all operands together: f(x + x', y + y') = f(x, y) + f(x', y')
+};
+
+/// Whether an operator never decreases as an operand grows, the others fixed. This is meant of the kernel's float32
+/// arithmetic, rounding included, which is not known of approximations such as exp.
+enum class Monotone : std::uint8_t {
+  never,
+  up,         // as the first operand grows
+  every,      // as any operand grows
+  down,       // it never increases as the first operand grows
+  by_scalar,  // `up` if the attribute `scalar`, which the operator takes, is positive
+};
+
+/// What is known of a value at some indices: those beyond a tensor's end, or of an iteration that a mask empties.
+enum class Image : std::uint8_t {
+  anything,
+  zero,
+  one,
+  lowest,    // minus infinity
+  floor,     // a value that is not above that at any other index, so that a maximum does not need it
+  same,      // a finite number, the same at all indices
+  unchanged  // a finite number, that of the previous iteration
+};
+
+/// Issue slots (warp instructions) that an operator takes per 32 elements, those of the special function unit apart.
+struct Slots {
+  int issue, special;
+  /// Returns the slots in all. The special function unit works at a quarter of the usual rate.
+  constexpr int count() const { return issue + 4 * special; }
+};
+
+/// Laws of an operator, which rewriting, fusion, retiling and the cost model use. No member has a default: an operator
+/// without its laws does not compile.
+struct Law {
+  Linear linear;
+  Monotone monotone;
+  Image zero;    // the result if all operands are 0
+  Image lowest;  // the result if the first operand is minus infinity and the others are finite
+  Slots slots;
+};
+
 /// Properties of one elementwise operator. ElementwiseRow adds its definition.
 struct Elementwise {
   OpKind kind;
@@ -82,6 +128,7 @@ struct Elementwise {
   // source code in a kernel, with operands {0}, {1}, {2} and attributes {scalar}, {lo}, {hi}, {dtype}
   std::string_view text;
   Spread spread;
+  Law law;
   /// Returns a bound of the error that a kernel's float32 arithmetic adds to y = f(x): the error of CUDA's
   /// function, and of the rounding of an intermediate argument. `r` is half an ulp of y; `tiny` is the
   /// largest number that may be flushed to zero.
@@ -113,15 +160,18 @@ constexpr bool has_operands(std::string_view text, int count) {
 /// compile if one of these source codes omits an operand.
 template <int N, class F>
 constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::string_view mirage, bool scalar,
-                                   std::string_view text, Spread spread,
+                                   std::string_view text, Spread spread, Law law,
                                    double (*own)(const double*, double, double, double), F meaning,
                                    std::string_view integers = {}) {
   if (!has_operands(text, N) || (!integers.empty() && !has_operands(integers, N)))
     throw "a format that omits an operand";
-  return {{kind, name, mirage, N, scalar, text, spread, own, integers}, meaning};
+  return {{kind, name, mirage, N, scalar, text, spread, law, own, integers}, meaning};
 }
 
 using enum Spread;
+using enum Linear;
+using enum Monotone;
+using enum Image;
 constexpr bool tensors = false, or_scalar = true;  // values of `scalar`: whether the last operand may be one
 
 constexpr auto exact = [](const double*, double, double, double) { return 0.0; };
@@ -140,121 +190,123 @@ inline double gelu_tanh_argument(double x) {
   return 1.5957691216057308 * std::fabs(x + 0.044715 * x * x * x);
 }
 
-}  // namespace rows
-
 // The rows are in the order of OpKind.
 // clang-format off
 inline constexpr std::tuple elementwise_rows{
-    rows::row<1>(OpKind::exp, "exp", "exp", rows::tensors, "zellige::exp({0})", Spread::corners,
+    row<1>(OpKind::exp, "exp", "exp", tensors, "zellige::exp({0})", corners, {no, never, one, zero, {2, 1}},
               [](const double* x, double, double r, double tiny) { return (4 + 2 * std::fabs(x[0])) * r + tiny; },
               [](auto& m, const Attributes&, const auto* x) { return m.exp(x[0]); }),
-    rows::row<1>(OpKind::square, "square", "square", rows::tensors, "zellige::square({0})", Spread::corners, rows::with_scalar,
+    row<1>(OpKind::square, "square", "square", tensors, "zellige::square({0})", corners, {no, never, zero, anything, {1, 0}}, with_scalar,
               [](auto& m, const Attributes&, const auto* x) { return m.mul(x[0], x[0]); },
               "zellige::wrap_mul({0}, {0})"),
-    rows::row<1>(OpKind::sqrt, "sqrt", "sqrt", rows::tensors, "zellige::sqrt({0})", Spread::corners, rows::with_scalar,
+    row<1>(OpKind::sqrt, "sqrt", "sqrt", tensors, "zellige::sqrt({0})", corners, {no, never, zero, anything, {2, 1}}, with_scalar,
               [](auto& m, const Attributes&, const auto* x) { return m.sqrt(x[0]); }),
-    rows::row<1>(OpKind::mul_scalar, "mul_scalar", "mul_scalar", rows::tensors, "({0} * {scalar})", Spread::corners, rows::with_scalar,
+    row<1>(OpKind::mul_scalar, "mul_scalar", "mul_scalar", tensors, "({0} * {scalar})", corners, {all, by_scalar, zero, lowest, {1, 0}}, with_scalar,
               [](auto& m, const Attributes& a, const auto* x) { return m.mul(x[0], m.constant(a.scalar)); },
               "zellige::wrap_mul({0}, {scalar})"),
-    rows::row<1>(OpKind::silu, "silu", "silu", rows::tensors, "zellige::silu({0})", Spread::corners,
-              [](const double* x, double, double r, double tiny) { return rows::by_exponent(x[0], -x[0], 7, r, tiny); },
+    row<1>(OpKind::silu, "silu", "silu", tensors, "zellige::silu({0})", corners, {no, never, zero, anything, {4, 2}},
+              [](const double* x, double, double r, double tiny) { return by_exponent(x[0], -x[0], 7, r, tiny); },
               [](auto& m, const Attributes&, const auto* x) {
                 return m.div(x[0], m.add(m.integer(1), m.exp(m.neg(x[0]))));
               }),
-    rows::row<1>(OpKind::sigmoid, "sigmoid", "sigmoid", rows::tensors, "zellige::sigmoid({0})", Spread::corners,
+    row<1>(OpKind::sigmoid, "sigmoid", "sigmoid", tensors, "zellige::sigmoid({0})", corners, {no, never, anything, zero, {4, 2}},
               [](const double* x, double, double r, double tiny) { return (6 + (x[0] < 0 ? -2 * x[0] : 0)) * r + tiny; },
               [](auto& m, const Attributes&, const auto* x) {
                 return m.div(m.integer(1), m.add(m.integer(1), m.exp(m.neg(x[0]))));
               }),
-    rows::row<1>(OpKind::gelu, "gelu", "gelu", rows::tensors, "zellige::gelu({0})", Spread::corners,
+    row<1>(OpKind::gelu, "gelu", "gelu", tensors, "zellige::gelu({0})", corners, {no, never, zero, anything, {4, 2}},
               [](const double* x, double, double r, double tiny) {
-                return rows::by_exponent(x[0], 2 * x[0] * x[0], 10, r, tiny);
+                return by_exponent(x[0], 2 * x[0] * x[0], 10, r, tiny);
               },
               [](auto& m, const Attributes&, const auto* x) { return m.mul(x[0], m.normal(x[0])); }),
-    rows::row<1>(OpKind::gelu_tanh, "gelu_tanh", "", rows::tensors, "zellige::gelu_tanh({0})", Spread::corners,
+    row<1>(OpKind::gelu_tanh, "gelu_tanh", "", tensors, "zellige::gelu_tanh({0})", corners, {no, never, zero, anything, {4, 2}},
               [](const double* x, double, double r, double tiny) {
-                return rows::by_exponent(x[0], 6 * rows::gelu_tanh_argument(x[0]), 12, r, tiny);
+                return by_exponent(x[0], 6 * gelu_tanh_argument(x[0]), 12, r, tiny);
               },
               [](auto& m, const Attributes&, const auto* x) {  // (1 + tanh z) / 2 = 1 / (1 + e^-2z)
                 const auto cube = m.mul(m.constant(0.044715), m.mul(x[0], m.mul(x[0], x[0])));
                 const auto twice = m.mul(m.constant(1.5957691216057308), m.add(x[0], cube));  // sqrt(8 / pi)
                 return m.div(x[0], m.add(m.integer(1), m.exp(m.neg(twice))));
               }),
-    rows::row<1>(OpKind::relu, "relu", "relu", rows::tensors, "zellige::relu({0})", Spread::corners, rows::exact,
+    row<1>(OpKind::relu, "relu", "relu", tensors, "zellige::relu({0})", corners, {no, up, zero, zero, {1, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.max(x[0], m.integer(0)); },
               "zellige::max({0}, 0)"),
-    rows::row<1>(OpKind::clamp, "clamp", "clamp", rows::tensors, "zellige::clamp({0}, {lo}, {hi})", Spread::corners,
+    row<1>(OpKind::clamp, "clamp", "clamp", tensors, "zellige::clamp({0}, {lo}, {hi})", corners, {no, up, anything, floor, {1, 0}},
               // Only a bound has an error: it is rounded to float32.
               [](const double* x, double y, double r, double) { return y == x[0] ? 0.0 : r; },
               [](auto& m, const Attributes& a, const auto* x) {
                 return m.min(m.max(x[0], m.constant(a.lo)), m.constant(a.hi));
               },
               "zellige::min(zellige::max({0}, {lo}), {hi})"),
-    rows::row<1>(OpKind::log, "log", "log", rows::tensors, "zellige::log({0})", Spread::corners,
+    row<1>(OpKind::log, "log", "log", tensors, "zellige::log({0})", corners, {no, never, lowest, anything, {12, 0}},
               [](const double*, double, double r, double) { return 4 * r; },
               [](auto& m, const Attributes&, const auto* x) { return m.log(x[0]); }),
-    rows::row<1>(OpKind::neg, "neg", "", rows::tensors, "(-{0})", Spread::corners, rows::exact,
+    row<1>(OpKind::neg, "neg", "", tensors, "(-{0})", corners, {all, down, zero, anything, {1, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.neg(x[0]); },
               "zellige::wrap_sub(0, {0})"),
-    rows::row<1>(OpKind::abs, "abs", "", rows::tensors, "zellige::abs({0})", Spread::corners, rows::exact,
+    row<1>(OpKind::abs, "abs", "", tensors, "zellige::abs({0})", corners, {no, never, zero, anything, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.abs(x[0]); },
               "zellige::wrap_abs({0})"),
-    rows::row<1>(OpKind::rsqrt, "rsqrt", "", rows::tensors, "zellige::rsqrt({0})", Spread::corners, rows::few_units,
+    row<1>(OpKind::rsqrt, "rsqrt", "", tensors, "zellige::rsqrt({0})", corners, {no, never, anything, anything, {2, 1}}, few_units,
               [](auto& m, const Attributes&, const auto* x) { return m.div(m.integer(1), m.sqrt(x[0])); }),
-    rows::row<1>(OpKind::tanh, "tanh", "", rows::tensors, "zellige::tanh({0})", Spread::corners, rows::few_units,
+    row<1>(OpKind::tanh, "tanh", "", tensors, "zellige::tanh({0})", corners, {no, never, zero, anything, {4, 2}}, few_units,
               [](auto& m, const Attributes&, const auto* x) { return m.tanh(x[0]); }),
-    rows::row<1>(OpKind::sin, "sin", "", rows::tensors, "zellige::sin({0})", Spread::slope, rows::few_units,
+    row<1>(OpKind::sin, "sin", "", tensors, "zellige::sin({0})", slope, {no, never, zero, anything, {6, 0}}, few_units,
               [](auto& m, const Attributes&, const auto* x) { return m.sin(x[0]); }),
-    rows::row<1>(OpKind::cos, "cos", "", rows::tensors, "zellige::cos({0})", Spread::slope, rows::few_units,
+    row<1>(OpKind::cos, "cos", "", tensors, "zellige::cos({0})", slope, {no, never, one, anything, {6, 0}}, few_units,
               [](auto& m, const Attributes&, const auto* x) { return m.cos(x[0]); }),
 
-    rows::row<1>(OpKind::cast, "cast", "", rows::tensors, "zellige::cast<{dtype}{saturate}>({0})", Spread::corners, rows::exact,
+    row<1>(OpKind::cast, "cast", "", tensors, "zellige::cast<{dtype}{saturate}>({0})", corners, {all, up, zero, lowest, {1, 0}}, exact,
                  [](auto& m, const Attributes& a, const auto* x) { return m.converted(x[0], a); },
                  "zellige::cast<{dtype}{saturate}>({0})"),
 
-    rows::row<2>(OpKind::add, "add", "add", rows::or_scalar, "({0} + {1})", Spread::corners, rows::rounded,
+    row<2>(OpKind::add, "add", "add", or_scalar, "({0} + {1})", corners, {all, every, zero, lowest, {1, 0}}, rounded,
               [](auto& m, const Attributes&, const auto* x) { return m.add(x[0], x[1]); },
               "zellige::wrap_add({0}, {1})"),
-    rows::row<2>(OpKind::sub, "sub", "sub", rows::or_scalar, "({0} - {1})", Spread::corners, rows::rounded,
+    row<2>(OpKind::sub, "sub", "sub", or_scalar, "({0} - {1})", corners, {all, up, zero, lowest, {1, 0}}, rounded,
               [](auto& m, const Attributes&, const auto* x) { return m.sub(x[0], x[1]); },
               "zellige::wrap_sub({0}, {1})"),
-    rows::row<2>(OpKind::mul, "mul", "mul", rows::tensors, "({0} * {1})", Spread::corners, rows::rounded,
+    row<2>(OpKind::mul, "mul", "mul", tensors, "({0} * {1})", corners, {each, never, zero, anything, {1, 0}}, rounded,
               [](auto& m, const Attributes&, const auto* x) { return m.mul(x[0], x[1]); },
               "zellige::wrap_mul({0}, {1})"),
-    rows::row<2>(OpKind::div, "div", "div", rows::or_scalar, "({0} / {1})", Spread::quotient, rows::with_scalar,
+    row<2>(OpKind::div, "div", "div", or_scalar, "({0} / {1})", quotient, {first, by_scalar, anything, lowest, {8, 1}}, with_scalar,
               [](auto& m, const Attributes&, const auto* x) { return m.div(x[0], x[1]); }),
-    rows::row<2>(OpKind::pow, "pow", "pow", rows::or_scalar, "zellige::pow({0}, {1})", Spread::corners,
+    row<2>(OpKind::pow, "pow", "pow", or_scalar, "zellige::pow({0}, {1})", corners, {no, never, anything, anything, {4, 2}},
               [](const double*, double, double r, double tiny) { return 16 * r + tiny; },
               [](auto& m, const Attributes&, const auto* x) { return m.pow(x[0], x[1]); }),
-    rows::row<2>(OpKind::maximum, "maximum", "", rows::or_scalar, "zellige::max({0}, {1})", Spread::corners, rows::exact,
+    row<2>(OpKind::maximum, "maximum", "", or_scalar, "zellige::max({0}, {1})", corners, {no, every, zero, floor, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.max(x[0], x[1]); },
               "zellige::max({0}, {1})"),
-    rows::row<2>(OpKind::minimum, "minimum", "", rows::or_scalar, "zellige::min({0}, {1})", Spread::corners, rows::exact,
+    row<2>(OpKind::minimum, "minimum", "", or_scalar, "zellige::min({0}, {1})", corners, {no, every, zero, lowest, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.min(x[0], x[1]); },
               "zellige::min({0}, {1})"),
-    rows::row<2>(OpKind::eq, "eq", "", rows::or_scalar, "({0} == {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+    row<2>(OpKind::eq, "eq", "", or_scalar, "({0} == {1} ? 1.0f : 0.0f)", step, {no, never, one, anything, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.same(x[0], x[1]); },
               "({0} == {1} ? 1 : 0)"),
-    rows::row<2>(OpKind::ne, "ne", "", rows::or_scalar, "({0} != {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+    row<2>(OpKind::ne, "ne", "", or_scalar, "({0} != {1} ? 1.0f : 0.0f)", step, {no, never, zero, anything, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.sub(m.integer(1), m.same(x[0], x[1])); },
               "({0} != {1} ? 1 : 0)"),
-    rows::row<2>(OpKind::lt, "lt", "", rows::or_scalar, "({0} < {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+    row<2>(OpKind::lt, "lt", "", or_scalar, "({0} < {1} ? 1.0f : 0.0f)", step, {no, never, zero, anything, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.less(x[0], x[1]); },
               "({0} < {1} ? 1 : 0)"),
-    rows::row<2>(OpKind::le, "le", "", rows::or_scalar, "({0} <= {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+    row<2>(OpKind::le, "le", "", or_scalar, "({0} <= {1} ? 1.0f : 0.0f)", step, {no, never, one, anything, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.less_equal(x[0], x[1]); },
               "({0} <= {1} ? 1 : 0)"),
-    rows::row<2>(OpKind::gt, "gt", "", rows::or_scalar, "({0} > {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+    row<2>(OpKind::gt, "gt", "", or_scalar, "({0} > {1} ? 1.0f : 0.0f)", step, {no, never, zero, anything, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.less(x[1], x[0]); },
               "({0} > {1} ? 1 : 0)"),
-    rows::row<2>(OpKind::ge, "ge", "", rows::or_scalar, "({0} >= {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
+    row<2>(OpKind::ge, "ge", "", or_scalar, "({0} >= {1} ? 1.0f : 0.0f)", step, {no, never, one, anything, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.less_equal(x[1], x[0]); },
               "({0} >= {1} ? 1 : 0)"),
-    rows::row<3>(OpKind::where, "where", "", rows::or_scalar, "({0} != 0.0f ? {1} : {2})", Spread::choice, rows::exact,
+    row<3>(OpKind::where, "where", "", or_scalar, "({0} != 0.0f ? {1} : {2})", choice, {no, never, zero, anything, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.choose(x[0], x[1], x[2]); },
               "({0} != 0 ? {1} : {2})"),
 };
 // clang-format on
+
+}  // namespace rows
+
+using rows::elementwise_rows;
 
 constexpr int max_operands = 3;  // largest number of operands of an elementwise operator
 
@@ -267,6 +319,17 @@ bool takes_scalar(OpKind, std::size_t tensors);
 inline double scalar_operand(const Attributes& a, DType dtype) {
   return is_integer(dtype) ? a.scalar : static_cast<double>(static_cast<float>(a.scalar));
 }
+
+/// Returns whether the operator, of so many tensor operands, is linear in all of them together, up to rounding: its
+/// attribute `scalar`, if it takes one, is fixed. False for a cast to integers, or one that saturates.
+bool is_linear(OpKind, const Attributes&, std::size_t tensors);
+/// Returns what is known of x after its conversion to the dtype, given what is known before. Minus infinity becomes a
+/// finite number or NaN in a dtype without infinity, and in a conversion that saturates.
+Image converted(Image x, DType, bool saturate);
+/// Returns what is known of an elementwise operator's result, given what is known of its tensor operands.
+Image image(OpKind, const Attributes&, std::vector<Image> operands);
+/// Returns what is known of a number: zero, one, lowest or anything.
+Image image(double);
 
 /// Calls use(m) with the arithmetic m that computes operators on operands of this dtype: Integers or Doubles.
 template <class Use>

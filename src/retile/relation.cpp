@@ -312,34 +312,20 @@ class Relating {
     int sums = 0;
     for (std::size_t i = 0; i < op_->inputs.size(); ++i)
       if (of(i).kind == Kind::sums) r = of(i), ++sums;
-    const bool alone = op_->inputs.size() == 1;
+    const int x = op_->inputs[0];
     bool fits = false;
-    switch (op_->kind) {
-      case OpKind::neg:
-      case OpKind::mul_scalar:
-        fits = true;
-        break;
-      case OpKind::div:
-        fits = sums == 1 && of(0).kind == Kind::sums;
-        break;
-      case OpKind::mul:
-        fits = sums == 1;
-        break;
-      case OpKind::cast:
-        fits = op_->attributes.dtype == graph::DType::f32;
-        break;
-      // The added leading dimensions are 1, so dimensions counted from the last do not change.
-      case OpKind::expand:
-        fits = graph::size(before_.tensors[op_->inputs[0]].shape) ==
-               graph::size(before_.tensors[op_->outputs[0]].shape);
-        break;
-      case OpKind::add:
-      case OpKind::sub:
-        fits = !alone && sums == 2 && of(0) == of(1) &&
-               extent(before_, op_->inputs[0], r.back) == extent(before_, op_->inputs[1], r.back);
-        break;
-      default:
-        break;
+    if (graph::is_elementwise(op_->kind)) {
+      const graph::Linear of_law = graph::elementwise(op_->kind).law.linear;
+      const bool one = sums == 1 && (of_law == graph::Linear::each || of(0).kind == Kind::sums);
+      const bool all =
+          graph::is_linear(op_->kind, op_->attributes, op_->inputs.size()) &&
+          std::ranges::all_of(op_->inputs, [&](int t) {
+            return relations_[t] == r && extent(before_, t, r.back) == extent(before_, x, r.back);
+          });
+      fits = of_law == graph::Linear::all ? all : of_law != graph::Linear::no && one;
+      fits = fits && (op_->kind != OpKind::cast || op_->attributes.dtype == graph::DType::f32);
+    } else if (op_->kind == OpKind::expand) {  // added leading dimensions of 1 are not counted from the last
+      fits = graph::size(before_.tensors[x].shape) == graph::size(before_.tensors[op_->outputs[0]].shape);
     }
     if (!fits) refuse("its input would be a partial sum, in which it is not linear");
     for (std::size_t i = 0; i < op_->inputs.size(); ++i) {

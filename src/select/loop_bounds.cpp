@@ -3,23 +3,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/elementwise.hpp"
 #include "kernel/carry.hpp"
 
 namespace zellige::plan {
 namespace {
 
-/// What every element of a value is in a fully masked iteration. `lowest` is minus infinity. `in_every_iteration` is
-/// a number that the other iterations' values are not below, so that a maximum over the iterations does not need this
-/// one. `as_it_was` is a loop state that equals the previous iteration's.
-enum class Left : std::uint8_t { anything, lowest, in_every_iteration, zero, one, as_it_was };
+using graph::Image;
 
 /// Evaluates the loop's body abstractly for an iteration in which the node `mask` masks every element.
 class Body {
  public:
-  Body(const TileProgram& p, int mask) : p_(p), left_(p.nodes.size(), Left::anything) {
+  Body(const TileProgram& p, int mask) : p_(p), left_(p.nodes.size(), Image::anything) {
     for (std::size_t i = 0; i < p.nodes.size(); ++i)
       if (p.nodes[i].section == Section::inside)
-        left_[i] = static_cast<int>(i) == mask ? Left::lowest : of(p.nodes[i]);
+        left_[i] = static_cast<int>(i) == mask ? Image::lowest : of(p.nodes[i]);
   }
 
   /// Returns whether a fully masked iteration leaves every loop state (accumulator or running maximum) that has a
@@ -30,80 +28,65 @@ class Body {
       const Node& n = p_.nodes[i];
       const bool state = n.carried || n.kind == NodeKind::accumulate || n.kind == NodeKind::running_max;
       if (state && n.section == Section::inside && !p_.consumers(static_cast<int>(i)).empty())
-        all = all && left_[i] == Left::as_it_was;
+        all = all && left_[i] == Image::unchanged;
     }
     return all;
   }
 
  private:
-  Left in(const Node& n, std::size_t i) const { return left_[n.in[i]]; }
+  Image in(const Node& n, std::size_t i) const { return left_[n.in[i]]; }
 
-  /// Returns true if a maximum over all iterations stays the same when the masked iteration is skipped. `x` says what
-  /// the elements of the maximum's operand are in that iteration, for example minus infinity.
-  static bool no_new_maximum(Left x) { return x == Left::lowest || x == Left::in_every_iteration; }
-
-  /// Returns what is known of a value after its conversion to the dtype; `x` is what is known before, for example that
-  /// all elements are minus infinity. Minus infinity becomes a finite number or NaN in a dtype without infinity, and in
-  /// a conversion that saturates.
-  static Left stored(Left x, graph::DType dtype, bool saturate) {
-    const bool infinite = dtype == graph::DType::f32 || dtype == graph::DType::f16 ||
-                          dtype == graph::DType::bf16 || dtype == graph::DType::e5m2;
-    if (graph::is_integer(dtype) || (x == Left::lowest && (!infinite || saturate))) return Left::anything;
-    return x;
+  /// Returns whether a sum, or a `maximum`, over all iterations stays the same when the masked iteration is skipped, in
+  /// which the elements of its operand are `x`.
+  static bool neutral(Image x, bool maximum) {
+    return maximum ? x == Image::lowest || x == Image::floor : x == Image::zero;
   }
 
-  Left of(const Node& n) const {
+  Image of(const Node& n) const {
     switch (n.kind) {
       case NodeKind::map:
         return map(n);
       case NodeKind::round:
-        return stored(in(n, 0), n.dtype, false);
-      case NodeKind::reduce: {
-        const bool neutral =
-            n.op == OpKind::reduction_max ? no_new_maximum(in(n, 0)) : in(n, 0) == Left::zero;
-        return !neutral ? Left::anything : n.carried ? Left::as_it_was : in(n, 0);
-      }
+        return graph::converted(in(n, 0), n.dtype, false);
+      case NodeKind::reduce:
+        return !neutral(in(n, 0), n.op == OpKind::reduction_max) ? Image::anything
+               : n.carried                                       ? Image::unchanged
+                                                                 : in(n, 0);
       case NodeKind::running_max:  // is never below its initial value, the lowest finite number
-        return no_new_maximum(in(n, 0)) ? Left::as_it_was : Left::anything;
+        return neutral(in(n, 0), true) ? Image::unchanged : Image::anything;
       case NodeKind::running_diff:
-        return in(n, 0) == Left::as_it_was ? Left::zero : Left::anything;
+        return in(n, 0) == Image::unchanged ? Image::zero : Image::anything;
       case NodeKind::matmul: {
-        const bool kept = rescaled_by(n) < 0 || left_[rescaled_by(n)] == Left::one;
-        return in(n, 0) != Left::zero || !kept ? Left::anything : n.carried ? Left::as_it_was : Left::zero;
+        const bool kept = rescaled_by(n) < 0 || left_[rescaled_by(n)] == Image::one;
+        return in(n, 0) != Image::zero || !kept ? Image::anything
+               : n.carried                      ? Image::unchanged
+                                                : Image::zero;
       }
       case NodeKind::accumulate: {
-        if (n.in.empty()) return Left::anything;
-        const bool kept = n.op != OpKind::accum_rescale || in(n, 1) == Left::one;
-        const bool neutral = n.op == OpKind::accum_max ? no_new_maximum(in(n, 0)) : in(n, 0) == Left::zero;
-        return kept && neutral ? Left::as_it_was : Left::anything;
+        if (n.in.empty()) return Image::anything;
+        const bool kept = n.op != OpKind::accum_rescale || in(n, 1) == Image::one;
+        return kept && neutral(in(n, 0), n.op == OpKind::accum_max) ? Image::unchanged : Image::anything;
       }
       default:
-        return Left::anything;
+        return Image::anything;
     }
   }
 
-  Left map(const Node& n) const {
-    const Left x = in(n, 0);
-    switch (n.op) {
-      case OpKind::cast:
-        return stored(x, n.to_dtype, n.saturate);
-      case OpKind::mul_scalar:
-        return x == Left::zero || (no_new_maximum(x) && n.scalar > 0) ? x : Left::anything;
-      case OpKind::sub:  // minus infinity minus a running maximum, which is finite
-        return x == Left::lowest && n.in.size() > 1 && in(n, 1) == Left::as_it_was ? x : Left::anything;
-      case OpKind::maximum:  // the other operand, which every iteration has
-        return no_new_maximum(x) && (n.in.size() == 1 || p_.nodes[n.in[1]].section == Section::before)
-                   ? Left::in_every_iteration
-                   : Left::anything;
-      case OpKind::exp:
-        return x == Left::lowest ? Left::zero : x == Left::zero ? Left::one : Left::anything;
-      default:
-        return Left::anything;
+  Image map(const Node& n) const {
+    if (!graph::is_elementwise(n.op)) return Image::anything;
+    graph::Attributes a{.scalar = n.scalar, .lo = n.lo, .hi = n.hi};
+    a.dtype = n.to_dtype, a.saturate = n.saturate;
+    std::vector<Image> x;
+    for (int i : n.in) {
+      // A maximum needs no finite operand, only one that every iteration has.
+      const bool same = n.op == OpKind::maximum && p_.nodes[i].section == Section::before;
+      x.push_back(same ? Image::same : left_[i]);
     }
+    return graph::image(n.op, a, std::move(x));
   }
 
   const TileProgram& p_;
-  std::vector<Left> left_;
+  std::vector<Image> left_;  // by node: what every element of it is in the masked iteration
 };
 
 }  // namespace

@@ -94,6 +94,77 @@ TEST(Elementwise, ValuesAreThoseOfTheLibrary) {
   EXPECT_NEAR(at(OpKind::gelu_tanh, {-4}) / -7.0245948192372690e-05, 1, 1e-9);
 }
 
+// The laws that a row states hold of the row's meaning.
+TEST(Elementwise, RowsKeepTheirLaws) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> uniform(-6, 6);
+  const Attributes a{.scalar = 0.75, .lo = -0.5, .hi = 1.25};
+  const auto is = [](Image image, double y) {
+    return image == Image::anything || (image == Image::zero && y == 0) || (image == Image::one && y == 1) ||
+           (image == Image::lowest && y == -inf) || (image == Image::floor && std::isfinite(y));
+  };
+  const auto close = [](double x, double y) { return std::fabs(x - y) < 1e-12 * (1 + std::fabs(x)); };
+  for (OpKind kind : all_ops()) {
+    if (!is_elementwise(kind)) continue;
+    const auto n = static_cast<std::size_t>(elementwise(kind).operands);
+    const Law& law = elementwise(kind).law;
+    EXPECT_PRED2(is, law.zero, apply(kind, a, std::vector<double>(n).data())) << name(kind);
+    for (int i = 0; i < 200; ++i) {
+      std::vector<double> x(n), y(n), sum(n);
+      for (std::size_t k = 0; k < n; ++k)
+        x[k] = uniform(random), y[k] = uniform(random), sum[k] = x[k] + y[k];
+      const double fx = apply(kind, a, x.data()), fy = apply(kind, a, y.data());
+      if (law.linear == Linear::all && kind != OpKind::cast)
+        EXPECT_PRED2(close, apply(kind, a, sum.data()), fx + fy) << name(kind);
+      for (std::size_t k = 0; k < n; ++k) {
+        std::vector<double> alone = x, low = x, moved = x;
+        moved[k] += std::fabs(y[k]), alone[k] = y[k], low[k] = -inf;
+        const double f = apply(kind, a, alone.data());
+        alone[k] += x[k];
+        if (law.linear == Linear::each || (law.linear == Linear::first && k == 0))
+          EXPECT_PRED2(close, apply(kind, a, alone.data()), fx + f) << name(kind);
+        if (k == 0 && (law.monotone != Monotone::by_scalar || n == 1 || x[1] > 0))
+          EXPECT_PRED2(is, law.lowest, apply(kind, a, low.data())) << name(kind);
+        const double grown = apply(kind, a, moved.data());
+        const bool positive = law.monotone == Monotone::by_scalar && (n == 1 || x[1] > 0);
+        if (law.monotone == Monotone::every || (k == 0 && (law.monotone == Monotone::up || positive)))
+          EXPECT_GE(grown, fx) << name(kind);
+        if (law.monotone == Monotone::down) EXPECT_LE(grown, fx) << name(kind);
+      }
+    }
+  }
+}
+
+TEST(Elementwise, ImagesFollowFromTheLaws) {
+  using enum Image;
+  EXPECT_EQ(image(OpKind::exp, {}, {lowest}), zero);
+  EXPECT_EQ(image(OpKind::mul_scalar, {.scalar = 2}, {lowest}), lowest);
+  EXPECT_EQ(image(OpKind::mul_scalar, {.scalar = -2}, {lowest}), anything);
+  EXPECT_EQ(image(OpKind::neg, {}, {zero}), zero);
+  EXPECT_EQ(image(OpKind::neg, {}, {lowest}), anything);
+  EXPECT_EQ(image(OpKind::add, {}, {same, lowest}), lowest);
+  EXPECT_EQ(image(OpKind::sub, {}, {same, lowest}), anything);
+  EXPECT_EQ(image(OpKind::sub, {}, {lowest, unchanged}), lowest);
+  EXPECT_EQ(image(OpKind::add, {.scalar = 1}, {zero}), anything);
+  EXPECT_EQ(image(OpKind::add, {}, {zero, zero}), zero);
+  EXPECT_EQ(image(OpKind::mul, {}, {zero, same}), zero);
+  EXPECT_EQ(image(OpKind::mul, {}, {zero, anything}), anything);  // 0 * infinity is NaN
+  EXPECT_EQ(image(OpKind::div, {}, {zero, same}), zero);
+  EXPECT_EQ(image(OpKind::div, {}, {zero, zero}), anything);
+  EXPECT_EQ(image(OpKind::div, {.scalar = 2}, {lowest}), lowest);
+  EXPECT_EQ(image(OpKind::div, {}, {lowest, same}), anything);  // the divisor may be negative
+  EXPECT_EQ(image(OpKind::maximum, {.scalar = 1}, {lowest}), floor);
+  EXPECT_EQ(image(OpKind::maximum, {}, {lowest, zero}), anything);  // elsewhere it may be below zero
+  EXPECT_EQ(image(OpKind::cast, {.dtype = DType::bf16}, {lowest}), lowest);
+  EXPECT_EQ(image(OpKind::cast, {.dtype = DType::e4m3}, {lowest}), anything);
+  EXPECT_EQ(image(OpKind::cast, {.dtype = DType::f16, .saturate = true}, {lowest}), anything);
+  EXPECT_EQ(image(OpKind::cast, {.dtype = DType::int8}, {zero}), anything);
+  EXPECT_TRUE(is_linear(OpKind::div, {.scalar = 2}, 1));
+  EXPECT_FALSE(is_linear(OpKind::div, {}, 2));
+  EXPECT_FALSE(is_linear(OpKind::add, {.scalar = 2}, 1));
+  EXPECT_FALSE(is_linear(OpKind::cast, {.dtype = DType::int8}, 1));
+}
+
 TEST(Elementwise, SpecialValuesAreThoseOfPyTorch) {
   EXPECT_EQ(at(OpKind::neg, {inf}), -inf);
   EXPECT_TRUE(std::signbit(at(OpKind::neg, {0.0})));
