@@ -14,6 +14,7 @@
 #include "emit/seal.hpp"
 #include "graph/error.hpp"
 #include "graph/shown.hpp"
+#include "ir/ir.hpp"
 #include "json/json.hpp"
 #include "run/belongs.hpp"
 #include "run/nvrtc.hpp"
@@ -89,7 +90,7 @@ std::string text_of(const Program& program, zellige_text which) {
     case ZELLIGE_MANIFEST:
       return program.manifest();
     case ZELLIGE_PLAN:
-      return plan::print(program.planned().plan);
+      return ir::print(program.planned()) + ir::consequences(program.planned().plan);
     case ZELLIGE_PRICE:
       return plan::print(program.planned().cost);
     case ZELLIGE_GRAPH:

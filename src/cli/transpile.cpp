@@ -82,7 +82,7 @@ int transpile(const Arguments& a) {
   const std::vector<std::string> paths = write(a, program, outputs);
   if (a.explain) {
     for (const std::string& note : made.fused.notes) say(stdout, "{}\n", note);
-    say(stdout, "{}{}\n", plan::print(program.plan), plan::print(program.cost));
+    say(stdout, "{}{}{}\n", ir::print(program), ir::consequences(program.plan), plan::print(program.cost));
   }
   // A script needs the names unchanged; a terminal would interpret control characters in them.
   for (const std::string& path : paths) fmt::print("{}\n", ::isatty(1) ? graph::shown(path) : path);

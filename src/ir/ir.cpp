@@ -2,8 +2,10 @@
 
 #include "emit/from_plan.hpp"
 #include "ir/check.hpp"
+#include "kernel/index_width.hpp"
 #include "kernel/launches.hpp"
 #include "plan/prove.hpp"
+#include "predict/predict.hpp"
 #include "verify/verify_memory.hpp"
 
 namespace zellige::ir {
@@ -16,6 +18,24 @@ std::string print(File file) {
 
 std::string print(const emit::Program& p) {
   return print({p.graph.name, p.plan, p.manifest.tiling, p.manifest.decomposed, {}, {}});
+}
+
+std::string print(const plan::Plan& p) { return print(File{p.program.name, p, {}, false, {}, {}}); }
+
+std::string consequences(const plan::Plan& p) {
+  std::string text;
+  const std::vector<graph::KernelTensor>& tensors = p.program.tensors;
+  for (const plan::Kernel& k : p.kernels) {
+    for (const int t : plan::wide_tensors(k, p.program))
+      text +=
+          fmt::format("# {}: {}: offsets in 64 bits\n", k.name(), tensors[static_cast<std::size_t>(t)].name);
+    text += fmt::format("# {}: a launch executes: {}\n", k.name(), plan::print(predict(k)));
+  }
+  text += fmt::format("# workspace {} bytes\n", p.device.total);
+  for (std::size_t t = 0; t < p.device.offset.size(); ++t)
+    if (const std::int64_t begin = p.device.offset[t]; begin >= 0)
+      text += fmt::format("#   [{}, {}) {}\n", begin, begin + p.device.bytes[t], tensors[t].name);
+  return text;
 }
 
 File parse(std::string_view text, const std::string& file) {

@@ -15,7 +15,11 @@
 namespace zellige::ir {
 
 std::string print(const emit::Program&);
+std::string print(const plan::Plan&);
 std::string print(File);
+/// Returns what follows from a plan, in comments: which offsets take 64 bits, what a launch of each kernel executes, and
+/// where intermediate tensors are in the workspace. `--explain` prints them after the text.
+std::string consequences(const plan::Plan&);
 
 /// Returns what the text says. `file` names it in messages. Throws Mistake where the text is no program.
 File parse(std::string_view text, const std::string& file);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <zellige/layout/text.hpp>
 
 #include "kernel/fragments.hpp"
 
@@ -230,7 +229,5 @@ std::string print(const Context& c) {
                      c.parts() > 1 ? fmt::format(" in each of {} warps", c.parts()) : "", c.items(0),
                      to_string(c.domain), c.vector());
 }
-
-std::string layouts(const Context& c) { return to_text(c.share) + " in " + to_text(c.tile); }
 
 }  // namespace zellige::plan

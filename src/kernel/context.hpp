@@ -123,11 +123,8 @@ std::int64_t linear(const Shape& at, const Shape& shape);
 /// multiply-add at coordinate (.., m, n, k), this is (.., m, k) in A or (.., k, n) in B.
 Shape factor(const Shape& at, int side);
 
-/// Returns a description of the layout for printed plans, such as
+/// Returns a description of the layout for messages, such as
 /// "blocked layout of (16, 256) by 8 along dimension 1".
 std::string print(const Context&);
-/// Returns the layouts `share` and `tile` as a string, such as
-/// "(128,(8,4),1):(8@0,(1@0,1024@0),_0) in ((8,32,16)):((1@1,8@1,1@0))".
-std::string layouts(const Context&);
 
 }  // namespace zellige::plan

@@ -1,5 +1,5 @@
 // Kernel: one CUDA kernel as one value, which the planner makes and all others read. verify() and verify_registers()
-// prove it, predict() counts what it executes, print() shows it, and the emitter prints CUDA source from it.
+// prove it, predict() counts what it executes, ir::print() shows it, and the emitter prints CUDA source from it.
 //
 //   tensors    what lies in shared memory: layout, stages, place (smem_tensor.hpp)
 //   agents     the warp roles, which run in parallel, each with its list of steps (step.hpp)
@@ -9,17 +9,18 @@
 // A matmul on Hopper has two agents. A producer fills the stages of the tensors sA and sB by TMA, a consumer multiplies
 // them by wgmma:
 //
-//   384 threads, 131136 bytes of shared memory
-//   tensor sA  bytes [0, 65536), 4 stages of 16384
-//   tensor sB  bytes [65536, 131072), 4 stages of 16384
-//   channel ring: sA, 4 stages, producer -> consumer, mbarrier_bytes
-//   agent producer: 4 warps, 40 registers a thread
-//     loop i < 16
-//       acquire ring
-//       copy 'copy in A' writes sA[i] through ring
-//       copy 'copy in B' writes sB[i] through ring
-//   agent consumer: 8 warps, 232 registers a thread
+//   smem sA "A" f16 (128,64) ... stages 4 stage_step 16384 ... at 0
+//   smem sB "B" f16 (64,128) ... stages 4 stage_step 16384 ... at 65536
+//   channel ring of sA stages 4 from producer to consumer by mbarrier_bytes
+//   agent producer warps 4 registers 40
+//     loop iterations from 0 to 16
+//       acquire through ring
+//       copy "copy in A" through ring ... writes sA[i mod 4]
+//       copy "copy in B" through ring ... writes sB[i mod 4]
+//   agent consumer warps 8 registers 232
 //     ...
+//
+// ir::print() prints a kernel so (docs/reference/kernel-ir.md).
 //
 // The passes of the planner are free functions; each fills in its part:
 //
@@ -34,7 +35,6 @@
 // A node without a tensor is kept in registers, or is recomputed by each step that reads it.
 #pragma once
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -198,19 +198,5 @@ int ranks_of(const Kernel&, int channel);
 /// Returns the number of arrivals for which the setup steps initialise the channel's mbarriers; 0 if they
 /// initialise none.
 int arrivals_of(const Kernel&, int channel);
-
-/// Returns all steps of a kernel as a string, with its tensors and channels.
-std::string print(const Kernel&);
-/// Returns one step as a string: "copy 'load A' writes sA[i+2]", "wait_group 1". Stages are shown relative to the
-/// iteration i if `in_loop`, otherwise as numbers.
-std::string print(const Kernel&, const Step&, bool in_loop);
-/// Returns a channel (a synchronised buffer, like a CUTLASS pipeline) as a string: "channel ring: sA, 4 stages,
-/// producer -> consumer, mbarrier_bytes".
-std::string print(const Kernel&, const Channel&);
-/// Returns a warp role without its steps as a string: "agent consumer: 8 warps, 232 registers a thread".
-std::string heading(const Agent&);
-/// Returns a warp role's steps as a string, one per line, loops indented. line(step, in_loop) must return the
-/// string of a step.
-std::string print(const Agent&, const std::function<std::string(const Step&, bool in_loop)>& line);
 
 }  // namespace zellige::plan

@@ -1,8 +1,8 @@
 // The planner: compiles a graph into verified plans of its kernels by running every pass in order.
-// docs/explanation/planner.md describes the passes; print() shows what each of them decided.
+// docs/explanation/planner.md describes the passes; ir::print() shows what each of them decided.
 //
 //   Plan plan = make_plan(graph, target);
-//   std::cout << print(plan);
+//   std::cout << ir::print(plan);
 #pragma once
 #include "kernel/kernel.hpp"
 #include "kernel/rejections.hpp"
@@ -43,9 +43,5 @@ struct PlanOptions {
 /// Returns a plan of all kernels, proved by the verifier. Throws Error if the graph needs what the target
 /// lacks, and Rejected if the verifier rejects the plan, which is a fault of Zellige.
 Plan make_plan(const graph::KernelGraph&, const target::Target&, const PlanOptions& = {});
-
-/// Returns the string that `zellige transpile --explain` prints for one kernel, or for all kernels of a plan.
-std::string print(const Kernel&, const Program&);
-std::string print(const Plan&);
 
 }  // namespace zellige::plan

@@ -44,27 +44,4 @@ Node Program::access(NodeKind kind, int tensor, View view, Section section) cons
   return n;
 }
 
-std::string print(const TileProgram& program, const Program& whole) {
-  std::string out = fmt::format("{}: grid {}x{}x{}, {} threads, loop {}{}\n", program.name, program.grid.x,
-                                program.grid.y, program.grid.z, program.threads(), program.loop,
-                                program.same_launch ? ", in the launch of the program before it" : "");
-  for (int i = 0; i < static_cast<int>(program.nodes.size()); ++i) {
-    const Node& n = program.nodes[i];
-    std::string what(name(n.kind));
-    if (n.kind == NodeKind::map || n.kind == NodeKind::accumulate)
-      what = fmt::format("{} {}", what, name(n.op));
-    if (n.kind == NodeKind::reduce)
-      what = fmt::format("{} {} of dimension {} to {}", n.carried ? "carried reduce" : "reduce",
-                         n.op == OpKind::reduction_max ? "max" : "sum", n.dim, n.to);
-    if (n.kind == NodeKind::matmul && n.carried) what = "carried matmul";
-    if (n.window) what += " of a part of";
-    std::string in;
-    for (int k : n.in) in += fmt::format(" %{}", k);
-    if (accesses(n)) in += " " + whole.tensors[n.tensor].name;
-    out += fmt::format("  %{} = {}{} : {}{} [{}]\n", i, what, in, graph::name(n.dtype), to_string(n.shape),
-                       name(n.section));
-  }
-  return out;
-}
-
 }  // namespace zellige::plan

@@ -164,7 +164,4 @@ struct Program {
   }
 };
 
-/// Returns the program as a string, one node per line, as --explain prints it.
-std::string print(const TileProgram&, const Program&);
-
 }  // namespace zellige::plan

@@ -10,6 +10,7 @@
 
 #include "emit/emit.hpp"
 #include "graph/builder.hpp"
+#include "ir/ir.hpp"
 #include "json/load.hpp"
 #include "reference/inputs.hpp"
 #include "run/compile.hpp"
@@ -208,7 +209,7 @@ TEST_P(BarrierCounts, OneMoreAndOneLessAreNamed) {
   const run::Cache cache = run::Cache::standard();
   emit::Program program = emit::transpile(family.graph, target::find("sm_90a"), {.blocks = family.blocks});
   for (const plan::Kernel& k : program.plan.kernels) expect_proved(k, family.name);
-  const std::string source = program.source, notes = plan::print(program.plan);
+  const std::string source = program.source, notes = ir::print(program);
   Counts c = counts_of(std::move(program));
   const graph::RandomInputs inputs = graph::random_inputs(family.graph, 1);
   for (const emit::TensorPlace& t : c.program.manifest.tensors)

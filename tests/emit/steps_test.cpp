@@ -11,6 +11,7 @@
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/error.hpp"
+#include "ir/ir.hpp"
 #include "json/load.hpp"
 #include "kernel/launches.hpp"
 #include "plan/graphs.hpp"
@@ -130,7 +131,7 @@ int compare(const graph::KernelGraph& g, const target::Target& target, std::set<
     const plan::Kernel& s = p.plan.kernels[launches[k].first];
     const std::string name = p.manifest.kernels[k].name, text = body_of(p.source, name);
     EXPECT_NE(text, "") << name;
-    EXPECT_EQ(calls_of(text), Calls(s).str()) << name << " for " << target.name << "\n" << plan::print(s);
+    EXPECT_EQ(calls_of(text), Calls(s).str()) << name << " for " << target.name << "\n" << ir::print(p);
     EXPECT_EQ(without_row(calls_of(text), target), "") << name << " for " << target.name;
     for (const auto* list : {&s.setup, &s.teardown})
       for (const plan::Step& step : *list) met.insert(plan::name(step));

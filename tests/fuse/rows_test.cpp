@@ -14,6 +14,7 @@
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "ir/ir.hpp"
 #include "plan/plan.hpp"
 #include "run/emulate_graph.hpp"
 
@@ -200,11 +201,12 @@ TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
     for (const std::int64_t bytes : {half / 2, half * 4 / 5, half}) {
       const std::int64_t length = bytes / graph::whole_bytes(dtype);
       const plan::Plan plan = norm_of_many(length, dtype);
-      ASSERT_EQ(plan.kernels.size(), 1u) << print(plan);
+      ASSERT_EQ(plan.kernels.size(), 1u) << ir::print(plan);
       const plan::Kernel& k = plan.kernels[0];
-      EXPECT_EQ(k.read_in_place.size(), 2u) << print(plan);  // the weights are read in place
-      EXPECT_EQ(std::ranges::count(works(k), plan::WorkKind::copy_in, &plan::Work::kind), 1) << print(plan);
-      EXPECT_GE(k.shared_bytes, length * graph::whole_bytes(dtype)) << print(plan);
+      EXPECT_EQ(k.read_in_place.size(), 2u) << ir::print(plan);  // the weights are read in place
+      EXPECT_EQ(std::ranges::count(works(k), plan::WorkKind::copy_in, &plan::Work::kind), 1)
+          << ir::print(plan);
+      EXPECT_GE(k.shared_bytes, length * graph::whole_bytes(dtype)) << ir::print(plan);
     }
 }
 
@@ -216,10 +218,10 @@ TEST(LongRows, AreReadOnceIfTheyFitRegistersAlone) {
   b.output(rms_norm(sum, b.input("W", {31001}, DType::f32), 1e-5), "Y");
   const target::Target& target = target::find("sm_90a");
   const plan::Plan plan = plan::make_plan(optimize(b.build(), target).graph, target);
-  ASSERT_EQ(plan.kernels.size(), 1u) << print(plan);  // the rows of both operands exceed shared memory
-  EXPECT_EQ(plan.kernels[0].program.threads(), 1024) << print(plan);
+  ASSERT_EQ(plan.kernels.size(), 1u) << ir::print(plan);  // the rows of both operands exceed shared memory
+  EXPECT_EQ(plan.kernels[0].program.threads(), 1024) << ir::print(plan);
   EXPECT_EQ(std::ranges::count(works(plan.kernels[0]), plan::WorkKind::to_registers, &plan::Work::kind), 1)
-      << print(plan);
+      << ir::print(plan);
 }
 
 TEST(LongRows, ThatAreReadAgainAreFewAtATimeSoThatTheL2HoldsThem) {
@@ -230,10 +232,10 @@ TEST(LongRows, ThatAreReadAgainAreFewAtATimeSoThatTheL2HoldsThem) {
     for (const std::int64_t length : {65544, 72984, 90120}) {
       const plan::Plan plan =
           plan::make_plan(optimize(graph_of(*variance, rows, length, DType::bf16), target).graph, target);
-      ASSERT_EQ(plan.kernels.size(), 1u) << print(plan);
-      EXPECT_EQ(plan.kernels[0].read_in_place.size(), 1u) << print(plan);
+      ASSERT_EQ(plan.kernels.size(), 1u) << ir::print(plan);
+      EXPECT_EQ(plan.kernels[0].read_in_place.size(), 1u) << ir::print(plan);
       // Blocks of 512 threads would be four at a time, whose rows exceed the L2.
-      EXPECT_EQ(plan.kernels[0].program.threads(), 1024) << print(plan);
+      EXPECT_EQ(plan.kernels[0].program.threads(), 1024) << ir::print(plan);
     }
 }
 
@@ -262,9 +264,9 @@ TEST(LongRows, HaveOneTilePerBlockIfThereAreFew) {
         operators(), [&](const Operator& any) { return std::string_view(any.name) == name; });
     const plan::Plan plan =
         plan::make_plan(optimize(graph_of(*o, 1, 29661, DType::bf16), target).graph, target);
-    ASSERT_EQ(plan.kernels.size(), 2u) << print(plan);
-    EXPECT_EQ(plan.kernels[0].program.loop, 1) << print(plan);
-    EXPECT_GE(plan.kernels[0].program.grid.count(), 15) << print(plan);
+    ASSERT_EQ(plan.kernels.size(), 2u) << ir::print(plan);
+    EXPECT_EQ(plan.kernels[0].program.loop, 1) << ir::print(plan);
+    EXPECT_GE(plan.kernels[0].program.grid.count(), 15) << ir::print(plan);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 #include <zellige/layout/runtime.hpp>
+#include <zellige/layout/text.hpp>
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/fragments.hpp"
@@ -15,6 +16,8 @@
 
 namespace zellige::plan {
 namespace {
+
+std::string layouts(const Context& c) { return to_text(c.share) + " in " + to_text(c.tile); }
 
 using Register = std::pair<int, int>;  // thread, value
 

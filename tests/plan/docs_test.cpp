@@ -4,6 +4,7 @@
 #include "emit/emit.hpp"
 #include "golden.hpp"
 #include "graphs.hpp"
+#include "ir/ir.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -11,8 +12,8 @@ namespace {
 TEST(Docs, QuoteThePlanOfLora) {
   const std::string path = ZELLIGE_SOURCE_DIR "/docs/explanation/planner.md", open = "```plan\n",
                     close = "```\n";
-  const std::string page = read_file(path),
-                    plan = print(emit::transpile(example("lora"), target::find("sm_80")).plan);
+  const emit::Program lora = emit::transpile(example("lora"), target::find("sm_80"));
+  const std::string page = read_file(path), plan = ir::print(lora) + ir::consequences(lora.plan);
   const std::size_t begin = page.find(open);
   ASSERT_NE(begin, std::string::npos) << path << " quotes no plan: a block that opens with ```plan is needed";
   const std::size_t from = begin + open.size(), to = page.find(close, from);

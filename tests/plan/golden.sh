@@ -8,7 +8,7 @@ if [ "${1:-}" = --update ]; then update=1; shift; fi
 build=${1:-$root/build}
 cmake --build "$build" --target test_plan_goldens -j 2
 if [ "$update" = 1 ]; then
-  rm -f "$root"/tests/plan/golden/*.txt "$root"/tests/plan/golden/*.cu
+  rm -f "$root"/tests/plan/golden/*.ir "$root"/tests/plan/golden/*.cu
   ZELLIGE_UPDATE_GOLDENS=1 "$build/test_plan_goldens" --gtest_brief=1
   git -C "$root" --no-pager diff --stat -- tests/plan/golden docs/explanation/planner.md || true
 fi

@@ -1,15 +1,16 @@
 // Small graphs, each with a special case of a pass.
 #pragma once
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "graph/builder.hpp"
-#include "passes.hpp"
+#include "plan/plan.hpp"
 
 namespace zellige::plan {
 
 struct GoldenGraph {
   std::string name;
-  std::vector<Pass> passes;  // those it is interesting for
   std::function<graph::KernelGraph()> graph;
   std::string target = "sm_80";
 };

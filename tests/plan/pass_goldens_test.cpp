@@ -1,44 +1,28 @@
-// The decisions of each pass for each relevant graph, printed.
+// What the passes decide of each graph: its plan as text, in golden/NAME.ir.
 #include <gtest/gtest.h>
 
 #include "golden.hpp"
 #include "graphs.hpp"
+#include "ir/ir.hpp"
+#include "plan/plan.hpp"
 
 namespace zellige::plan {
 namespace {
 
-struct Case {
-  const GoldenGraph* graph;
-  Pass pass;
-};
-
-std::vector<Case> cases() {
-  std::vector<Case> result;
-  for (const GoldenGraph& g : golden_graphs())
-    for (Pass pass : g.passes) result.push_back({&g, pass});
-  return result;
+std::string text_of(const GoldenGraph& g) {
+  const Plan plan = make_plan(g.graph(), target::find(g.target));
+  return ir::print(plan) + ir::consequences(plan);
 }
 
-std::string name_of(const Case& c) { return fmt::format("{}_{}", name(c.pass), c.graph->name); }
+class PassGolden : public testing::TestWithParam<GoldenGraph> {};
 
-class PassGolden : public testing::TestWithParam<Case> {};
-
-TEST_P(PassGolden, IsWhatThePassDecides) {
-  const auto& [graph, pass] = GetParam();
-  expect_golden(name_of(GetParam()) + ".txt",
-                print_pass(pass, make_plan(graph->graph(), target::find(graph->target))));
-}
-
-INSTANTIATE_TEST_SUITE_P(Passes, PassGolden, testing::ValuesIn(cases()),
-                         [](const auto& c) { return name_of(c.param); });
+TEST_P(PassGolden, IsWhatThePassesDecide) { expect_golden(GetParam().name + ".ir", text_of(GetParam())); }
 
 // Planning is a function: the same graph gives the same plan.
-TEST(Passes, DecideTheSameTwice) {
-  for (const GoldenGraph& g : golden_graphs())
-    EXPECT_EQ(print(make_plan(g.graph(), target::find(g.target))),
-              print(make_plan(g.graph(), target::find(g.target))))
-        << g.name;
-}
+TEST_P(PassGolden, IsDecidedTheSameTwice) { EXPECT_EQ(text_of(GetParam()), text_of(GetParam())); }
+
+INSTANTIATE_TEST_SUITE_P(Graphs, PassGolden, testing::ValuesIn(golden_graphs()),
+                         [](const auto& c) { return c.param.name; });
 
 }  // namespace
 }  // namespace zellige::plan

@@ -24,7 +24,7 @@ TEST(RowBlockedLayout, OfRandomTilesTakesEachElementOnceInFewSteps) {
     if (!c) continue;
     ++taken;
     const std::string where =
-        fmt::format("{} by {} in {} threads: {}", graph::to_string(domain), vector, threads, layouts(*c));
+        fmt::format("{} by {} in {} threads: {}", graph::to_string(domain), vector, threads, print(*c));
     EXPECT_EQ(c->threads(), threads) << where;
     const std::int64_t chunks = graph::size(domain) / vector, dealt = ceil_div(chunks, threads);
     EXPECT_LE(8 * c->steps(0) * c->steps(1), 9 * dealt) << where;

@@ -9,6 +9,7 @@
 
 #include "graph/builder.hpp"
 #include "graph/error.hpp"
+#include "ir/ir.hpp"
 #include "kernel/evaluated_layout.hpp"
 #include "plan/plan.hpp"
 #include "steps_of.hpp"
@@ -30,7 +31,7 @@ TEST(RowSummation, OfRandomTilesTakesEachElementOnceInTheWarpsOfItsRow) {
     ++taken;
     const Context c = summands(*s);
     const std::string where =
-        fmt::format("{} by {} in {} threads: {}", graph::to_string(domain), vector, threads, layouts(c));
+        fmt::format("{} by {} in {} threads: {}", graph::to_string(domain), vector, threads, print(c));
     EXPECT_LE(c.values(), 32) << where;
     EXPECT_EQ(c.parts(), s->splits) << where;
     EXPECT_EQ(whole_lines(c), s->splits == 1) << where;
@@ -99,7 +100,7 @@ TEST(RowRegisters, NeedNoSharedMemoryAndNoBarrier) {
         const Plan plan = make_plan(rows_of(what, 96, length), target::find(target));
         ASSERT_EQ(plan.kernels.size(), 1u);
         const Kernel& k = plan.kernels[0];
-        const std::string where = fmt::format("{} of {} on {}\n{}", what, length, target, print(plan));
+        const std::string where = fmt::format("{} of {} on {}\n{}", what, length, target, ir::print(plan));
         EXPECT_TRUE(k.tensors.empty()) << where;
         EXPECT_EQ(k.shared_bytes, 0) << where;
         for (const Step& s : k.agents.at(0).steps) EXPECT_FALSE(as<Barrier>(s)) << where;
@@ -125,15 +126,15 @@ TEST(RowRegisters, OfSeveralWarpsExchangeTheResultsOfReductions) {
   for (const char* what : {"softmax", "rms_norm"}) {
     const Plan plan = make_plan(rows_of(what, 1, 2000), target::find("sm_90a"));
     const Kernel& k = plan.kernels.at(0);
-    EXPECT_TRUE(in_registers(k)) << print(plan);
+    EXPECT_TRUE(in_registers(k)) << ir::print(plan);
     const bool softmax = std::string(what) == "softmax";
-    EXPECT_EQ(k.tensors.size(), softmax ? 2u : 1u) << print(plan);
+    EXPECT_EQ(k.tensors.size(), softmax ? 2u : 1u) << ir::print(plan);
     // One barrier per reduction: before its result is read.
     EXPECT_EQ(std::ranges::count_if(k.agents.at(0).steps, [](const Step& s) { return as<Barrier>(s); }),
               softmax ? 2 : 1)
-        << print(plan);
+        << ir::print(plan);
     // A norm holds its weights, too, if a block has one row.
-    EXPECT_EQ(std::ranges::count(works(k), WorkKind::to_registers, &Work::kind), 2) << print(plan);
+    EXPECT_EQ(std::ranges::count(works(k), WorkKind::to_registers, &Work::kind), 2) << ir::print(plan);
   }
 }
 
@@ -165,7 +166,7 @@ TEST(RowRegisters, AreRefusedWithoutTheStepThatFillsThem) {
     if (step.work.node < 0 || step.work.kind == WorkKind::to_global) continue;
     Kernel without = k;
     without.agents[0].steps.erase(without.agents[0].steps.begin() + static_cast<std::ptrdiff_t>(i));
-    EXPECT_NE(verdict(without), "") << print(k, step, false);
+    EXPECT_NE(verdict(without), "") << describe(step, static_cast<int>(i));
     ++removed;
   }
   EXPECT_EQ(removed, 6);  // two values, two reductions of two steps each

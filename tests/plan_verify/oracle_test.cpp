@@ -124,7 +124,7 @@ void agree(const char* what, Make make, int cases, unsigned seed) {
     ASSERT_EQ(message.empty(), expected.empty())
         << what << " " << k << " of seed " << seed << ": brute force says '" << expected
         << "', the verifier '" << message << "'\n"
-        << print(nested(s));
+        << text(s);
   }
   std::string text;
   for (const auto& [outcome, n] : outcomes) text += outcome + " " + std::to_string(n) + ", ";
@@ -169,7 +169,7 @@ TEST(Oracle, ShortenedLoopsAreJudgedAsWhole) {
     s.agents = {{.name = "block", .warps = 2, .steps = steps}};
     const std::string shortened = verdict(s), whole = verdict(written_out(s));
     ASSERT_EQ(shortened.empty(), whole.empty()) << "shortened: " << shortened << "\nwhole: " << whole << "\n"
-                                                << print(nested(s));
+                                                << text(s);
     ++(whole.empty() ? right : wrong);
   }
   std::cout << "loops, seed 4: right " << right << ", wrong " << wrong << "\n";

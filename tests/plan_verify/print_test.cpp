@@ -9,23 +9,8 @@
 namespace zellige::plan {
 namespace {
 
-TEST(Print, Sm80Matmul) { expect_golden("sm80_matmul.txt", print(nested(sm80_matmul(3, 40)))); }
-TEST(Print, HopperMatmul) { expect_golden("hopper_matmul.txt", print(nested(hopper_matmul(64)))); }
-
-TEST(Print, SameThreadNegativeLagAndNestedLoops) {
-  Kernel s = one_agent({"sX", "sY"},
-                       {loop(2), loop(3), work("scale", {same(0, -1)}, {same(1)}), end(), barrier(), end()});
-  s.tensors[0] = tensor("sX", 0, 1024, 2);
-  EXPECT_EQ(print(nested(s)),
-            "128 threads, 2048 bytes of shared memory\n"
-            "tensor sX  bytes [0, 1024), 2 stages of 512\n"
-            "tensor sY  bytes [1024, 2048)\n"
-            "agent block: 4 warps\n"
-            "  loop i < 2\n"
-            "    loop i < 3\n"
-            "      work 'scale' reads sX[i-1] (same thread) writes sY (same thread)\n"
-            "    barrier\n");
-}
+TEST(Print, Sm80Matmul) { expect_golden("sm80_matmul.ir", text(sm80_matmul(3, 40), "sm_80")); }
+TEST(Print, HopperMatmul) { expect_golden("hopper_matmul.ir", text(hopper_matmul(64))); }
 
 /// A step of each alternative, with its name, the channel that it names and its guard.
 struct Alternative {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/error.hpp"
+#include "ir/ir.hpp"
 #include "verify/set_up.hpp"
 #include "verify/verify.hpp"
 
@@ -147,6 +148,14 @@ Kernel ping_pong(std::int64_t trip_count) {
               consumer(1),
               consumer(2)};
   return s;
+}
+
+std::string text(const Kernel& s, const char* target) {
+  Plan plan;
+  plan.program.name = "schedule", plan.target = target;
+  plan.kernels = {nested(s)};
+  plan.kernels[0].program.block = {s.threads, 1, 1};
+  return ir::print(plan);
 }
 
 /// True if the schedule has what set_up adds, or names agents that it lacks.

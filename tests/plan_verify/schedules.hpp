@@ -7,8 +7,12 @@ namespace zellige::plan {
 
 /// A tensor of `bytes` in all its stages, from byte `offset` on.
 inline SmemTensor tensor(std::string name, std::int64_t offset, std::int64_t bytes, int stages = 1) {
+  const Shape elements{bytes / stages / 4};
   return {.name = std::move(name),
+          .shape = elements,
+          .padded = elements,
           .stages = stages,
+          .layout = strided(elements, {1}),
           .part_step = bytes / stages,
           .stage_step = bytes / stages,
           .offset = offset};
@@ -58,6 +62,9 @@ Kernel split_k_matmul(std::int64_t trip_count, int ranks = 2);
 
 /// SM90: two wgmma consumers of one ring in ping-pong: while one multiplies, the other works on its results.
 Kernel ping_pong(std::int64_t trip_count);
+
+/// The kernel as text (docs/reference/kernel-ir.md).
+std::string text(const Kernel&, const char* target = "sm_90a");
 
 /// "" where the verifier accepts, else what it says.
 std::string verdict(const Kernel&, const char* target = "sm_90a");

@@ -8,6 +8,7 @@
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "ir/ir.hpp"
 #include "lower/product_tiles.hpp"
 #include "predict/predict.hpp"
 #include "verify/bounds.hpp"
@@ -258,7 +259,7 @@ TEST_P(OuterProducts, LeaveSmallOnesAlone) {
   graph::Builder b("dots");
   b.output(matmul(b.input("A", {2, 512}, DType::f32), b.input("B", {512, 2}, DType::f32)), "Y");
   const plan::Plan p = expect_right(b.build(), GetParam());
-  EXPECT_EQ(by_threads(p), 0) << plan::print(p);
+  EXPECT_EQ(by_threads(p), 0) << ir::print(p);
 }
 
 INSTANTIATE_TEST_SUITE_P(BothTargets, OuterProducts, testing::Values("sm_80", "sm_90a"));

@@ -7,6 +7,7 @@
 #include "../all_cases.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
+#include "ir/ir.hpp"
 #include "plan/plan.hpp"
 
 namespace zellige::run {
@@ -58,7 +59,7 @@ TEST(TallTiles, LeaveRowsWithTooManyAccumulators) {
   const plan::Plan plan = plan::make_plan(b.build(), target::find("sm_90a"), {});
   EXPECT_TRUE(std::ranges::any_of(plan.kernels[0].notes, [](const std::string& note) {
     return note.find("1 products leave 256 accumulators in a thread, which has room for 192") != note.npos;
-  })) << plan::print(plan);
+  })) << ir::print(plan);
 }
 
 }  // namespace

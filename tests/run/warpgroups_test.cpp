@@ -6,6 +6,7 @@
 #include "../plan/flat_steps.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
+#include "ir/ir.hpp"
 #include "plan/plan.hpp"
 #include "select/tile_schedule.hpp"
 #include "verify/verify.hpp"
@@ -80,7 +81,7 @@ TEST(Warpgroups, TakeColumnsThatEndWithinALine) {
       const graph::KernelGraph g = b.build();
       const plan::PlanOptions plan_options{{way}};
       const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
-      ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << plan::print(plan);
+      ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << ir::print(plan);
       expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a",
                           plan_options);
     }
@@ -105,7 +106,7 @@ TEST(Warpgroups, SwapAAndBForASmallM) {
     const plan::PlanOptions plan_options{
         .tiling = {{.op = 0, .product = retile::ProductTile{64, c.columns, 64, 128, true}}}};
     const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
-    ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << plan::print(plan);
+    ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << ir::print(plan);
     std::vector<graph::Array> inputs;
     for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
     expect_as_reference(g, inputs, 0, 0, "sm_90a", plan_options);
@@ -150,7 +151,7 @@ TEST(Warpgroups, SplitKUnderAnEpilogue) {
              "Y");
     const graph::KernelGraph g = b.build();
     const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
-    EXPECT_EQ(plan.kernels[0].parts_of_loop(), 2) << plan::print(plan);
+    EXPECT_EQ(plan.kernels[0].parts_of_loop(), 2) << ir::print(plan);
     std::vector<graph::Array> inputs;
     for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
     expect_as_reference(g, inputs, 0, 0, "sm_90a");
@@ -201,7 +202,7 @@ TEST(Warpgroups, SeveralProductsShareALoop) {
       const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
       int by_warpgroup = 0;
       for (const plan::Work& w : works(plan.kernels[0])) by_warpgroup += w.matmul.by_warpgroup();
-      ASSERT_EQ(by_warpgroup, 2) << plan::print(plan);
+      ASSERT_EQ(by_warpgroup, 2) << ir::print(plan);
       std::vector<graph::Array> inputs;
       for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
       expect_as_reference(g, inputs, 1e-3, 1e-3, "sm_90a", plan_options);
@@ -210,11 +211,10 @@ TEST(Warpgroups, SeveralProductsShareALoop) {
 
 TEST(Warpgroups, ProductsWhoseAccumulatorsExceedTheRegistersAreSeparate) {
   const plan::Plan plan = plan::make_plan(two_products(true, false, 256), target::find("sm_90a"));
-  const std::string notes = plan::print(plan);
-  EXPECT_NE(
-      notes.find(
-          "products on warpgroups: 2 products leave 256 accumulators in a thread, which has room for 192\n"),
-      notes.npos)
+  const std::string notes = ir::print(plan);
+  EXPECT_NE(notes.find("products on warpgroups: 2 products leave 256 accumulators in a thread, which has "
+                       "room for 192\"\n"),
+            notes.npos)
       << notes;
 }
 
@@ -272,7 +272,7 @@ void expect_attention(const Attended& a, const plan::PlanOptions& plan_options =
   const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
   int chained = 0;
   for (const plan::Work& w : works(plan.kernels.at(0))) chained += w.matmul.chained();
-  ASSERT_EQ(chained, 1) << plan::print(plan);
+  ASSERT_EQ(chained, 1) << ir::print(plan);
   EXPECT_EQ(plan.kernels[0].loop_bounds.has_value(),
             a.tril && std::isinf(a.masked) && !a.at_least && !a.narrow);
   std::vector<graph::Array> inputs;
@@ -354,7 +354,7 @@ TEST(WarpgroupChains, NeedEveryStep) {
       steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(k));
       without.agents[a].steps = plan::nested(steps);
       EXPECT_NE(verdict(without), "")
-          << plan.agents[a].name << " without step " << k << ", " << plan::print(plan, all[k], true);
+          << plan.agents[a].name << " without step " << k << ", " << describe(all[k], static_cast<int>(k));
       ++tried;
     }
   }
@@ -370,8 +370,9 @@ TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
   plan::walk(s.agents.at(0).steps, [&](const plan::Step& of, const plan::Position&) {
     const auto* loop = plan::as<plan::Loop>(of);
     if (!loop || !loop->bounded) return;
-    bodies.emplace_back();
-    for (const plan::Step& step : loop->body) bodies.back() += plan::print(s, step, true) + "\n";
+    plan::Plan body = made;
+    body.kernels.at(0).agents.at(0).steps = loop->body;
+    bodies.push_back(ir::print(body));
   });
   ASSERT_EQ(bodies.size(), 2u);
   EXPECT_EQ(bodies[0], bodies[1]);
@@ -453,14 +454,14 @@ TEST(WarpgroupChains, PairLongAndShortTiles) {
 
 TEST(WarpgroupChains, FallBackToMmaSyncWithANote) {
   const auto message = [](const Attended& a) {
-    return plan::print(plan::make_plan(attention(a), target::find("sm_90a")));
+    return ir::print(plan::make_plan(attention(a), target::find("sm_90a")));
   };
-  const std::string begin = "note: products on warpgroups: ";
+  const std::string begin = "note \"products on warpgroups: ";
   for (const auto& [a, why] :
-       {std::pair{Attended{.dim = 36}, "a line of Q's tile has 72 bytes, no multiple of 16\n"},
-        {Attended{.dim = 72, .keys_along_d = false}, "an iteration's K of 72 is no multiple of 16\n"},
-        {Attended{.tile = 72}, "72 columns, which are lines of the operand, are no multiple of 16\n"},
-        {Attended{.warps = 6}, "96 rows are not 64 for each four of 6 warps\n"}}) {
+       {std::pair{Attended{.dim = 36}, "a line of Q's tile has 72 bytes, no multiple of 16\"\n"},
+        {Attended{.dim = 72, .keys_along_d = false}, "an iteration's K of 72 is no multiple of 16\"\n"},
+        {Attended{.tile = 72}, "72 columns, which are lines of the operand, are no multiple of 16\"\n"},
+        {Attended{.warps = 6}, "96 rows are not 64 for each four of 6 warps\"\n"}}) {
     const std::string text = message(a);
     EXPECT_NE(text.find(begin + why), text.npos) << text;
   }
