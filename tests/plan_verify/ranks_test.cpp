@@ -52,31 +52,6 @@ TEST(Ranks, WaitForThePartsOfAll) {
   EXPECT_NE(verdict(s), "");
 }
 
-TEST(Ranks, RefuseWhatNoClusterHas) {
-  Kernel s = cluster_matmul(4);
-  s.ranks = 1;
-  EXPECT_EQ(verdict(s),
-            "kernel: producer, step 'load B', is multicast to one rank; a schedule of at least 2 has such");
-  s.ranks = 3;
-  EXPECT_EQ(verdict(s), "kernel: has 3 ranks; a cluster has 1, 2, 4 or 8 blocks");
-  s = cluster_matmul(4);
-  s.tensors[1].stage_step = 16512;  // 129 lines of 128 bytes a stage
-  s.tensors[2].offset = 192 * 1024;
-  EXPECT_EQ(verdict(s),
-            "kernel: producer, step 'load B', loads a stage of sB in 2 parts; its 16512 bytes do not split "
-            "into that many multiples of 128");
-  s = hopper_matmul(4);
-  s.ranks = 2;
-  for (Step& step : s.agents[1].steps)
-    if (Copy* copy = as<Copy>(step)) copy->multicast = true;
-  EXPECT_EQ(verdict(s),
-            "kernel: consumer, step 'store C', is multicast and a copy that no mbarrier counts; only TMA "
-            "loads are");
-  s = hopper_matmul(4);
-  s.ranks = 2;
-  EXPECT_EQ(verdict(s, "sm_80"), "kernel: has 2 ranks; sm_80 has no clusters, they need sm_90a");
-}
-
 TEST(RankExchange, PutTheirSumsTogether) {
   for (int ranks : {2, 4, 8})
     for (std::int64_t trip_count : {2, 3, 40}) {
@@ -84,64 +59,6 @@ TEST(RankExchange, PutTheirSumsTogether) {
       if (ranks == 8) s.tensors.back().part_step = 7 * 8 * 1024;
       EXPECT_EQ(verdict(s), "") << ranks << " ranks, " << trip_count << " iterations";
     }
-}
-
-TEST(RankExchange, MissEachStepOfTheExchange) {
-  const auto without = [](const auto& is) {
-    Kernel s = split_k_matmul(12);
-    std::vector<Step>& steps = s.agents[1].steps;
-    steps.erase(std::ranges::find_if(steps, is));
-    return verdict(s);
-  };
-  EXPECT_EQ(
-      without([](const Step& step) { return as<Release>(step) && channel_of(step) == 3; }),
-      "kernel: deadlock: producer of rank 0 has ended; consumer of rank 0 waits in step 13 (acquire) "
-      "after the loop for "
-      "consumer of rank 1 to fill partial of rank 0[0] of channel exchange of rank 0 from rank 1, which "
-      "it has acquired but "
-      "neither copies into nor releases; producer of rank 1 has ended; consumer of rank 1 waits in "
-      "step 13 (acquire) after "
-      "the loop for consumer of rank 0 to fill partial of rank 1[0] of channel exchange of rank 1 from "
-      "rank 0, which it has "
-      "acquired but neither copies into nor releases; every acquire needs its copy or release, and "
-      "every barrier all its "
-      "agents");
-  EXPECT_EQ(without([](const Step& step) { return as<Acquire>(step) && channel_of(step) == 3; }),
-            "kernel: consumer of rank 0 reads partial of rank 0[0] in step 'add' after the loop, which "
-            "nobody need have written by "
-            "then; step 'send' after the loop, of agent consumer of rank 1, writes it: make consumer of rank "
-            "0 wait for that, by a "
-            "channel or a barrier");
-  EXPECT_EQ(without([](const Step& step) { return step.what == "send"; }),
-            "kernel: consumer of rank 0 releases channel exchange of rank 1 from rank 0 in step 11 (release) "
-            "after the loop without "
-            "holding a stage of it; acquire exchange of rank 1 from rank 0 before this step");
-  // Another rank may still be reading the ring's memory.
-  Kernel s = split_k_matmul(12);
-  s.tensors.back().offset = 0;
-  EXPECT_EQ(verdict(s),
-            "kernel: consumer of rank 0 writes partial of rank 1[0] in step 'send' after the loop, but the "
-            "wgmma of step 'wgmma' of "
-            "iteration 7, of agent consumer of rank 1, may still read sA of rank 1[0] (same bytes) as far as "
-            "other threads know: "
-            "only the threads that started it have waited; put a barrier, or a release and an acquire, "
-            "between that wait_group and "
-            "this step");
-}
-
-TEST(RankExchange, RefuseWhatNoChannelCarries) {
-  Kernel s = split_k_matmul(12);
-  s.ranks = 1;
-  EXPECT_EQ(
-      verdict(s),
-      "kernel: channel exchange has stages 1 and ranks 1; what ranks send each other takes one stage, and "
-      "2 of them at least");
-  s = split_k_matmul(12);
-  s.channels.back().tensor = 2;
-  EXPECT_EQ(verdict(s),
-            "kernel: consumer, step 'send', writes to the other ranks through no channel of theirs; name one "
-            "by mbarrier_cluster that "
-            "carries the one tensor");
 }
 
 // Tiles one after another: the ring goes on where the tile before left it.
