@@ -54,7 +54,7 @@ void check_buffer(const Kernel& plan, const SmemTensor& b) {
   const std::int64_t size = graph::whole_bytes(b.dtype), elements = b.stage_bytes() / size, chunk = b.chunk();
   const std::int64_t step =
       b.padded[b.inner] > 1 ? elements_in_line(b) : 1;  // elements that are checked at once
-  std::vector<bool> taken(static_cast<std::size_t>(ceil_div(elements, step)), false);
+  std::vector<bool> taken(ceil_div(elements, step), false);
   Shape at(b.padded.size(), 0);
   const auto next = [&] {  // along the lines
     if ((at[b.inner] += step) < b.padded[b.inner]) return;
@@ -74,10 +74,10 @@ void check_buffer(const Kernel& plan, const SmemTensor& b) {
       if (offset < 0 || last >= elements)
         reject("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name,
                to_string(at), b.name, offset, elements);
-      if (taken[static_cast<std::size_t>(offset / step)])
+      if (taken[offset / step])
         reject("{}: element {} of {} lies at {}, where another element is", plan.program.name, to_string(at),
                b.name, offset);
-      taken[static_cast<std::size_t>(offset / step)] = true;
+      taken[offset / step] = true;
       const bool begins = at[b.inner] % chunk == 0;
       if (b.padded[b.inner] > 1 &&
           (begins ? (byte | b.stage_step) % chunk_bytes != 0 : byte != before + size))

@@ -5,13 +5,12 @@
 #include "kernel/evaluated_layout.hpp"
 
 namespace zellige::plan {
-
 namespace {
 
 /// Returns whether the modes enumerate the numbers 0 to at least size - 1 without gaps or duplicates. This
 /// holds if each stride is the product of the extents of the modes with smaller strides.
 bool counts(std::vector<Mode> modes, std::int64_t size) {
-  std::sort(modes.begin(), modes.end(), [](const Mode& a, const Mode& b) { return a.stride < b.stride; });
+  std::ranges::sort(modes, [](const Mode& a, const Mode& b) { return a.stride < b.stride; });
   std::int64_t below = 1;
   for (const Mode& m : modes) {
     if (m.extent == 1) continue;
@@ -25,22 +24,25 @@ bool counts(std::vector<Mode> modes, std::int64_t size) {
 /// values enumerate the items along each axis, and the items enumerate the coordinates along each
 /// dimension. False is inconclusive.
 bool counts_once(const Context& c) {
-  std::vector<std::vector<Mode>> items(static_cast<std::size_t>(c.axes())),
-      coordinates(static_cast<std::size_t>(c.rank()));
+  std::vector<std::vector<Mode>> items(c.axes()), coordinates(static_cast<std::size_t>(c.rank()));
   for (int part = 0; part < 3; ++part)
     for (const Mode& m : modes(values::View(c.share)[part])) {
       if (m.extent > 1 && m.stride == 0) return false;
-      items[static_cast<std::size_t>(m.basis)].push_back(m);
+      items[m.basis].push_back(m);
     }
   bool once = true;
   for (int axis = 0; axis < c.axes(); ++axis) {
-    once = once && counts(items[static_cast<std::size_t>(axis)], c.items(axis));
-    for (const Mode& m : modes(values::View(c.tile)[axis]))
-      coordinates[static_cast<std::size_t>(m.basis)].push_back(m);
+    once = once && counts(items[axis], c.items(axis));
+    for (const Mode& m : modes(values::View(c.tile)[axis])) coordinates[m.basis].push_back(m);
   }
-  for (int d = 0; d < c.rank(); ++d)
-    once = once && counts(coordinates[static_cast<std::size_t>(d)], c.domain[static_cast<std::size_t>(d)]);
+  for (int d = 0; d < c.rank(); ++d) once = once && counts(coordinates[d], c.domain[d]);
   return once;
+}
+
+/// Returns the coordinate of the element in this register of a thread; an empty one if there is none.
+Shape element(const EvaluatedLayout& e, int thread, int value, int repeat = 0) {
+  const bool there = thread < e.threads() && value < e.values() && repeat < e.repeats();
+  return there ? e.at(thread, value, repeat) : Shape{};
 }
 
 }  // namespace
@@ -63,8 +65,7 @@ void RegisterProof::agree(const Work& writer, const Work& reader, int x, bool pa
   const EvaluatedLayout left(from), taken(to);
   for (int repeat = 0; repeat < taken.repeats(); ++repeat)
     for_each(taken, repeat, [&](int thread, int value, const Shape& wanted) {
-      const bool there = thread < left.threads() && value < left.values() && repeat < left.repeats();
-      const Shape found = there ? left.at(thread, value, repeat) : Shape{};
+      const Shape found = element(left, thread, value, repeat);
       if (wanted != found) clash(writer, reader, x, thread, value, found, wanted);
     });
 }
@@ -79,8 +80,7 @@ void RegisterProof::in_lines(const Work& writer, const Work& reader, int x) {
     Shape row = at;
     row.back() = 0;
     const int line = line_of(to, value);
-    const bool there = thread < left.threads() && line < left.values();
-    const Shape found = there ? left.at(thread, line) : Shape{};
+    const Shape found = element(left, thread, line);
     if (found != row) clash(writer, reader, x, thread, line, found, row);
   });
 }
@@ -95,7 +95,7 @@ void RegisterProof::in_pairs(const Work& writer, const Work& reader, int x) {
     Shape wanted = at;
     wanted[pair] ^= 1;
     const int other = other_of_pair(c, value);
-    const Shape found = other < layout.values() ? layout.at(thread, other) : Shape{};
+    const Shape found = element(layout, thread, other);
     if (found != wanted) clash(writer, reader, x, thread, other, found, wanted);
   });
 }
@@ -121,7 +121,7 @@ void RegisterProof::same_thread(const Work& t, const Work& w, int b, bool own) c
     if (at.empty()) return;
     Shape element = at;
     for (std::size_t d = 0; d < shape.size(); ++d) element[d] = std::min(at[d], shape[d] - 1);
-    const int found = owner[static_cast<std::size_t>(linear(element, shape))];
+    const int found = owner[linear(element, shape)];
     if (found != thread)
       reject(
           "{}: value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier after {}, "
@@ -134,9 +134,9 @@ void RegisterProof::same_thread(const Work& t, const Work& w, int b, bool own) c
 void RegisterProof::covers(const Work& t) {
   const Context& c = context(t);
   if (!covered_.insert(t.context).second || counts_once(c)) return;
-  std::vector<int> holder_counts(static_cast<std::size_t>(graph::size(c.domain)), 0);
+  std::vector<int> holder_counts(graph::size(c.domain), 0);
   for_each(EvaluatedLayout(c), [&](int, int, const Shape& at) {
-    if (inside(at, c.domain)) ++holder_counts[static_cast<std::size_t>(linear(at, c.domain))];
+    if (inside(at, c.domain)) ++holder_counts[linear(at, c.domain)];
   });
   const int holders = c.holders();
   for (std::size_t i = 0; i < holder_counts.size(); ++i)
@@ -164,19 +164,18 @@ void RegisterProof::chained(const Work& t, const Work& writer) {
     reject("{}: {} leaves {} values of %{} in each thread, {} takes {}", p_.name, describe(writer),
            left.values(), operand, describe(t), taken.values());
   const int columns = consumer.n;  // each warp along N multiplies all of K
-  std::vector<int> multiplied(static_cast<std::size_t>(graph::size(a) * columns), 0);
+  std::vector<int> multiplied(graph::size(a) * columns, 0);
   for_each(taken, [&](int thread, int value, const Shape& wanted) {
     if (!inside(wanted, a)) return;
-    const Shape found = thread < left.threads() ? left.at(thread, value) : Shape{};
+    const Shape found = element(left, thread, value);
     if (wanted != found) clash(writer, t, operand, thread, value, found, wanted);
     const int column = warp_coordinate(consumer, thread / 32).n;
-    ++multiplied[static_cast<std::size_t>(linear(wanted, a) * columns + column)];
+    ++multiplied[linear(wanted, a) * columns + column];
   });
   for_each(left, [&](int thread, int value, const Shape& at) {
     if (!inside(at, a)) return;
     for (int column = 0; column < columns; ++column)
-      if (const int times = multiplied[static_cast<std::size_t>(linear(at, a) * columns + column)];
-          times != 1)
+      if (const int times = multiplied[linear(at, a) * columns + column]; times != 1)
         reject(
             "{}: value {} of thread {} is {} of %{} after {}, and {} multiplies that element {} times: its "
             "warps take K in {} parts, {} leaves it in {}",
@@ -214,8 +213,7 @@ void RegisterProof::in_every_lane(const Work& t) const {
     if (at.empty()) return;
     layout.find_sum(thread, value, 0, summed);
     const int line = line_of(c, value);
-    const bool there = thread < rows.threads() && line < rows.values();
-    const Shape found = there ? rows.at(thread, line) : Shape{};
+    const Shape found = element(rows, thread, line);
     if (summed != found) clash(t, t, t.node, thread, line, found, summed);
   });
 }
@@ -226,33 +224,32 @@ void RegisterProof::in_every_lane(const Work& t) const {
 void RegisterProof::added_once(const Work& t) const {
   const Context& c = context(t);
   const EvaluatedLayout layout(c);
-  std::vector<int> first(static_cast<std::size_t>(layout.threads()));
-  for (int thread = 0; thread < layout.threads(); ++thread)
-    first[static_cast<std::size_t>(thread)] = c.first_lane(thread);
+  std::vector<int> first(layout.threads());
+  for (int thread = 0; thread < layout.threads(); ++thread) first[thread] = c.first_lane(thread);
   // Where the modes show that each element is in one register, the first result of each thread decides: its other
   // results are as far from the first one as those of the lane that stores them.
   if (counts_once(c)) {
     Shape own, stored;
     for (int thread = 0; thread < layout.threads(); ++thread) {
       layout.find_sum(thread, 0, 0, own);
-      layout.find_sum(first[static_cast<std::size_t>(thread)], 0, 0, stored);
+      layout.find_sum(first[thread], 0, 0, stored);
       if (!own.empty() && own != stored)
         reject("{}: thread {} in {} adds up {}, and its sum is stored with the row of {}", p_.name, thread,
                describe(t), to_string(own), to_string(stored));
     }
     return;
   }
-  std::vector<int> summed(static_cast<std::size_t>(graph::size(c.domain)), 0);
+  std::vector<int> summed(graph::size(c.domain), 0);
   Shape own, stored;
   for (int repeat = 0; repeat < layout.repeats(); ++repeat)
     for_each(layout, repeat, [&](int thread, int value, const Shape& at) {
       if (!inside(at, c.domain)) return;
       layout.find_sum(thread, value, repeat, own);
-      layout.find_sum(first[static_cast<std::size_t>(thread)], value, repeat, stored);
+      layout.find_sum(first[thread], value, repeat, stored);
       if (own != stored)
         reject("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
                value, thread, describe(t), to_string(at), to_string(stored));
-      ++summed[static_cast<std::size_t>(linear(at, c.domain))];
+      ++summed[linear(at, c.domain)];
     });
   for (std::size_t i = 0; i < summed.size(); ++i)
     if (summed[i] != 1)

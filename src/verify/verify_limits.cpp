@@ -52,7 +52,7 @@ void check_channels(const Kernel& s) {
       if (c.producer < 0 || c.producer >= agents || consumer < 0 || consumer >= agents)
         reject("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", s.name(),
                c.name, c.producer, consumer, agents);
-      if (std::count(c.consumers.begin(), c.consumers.end(), consumer) > 1)
+      if (std::ranges::count(c.consumers, consumer) > 1)
         reject("{}: channel {} names {} as consumer twice; each agent once", s.name(), c.name,
                s.agents[consumer].name);
     }
@@ -63,8 +63,7 @@ void check_channels(const Kernel& s) {
     if (is_exchange(c) && (s.ranks == 1 || c.stages != 1))
       reject(
           "{}: channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
-          "them "
-          "at least",
+          "them at least",
           s.name(), c.name, c.stages, s.ranks);
     if (c.by != Synchronisation::mbarrier_bytes) continue;
     if (consumes(c, c.producer))
@@ -196,8 +195,7 @@ void check_memory(const Kernel& s, const target::Target& t) {
   if (end + mbarriers > t.shared_per_block)
     does_not_fit(
         "{}: needs {} bytes of shared memory ({} to the end of tensor {}, {} for mbarriers); a block on {} "
-        "has at most "
-        "{}: use fewer stages or smaller tiles",
+        "has at most {}: use fewer stages or smaller tiles",
         s.name(), end + mbarriers, end, last, mbarriers, t.name, t.shared_per_block);
 }
 
@@ -249,8 +247,7 @@ void check_registers(const Kernel& s, const target::Target& t) {
     if (t.compute_capability < 90)
       does_not_fit(
           "{}: agents have different registers a thread ({} has {}); that takes setmaxnreg, which {} lacks: "
-          "it needs "
-          "sm_90a",
+          "it needs sm_90a",
           s.name(), a.name, a.registers, t.name);
     if (a.registers % 8 != 0 || a.registers < 24 || a.registers > 256)
       reject("{}: agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256",
@@ -299,8 +296,7 @@ void check_instructions(const Kernel& s, const target::Target& t) {
     if (!with_block_barrier.contains(static_cast<int>(i)))
       reject(
           "{}: {} uses barrier 0, agent {} does not; __syncthreads waits for every thread of the block: use "
-          "a named "
-          "barrier, 1 to {}",
+          "a named barrier, 1 to {}",
           s.name(), s.agents[*with_block_barrier.begin()].name, s.agents[i].name, named_barriers - 1);
 }
 
@@ -322,8 +318,7 @@ Groups groups_of(const Kernel& s, const Agent& agent, const Step& step) {
     if (c.by == Synchronisation::bulk_group) return Groups::bulk;
     reject(
         "{}: {}, step '{}', commits or waits for groups of channel {}, which works by {}; it needs "
-        "cp_async_group, "
-        "commit_group or bulk_group",
+        "cp_async_group, commit_group or bulk_group",
         s.name(), agent.name, step.what, c.name, name(c.by));
   }
   std::set<Groups> started;
@@ -431,8 +426,7 @@ void check_other_arrivals(const Kernel& s) {
         arrivals_of(s, static_cast<int>(c)) != consuming)
       reject(
           "{}: the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; "
-          "its "
-          "consumers have {} warps: initialise them for that number",
+          "its consumers have {} warps: initialise them for that number",
           s.name(), channel.name, arrivals_of(s, static_cast<int>(c)), consuming);
     const int arriving = (s.ranks - 1) * releasing;
     if (is_exchange(channel) && arrivals_of(s, static_cast<int>(c)) != arriving)

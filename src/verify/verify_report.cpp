@@ -71,8 +71,7 @@ void report_unwritten(const State& s, const Touch& read) {
                  subject(s, read), describe(e));
         reject(
             "{}, which nobody need have written by then; {}, of agent {}, writes it: make {} wait for that, "
-            "by a "
-            "channel or a barrier",
+            "by a channel or a barrier",
             subject(s, read), describe(e), s.kernel.agents[a].name, s.kernel.agents[read.agent].name);
       }
   reject("{}, which no step writes; write it first", subject(s, read));
@@ -84,8 +83,7 @@ void report_overwritten(const State& s, const Touch& read) {
   const Cell& other = s.cells[over.cell];
   reject(
       "{}, but {} wrote {} over it (bytes [{}, {}) are in both); place the two in separate bytes, or read "
-      "before that "
-      "write",
+      "before that write",
       subject(s, read), who(s, over, read), cell_name(s, over.cell), std::max(cell.begin, other.begin),
       std::min(cell.end, other.end));
 }
@@ -102,8 +100,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
     const Channel& c = s.kernel.channels[channel_of(*first.event->step)];
     reject(
         "{}, but the TMA copy of {} may still write {}: {} is {} acquire of channel {} short of it; acquire "
-        "{} before "
-        "this step",
+        "{} before this step",
         head, by, what, second_agent, first.value - s.agents[second.agent].seen[first.component], c.name,
         c.name);
   }
@@ -115,8 +112,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
     if (committed < first.value)
       reject(
           "{}, but {} of {} may still {} {}: no commit has closed its group; put a commit after it and a "
-          "wait_group "
-          "before this step",
+          "wait_group before this step",
           head, operation(first.via), by, verb, what);
     if (waited < first.value)
       reject(
@@ -126,8 +122,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
           committed - first.value);
     reject(
         "{}, but {} of {} may still {} {} as far as other threads know: only the threads that started it "
-        "have waited; "
-        "put a barrier{} between that wait_group and this step",
+        "have waited; put a barrier{} between that wait_group and this step",
         head, operation(first.via), by, verb, what, same_agent ? "" : ", or a release and an acquire,");
   }
   if (second.via == Via::tma_load && !same_agent) {
@@ -140,24 +135,21 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
   if (same_agent && first.event == second.event)
     reject(
         "{}, which also {} {} in other threads; split the step and put a barrier between, or let each thread "
-        "touch only "
-        "its own (same_thread)",
+        "touch only its own (same_thread)",
         head, first.writes ? "writes" : "reads", what);
   if (same_agent)
     reject("{}, but {} {} {} in other threads and no barrier lies between; put a barrier between the two",
            head, by, first.writes ? "wrote" : "may still read", what);
   reject(
       "{}, but {} {} {} and nothing orders the two; put a barrier of {} and {} between them, or a release "
-      "and an "
-      "acquire of a channel",
+      "and an acquire of a channel",
       head, by, first.writes ? "wrote" : "may still read", what, first_agent, second_agent);
 }
 
 void report_no_fence(const State& s, const Touch& first, const Touch& second) {
   reject(
       "{} by {}, but {} wrote {} by {} and no fence_proxy lies between; put fence_proxy after that write, "
-      "before the "
-      "barrier or release that orders the two",
+      "before the barrier or release that orders the two",
       subject(s, second),
       second.via == Via::wgmma        ? "wgmma"
       : second.via == Via::bulk_store ? "a TMA store"
@@ -188,13 +180,11 @@ void report_deadlock(const State& s) {
     const std::int64_t acquired = producer ? 0 : state.consumers.at(static_cast<int>(a)).acquired;
     if (!producer && acquired < state.produced && state.phases[acquired].copies == 0) {
       text += fmt::format(
-          " for {} to fill {}[{}] of channel {}, which it has acquired but neither copies into nor "
-          "releases",
+          " for {} to fill {}[{}] of channel {}, which it has acquired but neither copies into nor releases",
           s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name, acquired % c.stages, c.name);
     } else if (producer) {
-      const auto slow =
-          std::min_element(state.consumers.begin(), state.consumers.end(),
-                           [](auto& x, auto& y) { return x.second.released < y.second.released; });
+      const auto slow = std::ranges::min_element(
+          state.consumers, [](auto& x, auto& y) { return x.second.released < y.second.released; });
       const std::int64_t needed = state.produced - (as<Drain>(*e.step) ? 0 : c.stages - 1);
       text += fmt::format(" for {} to release {}[{}] of channel {} ({} more needed)",
                           s.kernel.agents[slow->first].name, s.kernel.tensors[c.tensor].name,
@@ -212,8 +202,7 @@ void report_deadlock(const State& s) {
 void report_arrived_twice(const State& s, int agent, const Event& e) {
   reject(
       "{}: {} reaches barrier {} again in {}, but does not know that those who wait there have passed its "
-      "last "
-      "round, so it may be counted twice; let it wait, or learn of it, between the two",
+      "last round, so it may be counted twice; let it wait, or learn of it, between the two",
       s.kernel.name(), s.kernel.agents[agent].name, as<Barrier>(*e.step)->id, describe(e));
 }
 
@@ -224,8 +213,7 @@ void report_left_in_flight(const State& s, const Touch& t) {
   if (committed < t.value)
     reject(
         "{}: {} ends while {}{} of {} may be in flight: no commit has closed its group; put a commit after "
-        "it and "
-        "wait_group 0 after that",
+        "it and wait_group 0 after that",
         s.kernel.name(), agent, operation(t.via), on, describe(*t.event));
   reject("{}: {} ends while {}{} of {} may be in flight: {}; put wait_group {} after it", s.kernel.name(),
          agent, operation(t.via), on, describe(*t.event), how_far_waited(s, t, committed),
