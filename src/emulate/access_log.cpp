@@ -14,21 +14,12 @@ namespace {
 // Returns the counter for the wavefronts or sectors of accesses of the kind `stream`. The next counter in the
 // enumeration is for the ideal number, without conflicts.
 Counter cost(Stream stream) {
-  switch (stream) {
-    case Stream::global_load:
-      return Counter::global_load_sectors;
-    case Stream::global_store:
-      return Counter::global_store_sectors;
-    case Stream::shared_load:
-      return Counter::shared_load_wavefronts;
-    case Stream::shared_store:
-      return Counter::shared_store_wavefronts;
-    case Stream::cp_async_write:
-      return Counter::cp_async_wavefronts;
-    case Stream::cp_async_source:
-      return Counter::cp_async_sectors;
-  }
-  __builtin_unreachable();
+  // In the order of the enumeration, which ends with `cp_async_source`.
+  static constexpr Counter counters[] = {Counter::global_load_sectors,    Counter::global_store_sectors,
+                                         Counter::shared_load_wavefronts, Counter::shared_store_wavefronts,
+                                         Counter::cp_async_wavefronts,    Counter::cp_async_sectors};
+  static_assert(std::size(counters) == std::size_t(Stream::cp_async_source) + 1);
+  return counters[std::size_t(stream)];
 }
 
 bool is_global(Stream s) {

@@ -10,8 +10,6 @@ namespace {
 
 using Kind = Finding::Kind;
 
-Fiber& fiber(Thread& t) { return static_cast<Fiber&>(t); }
-
 void fence_proxy(Thread& t, bool init) {
   Fiber& f = fiber(t);
   Block& b = *f.home;
@@ -147,15 +145,8 @@ void tma_store(Thread& t, const TmaMap* map, Place from, unsigned rank, const in
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
   f.home->check_time(f, site);
-  if (!transfer::check_map(f, map, rank, "tma_store", site)) return;
-  if (map->im2col != im2col) {
-    f.home->report(f, Kind::instruction, map->region->name, site,
-                   fmt::format("at \1, {}: {} with a descriptor of tensor {} that is {}",
-                               f.home->who(f.index), im2col ? "tma_store_im2col" : "tma_store",
-                               map->region->name, map->im2col ? "im2col" : "tiled"));
-    return;
-  }
-  transfer::tma_store(f, *map, from, at, reduction, site);
+  if (transfer::check_map(f, map, rank, "tma_store", site))
+    transfer::tma_store(f, *map, from, at, reduction, im2col, site);
 }
 void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, unsigned mask) {
   transfer::bulk_load(fiber(t), to, from, bytes, barrier, mask, ZELLIGE_SITE());
@@ -187,16 +178,15 @@ void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
 void wgmma(Thread& t, const WgmmaCall& call) { fiber(t).home->wgmma(fiber(t), call, ZELLIGE_SITE()); }
 void wgmma_fence(Thread& t) {
   Fiber& f = fiber(t);
-  if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
+  in_flight(f);
   f.together_at = ZELLIGE_SITE();
   f.home->wgmma_fence(f);
 }
 void wgmma_commit(Thread& t) {
   Fiber& f = fiber(t);
-  if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
   ++f.together[1];
   f.together_at = ZELLIGE_SITE();
-  ++f.in_flight->wgmma_committed;
+  ++in_flight(f).wgmma_committed;
   f.in_flight->wgmma_open = false;
 }
 void wgmma_wait(Thread& t, unsigned pending) { fiber(t).home->wgmma_wait(fiber(t), pending, ZELLIGE_SITE()); }

@@ -41,9 +41,8 @@ Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
   std::uint32_t* place = nullptr;
   for (std::uint32_t& r : cell.reader) {
     const bool same = r && ops[r].agent == ops[op].agent && ops[r].epoch <= ops[op].epoch;
-    if (!r || same || ops[r].over_for(*a.clock)) {
+    if (!r || same || ops[r].over_for(*a.clock))
       if (!place || same) place = &r;
-    }
   }
   *(place ? place : &cell.reader[0]) = op;
   return clash;

@@ -123,6 +123,17 @@ Fiber* Block::next_at_random() {
   return &f;
 }
 
+bool Block::wake(Fiber::State state) {
+  bool any = false;
+  for (unsigned i = 0; i < threads_; ++i) {
+    const Fiber& f = stacks_.fiber(i);
+    if (f.state != state) continue;
+    make_ready(*f.its_warp, 1u << f.lane);
+    any = true;
+  }
+  return any;
+}
+
 void Block::end() {
   for (unsigned w = 0; w < warps_; ++w) warp_[w].log.flush(counters);
   check_parts();
@@ -158,7 +169,7 @@ void Block::finish(Fiber& f) {
     complete_sync_warp(w);
     make_ready(w, waiting);
   }
-  if (!live_) leave(f);
+  if (!live_) leave();
   cluster.joined(*this);
   Fiber* other = next();
   switch_context(f.context, other ? other->context : cluster.scheduler);

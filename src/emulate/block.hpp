@@ -214,6 +214,8 @@ class Block {
   void suspend(Fiber&, Fiber::State, Site);
   void check_time(Fiber&, Site);  // ends the cluster if the launch's time is over
   void make_ready(Warp&, std::uint32_t lanes);
+  /// Makes all threads in this state (what they wait for) ready. Returns whether there are any.
+  bool wake(Fiber::State);
   /// Called when no thread can run. If all threads that have not returned wait at the block's barrier,
   /// reports that as a finding (an error in the kernel), releases the barrier and returns true. Otherwise
   /// returns false: the block is deadlocked.
@@ -242,7 +244,7 @@ class Block {
   void complete(Barrier&);
   /// Called when the block's last thread has returned. Reports a finding (an error in the kernel) if another
   /// block or an asynchronous operation may still access the block's shared memory.
-  void leave(Fiber&);
+  void leave();
   void check_parts();  // reports parts of a tile that are never read
   /// Returns true if a thread (the actor) that arrives at an mbarrier knows that the mbarrier's previous
   /// phase has ended.

@@ -45,7 +45,7 @@ void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsR
 void Block::check_parts() {
   if (cluster.live) return;  // the cluster was aborted
   for (const auto& [id, tile] : parts.tiles()) {
-    if (std::none_of(tile.parts.begin(), tile.parts.end(), [](const auto& p) { return p.read; })) continue;
+    if (std::ranges::none_of(tile.parts, [](const auto& p) { return p.read; })) continue;
     for (std::size_t i = 0; i < tile.parts.size(); ++i) {
       const PartsRead::Part& p = tile.parts[i];
       const Region& r = *tile.region;
@@ -73,7 +73,7 @@ void Block::check_barriers() {
       findings.add({kind, tensor ? tensor : "", std::move(text), {{site.address}}, linear});
   };
   const auto on_their_way = [&](std::uint32_t barrier) {
-    return std::any_of(cluster.ops.begin(), cluster.ops.end(), [&](const AsyncOp& op) {
+    return std::ranges::any_of(cluster.ops, [&](const AsyncOp& op) {
       return op.block == this && op.barrier == barrier && !op.landed;
     });
   };
@@ -119,24 +119,11 @@ namespace {
 
 // Returns the name of the function in <zellige/atom/> that issues the operation.
 const char* name_of(AsyncOp::Kind kind) {
-  using K = AsyncOp::Kind;
-  switch (kind) {
-    case K::tma_load:
-      return "tma_load";
-    case K::bulk_load:
-      return "bulk_load";
-    case K::cluster_copy:
-      return "bulk_copy_cluster";
-    case K::store_async:
-      return "store_async";
-    case K::tma_store:
-      return "tma_store";
-    case K::bulk_store:
-      return "bulk_store";
-    case K::wgmma:
-      return "wgmma";
-  }
-  return "";
+  // In the order of the enumeration, which ends with `wgmma`.
+  static constexpr const char* names[] = {
+      "tma_load", "bulk_load", "bulk_copy_cluster", "store_async", "tma_store", "bulk_store", "wgmma"};
+  static_assert(std::size(names) == std::size_t(AsyncOp::Kind::wgmma) + 1);
+  return names[std::size_t(kind)];
 }
 
 }  // namespace
@@ -260,12 +247,8 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
   }
   if (by_copy) return true;
   Touch& t = touches[f.its_warp->index];
-  t = {f.its_warp->clock.time[f.its_warp->index],
-       std::uint16_t(own.first_thread + f.index),
-       site,
-       verb,
-       kind,
-       what};
+  const std::uint32_t time = f.its_warp->clock.time[f.its_warp->index];
+  t = {time, std::uint16_t(own.first_thread + f.index), site, verb, kind, what};
   return true;
 }
 
@@ -273,7 +256,7 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
 // block has exited: accesses by threads of other blocks of the cluster, and asynchronous operations. An access is
 // reported unless at least one of the block's threads has synchronized with it (by a barrier of the cluster or an
 // mbarrier). An operation is reported unless one of the block's threads has waited for its completion.
-void Block::leave(Fiber& f) {
+void Block::leave() {
   if (touches.empty() && cluster.ops.size() == 1) return;
   Clock known = warp_[0].clock;
   for (unsigned w = 0; w < warps_; ++w) {
@@ -306,7 +289,6 @@ void Block::leave(Fiber& f) {
                                                  : "a wait at its mbarrier comes first");
     findings.add(std::move(raw));
   }
-  (void)f;
 }
 
 // Returns what a thread waits for at the mbarrier `b`, and how many arrivals and bytes the mbarrier lacks to

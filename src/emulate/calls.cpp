@@ -18,8 +18,6 @@ using Kind = Finding::Kind;
 using Stream = AccessLog::Stream;
 using What = Clash::What;
 
-Fiber& fiber(Thread& t) { return static_cast<Fiber&>(t); }
-
 const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 
 // A rejected read returns these NaNs; a rejected write goes to `sink`, which no one reads.

@@ -127,5 +127,7 @@ struct Clash {
 
   explicit operator bool() const { return what != What::none; }
 };
+/// Returns `a` if it is a conflict, else `b`.
+inline Clash first_of(const Clash& a, const Clash& b) { return a ? a : b; }
 
 }  // namespace zellige::emulate

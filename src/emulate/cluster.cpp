@@ -124,14 +124,7 @@ bool Cluster::land_one() {
 bool Cluster::wake_pollers() {
   if (polled > 1000) return false;
   bool any = false;
-  for (auto& b : blocks_) {
-    for (unsigned i = 0; i < b->thread_count(); ++i) {
-      Fiber& f = b->thread(i);
-      if (f.state != Fiber::State::polling) continue;
-      b->make_ready(*f.its_warp, 1u << f.lane);
-      any = true;
-    }
-  }
+  for (auto& b : blocks_) any |= b->wake(Fiber::State::polling);
   ++polled;
   return any;
 }
@@ -175,12 +168,7 @@ void Cluster::complete() {
   arrived = 0;
   released_.assign(observed_, agents_);
   observed_.clear(agents_);
-  for (auto& b : blocks_) {
-    for (unsigned i = 0; i < b->thread_count(); ++i) {
-      Fiber& f = b->thread(i);
-      if (f.state == Fiber::State::at_cluster) b->make_ready(*f.its_warp, 1u << f.lane);
-    }
-  }
+  for (auto& b : blocks_) b->wake(Fiber::State::at_cluster);
 }
 
 void Cluster::left(const Fiber& f) {

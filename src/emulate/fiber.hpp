@@ -61,4 +61,7 @@ struct Fiber : Thread {
   std::shared_ptr<InFlight> in_flight;  // its bulk stores and wgmma; null until the first one
 };
 
+/// Returns the fiber that an emulated kernel's call names.
+inline Fiber& fiber(Thread& t) { return static_cast<Fiber&>(t); }
+
 }  // namespace zellige::emulate

@@ -9,52 +9,33 @@
 namespace zellige::emulate {
 
 std::string_view name(Finding::Kind kind) {
-  switch (kind) {
-    case Finding::Kind::out_of_bounds:
-      return "out of bounds";
-    case Finding::Kind::misaligned:
-      return "misaligned address";
-    case Finding::Kind::uninitialised_read:
-      return "uninitialised read";
-    case Finding::Kind::read_only:
-      return "write to a read-only tensor";
-    case Finding::Kind::race:
-      return "race";
-    case Finding::Kind::divergence:
-      return "divergence";
-    case Finding::Kind::barrier_divergence:
-      return "barrier divergence";
-    case Finding::Kind::deadlock:
-      return "deadlock";
-    case Finding::Kind::instruction:
-      return "instruction";
-    case Finding::Kind::fence:
-      return "missing fence";
-    case Finding::Kind::accumulator:
-      return "accumulators in flight";
-    case Finding::Kind::departed:
-      return "too early an end of";
-    case Finding::Kind::dependency:
-      return "missing griddep_wait";
-    case Finding::Kind::crash:
-      return "crash";
-    case Finding::Kind::stale:
-      return "an old stage of";
-    case Finding::Kind::unread:
-      return "unread";
-    case Finding::Kind::layout:
-      return "another layout";
-    case Finding::Kind::endless:
-      return "no end";
-  }
-  return "";
+  // In the order of the enumeration, which ends with `layout`.
+  static constexpr std::string_view names[] = {"out of bounds",
+                                               "misaligned address",
+                                               "uninitialised read",
+                                               "write to a read-only tensor",
+                                               "race",
+                                               "divergence",
+                                               "barrier divergence",
+                                               "deadlock",
+                                               "instruction",
+                                               "missing fence",
+                                               "accumulators in flight",
+                                               "too early an end of",
+                                               "missing griddep_wait",
+                                               "crash",
+                                               "no end",
+                                               "an old stage of",
+                                               "unread",
+                                               "another layout"};
+  static_assert(std::size(names) == std::size_t(Finding::Kind::layout) + 1);
+  return names[std::size_t(kind)];
 }
 
 std::vector<Finding> resolve(std::vector<RawFinding> raw, const std::string& source_file) {
   std::vector<Finding> findings;
   if (raw.empty()) return findings;
-  std::stable_sort(raw.begin(), raw.end(),
-                   [](const RawFinding& a, const RawFinding& b) { return a.block < b.block; });
+  std::ranges::stable_sort(raw, [](const RawFinding& a, const RawFinding& b) { return a.block < b.block; });
   std::set<std::uintptr_t> addresses;
   for (const RawFinding& f : raw)
     for (const auto& site : f.sites) addresses.insert(site.begin(), site.end());
@@ -70,17 +51,16 @@ std::vector<Finding> resolve(std::vector<RawFinding> raw, const std::string& sou
     if (f.named_by >= 0) named.insert(lines[0]);
     if (f.registers && f.named_by < 0 && named.count(lines[0])) continue;
     const std::string tensor =
-        f.named_by < 0 ? f.tensor : declared_name(table, f.sites[std::size_t(f.named_by)], source_file);
+        f.named_by < 0 ? f.tensor : declared_name(table, f.sites[f.named_by], source_file);
     if (!known.insert({f.kind, tensor, lines.empty() ? "" : lines[0]}).second) continue;
     std::string message = std::string(name(f.kind)) + " ";
-    for (char c : f.text) {
+    for (char c : f.text)
       if (c >= 1 && std::size_t(c) <= lines.size())
         message += lines[std::size_t(c) - 1];
       else if (c == '\x0e')
         message += tensor;
       else
         message += c;
-    }
     findings.push_back({f.kind, tensor, std::move(message)});
     if (findings.size() == 20) break;
   }

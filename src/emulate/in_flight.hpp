@@ -2,9 +2,10 @@
 // instructions with the registers that they own until the thread has waited for them (wgmma_wait).
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "emulate/site.hpp"
+#include "emulate/fiber.hpp"
 #include "zellige/emulate/tma_map.hpp"
 
 namespace zellige::emulate {
@@ -60,5 +61,11 @@ struct InFlight {
   std::vector<Accumulators> accumulators;
   std::vector<OperandRegisters> operands;
 };
+
+/// Returns the record of a thread's asynchronous operations; creates it if there is none.
+inline InFlight& in_flight(Fiber& f) {
+  if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
+  return *f.in_flight;
+}
 
 }  // namespace zellige::emulate

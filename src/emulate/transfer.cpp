@@ -5,7 +5,6 @@
 #include "emulate/box.hpp"
 
 namespace zellige::emulate::transfer {
-
 namespace {
 
 using Kind = Finding::Kind;
@@ -71,6 +70,16 @@ bool has_block(Fiber& f, unsigned rank, const Region& r, Site site) {
   return false;
 }
 
+// Returns true if the TMA map is an im2col map (or a tiled one, if not `im2col`); otherwise reports a finding and
+// returns false. `what`: name of the instruction, for the message.
+bool check_mode(Fiber& f, const TmaMap& map, bool im2col, const char* what, Site site) {
+  if (map.im2col == im2col) return true;
+  refuse(f, Kind::instruction, *map.region, site,
+         fmt::format("{} with a descriptor of tensor {} that is {}", what, map.region->name,
+                     map.im2col ? "im2col" : "tiled"));
+  return false;
+}
+
 // An asynchronous copy into the shared memory of one or several blocks of the cluster.
 struct Load {
   OpKind kind;
@@ -120,15 +129,12 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
     const Actor a = own.actor(f, site.address);
     const std::uint32_t op = cluster.add({load.kind, std::uint8_t(load.swizzle), false, a.thread, region->id,
                                           a.site, 0, AsyncOp::never, &there, bar});
-    for (const std::uint32_t p : *places) {
-      Clash c = there.shadow.proxy_write(p, load.chunk, a, region->id);
-      const Clash other = there.async.write_by(op, p, a, cluster.ops);
-      if (!c) c = other;
-      if (c) {
+    for (const std::uint32_t p : *places)
+      if (const Clash c = first_of(there.shadow.proxy_write(p, load.chunk, a, region->id),
+                                   there.async.write_by(op, p, a, cluster.ops))) {
         const std::ptrdiff_t from = there.memory + p - region->begin;
         own.clash(f, f.index, *region, from, from + load.chunk, load.verb, site, c);
       }
-    }
     own.counters[Counter::tma_load_bytes] += bytes;
     cluster.queue({op, load.chunk, bytes, load.data, places, own.known(f).time[cluster.previous] != 0,
                    cluster.ends_known(own.known(f))});
@@ -146,11 +152,6 @@ unsigned ranks_of(Fiber& f, unsigned mask, const Region& r, const char* what, Si
     refuse(f, Kind::instruction, r, site,
            fmt::format("{} to the blocks {:#x} of a cluster of {}", what, ranks, b.cluster.size()));
   return ranks & there;
-}
-
-InFlight& in_flight(Fiber& f) {
-  if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
-  return *f.in_flight;
 }
 
 // Returns a flag for each 16-byte chunk of a store of `bytes` bytes: true if some byte of the chunk is inside
@@ -184,9 +185,7 @@ void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint3
     if (!inside[i / 16]) continue;
     const std::uint32_t p = swizzled(at + (box ? box->place(i) : i), swizzle);
     std::memcpy(store.data.data() + i, b.memory + p, 16);
-    Clash c = b.shadow.proxy_read(p, 16, a);
-    const Clash other = b.async.read_by(store.op, p, a, cluster.ops);
-    if (!c) c = other;
+    Clash c = first_of(b.shadow.proxy_read(p, 16, a), b.async.read_by(store.op, p, a, cluster.ops));
     if (!c && b.shadow.region_at(p) != from.region->id)
       c = {Clash::What::other_tensor, a.thread, b.shadow.region_at(p), 0};
     const std::ptrdiff_t offset = b.memory + p - from.region->begin;
@@ -225,13 +224,7 @@ bool check_coordinates(Fiber& f, const TmaMap& map, const int* at, bool stores, 
 
 void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* at,
               const std::uint16_t* offsets, unsigned mask, Site site) {
-  if (map.im2col != (offsets != nullptr)) {
-    refuse(
-        f, Kind::instruction, *map.region, site,
-        fmt::format("{} with a descriptor of tensor {} that is {}", offsets ? "tma_load_im2col" : "tma_load",
-                    map.region->name, map.im2col ? "im2col" : "tiled"));
-    return;
-  }
+  if (!check_mode(f, map, offsets != nullptr, offsets ? "tma_load_im2col" : "tma_load", site)) return;
   if (!check_coordinates(f, map, at, false, "tma_load", site)) return;
   const Box box = box_of(map, at, offsets);
   if (!admit(f, to, box.tile_bytes(), Space::shared, 128, "copies by tma_load into", site)) return;
@@ -274,9 +267,8 @@ void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned byt
   const Actor a = b.actor(f, site.address);
   for (unsigned i = 0; i < bytes; i += 16) {
     const std::size_t p = std::size_t(from.p - b.memory) + i;
-    Clash c = b.shadow.proxy_read(p, 16, a);
-    const Clash other = b.async.read_by(std::uint32_t(before), p, a, b.cluster.ops);
-    if (!c) c = other;
+    const Clash c =
+        first_of(b.shadow.proxy_read(p, 16, a), b.async.read_by(std::uint32_t(before), p, a, b.cluster.ops));
     const std::ptrdiff_t offset = from.p - from.region->begin + i;
     if (c) b.clash(f, f.index, *from.region, offset, offset + 16, "copies by bulk_copy_cluster", site, c);
   }
@@ -293,7 +285,9 @@ void store_async(Fiber& f, Place to, unsigned rank, std::uint32_t value, Place b
       to, barrier, 1u << rank, site);
 }
 
-void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction reduction, Site site) {
+void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction reduction, bool im2col,
+               Site site) {
+  if (!check_mode(f, map, im2col, im2col ? "tma_store_im2col" : "tma_store", site)) return;
   if (!check_coordinates(f, map, at, true, reduction == Reduction::none ? "tma_store" : "tma_reduce", site))
     return;
   const Box box = box_of(map, at, nullptr);

@@ -22,8 +22,9 @@ bool check_coordinates(Fiber&, const TmaMap&, const int* at, bool stores, const 
 /// `multicast` combined with a bit mask loads into the cluster's blocks of these ranks.
 void tma_load(Fiber&, const TmaMap&, Place to, Place barrier, const int* at, const std::uint16_t* offsets,
               unsigned mask, Site);
-/// Issues a TMA store or reduction from the tile `from` to the box at the coordinates `at`.
-void tma_store(Fiber&, const TmaMap&, Place from, const int* at, Reduction, Site);
+/// Issues a TMA store or reduction from the tile `from` to the box at the coordinates `at`. `im2col`: the kernel
+/// calls the instruction's variant for im2col maps.
+void tma_store(Fiber&, const TmaMap&, Place from, const int* at, Reduction, bool im2col, Site);
 /// Issues a bulk load of `bytes` bytes from global memory to shared memory, to complete on the mbarrier
 /// `barrier`. `mask`: the blocks into which it loads, as for tma_load.
 void bulk_load(Fiber&, Place to, Place from, unsigned bytes, Place barrier, unsigned mask, Site);

@@ -183,20 +183,14 @@ void Block::complete(Barrier& b) {
 namespace calls {
 
 void meet(Thread& t, const void* in, void* out, Compute compute, void* with, const char* what) {
-  Fiber& f = static_cast<Fiber&>(t);
-  f.home->meet(f, in, out, compute, with, what, ZELLIGE_SITE());
+  fiber(t).home->meet(fiber(t), in, out, compute, with, what, ZELLIGE_SITE());
 }
-void sync_warp(Thread& t, unsigned mask) {
-  Fiber& f = static_cast<Fiber&>(t);
-  f.home->sync_warp(f, mask, ZELLIGE_SITE());
-}
+void sync_warp(Thread& t, unsigned mask) { fiber(t).home->sync_warp(fiber(t), mask, ZELLIGE_SITE()); }
 void bar_sync(Thread& t, unsigned id, unsigned threads) {
-  Fiber& f = static_cast<Fiber&>(t);
-  f.home->bar_sync(f, id, threads, ZELLIGE_SITE());
+  fiber(t).home->bar_sync(fiber(t), id, threads, ZELLIGE_SITE());
 }
 void bar_arrive(Thread& t, unsigned id, unsigned threads) {
-  Fiber& f = static_cast<Fiber&>(t);
-  f.home->bar_arrive(f, id, threads, ZELLIGE_SITE());
+  fiber(t).home->bar_arrive(fiber(t), id, threads, ZELLIGE_SITE());
 }
 
 }  // namespace calls

@@ -12,12 +12,6 @@ using Kind = Finding::Kind;
 
 namespace {
 
-// Returns the record of the thread's asynchronous operations; creates it if there is none.
-InFlight& in_flight(Fiber& f) {
-  if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
-  return *f.in_flight;
-}
-
 // Returns the record of the accumulator registers `d`; null if no wgmma has used them.
 Accumulators* find(InFlight& mine, const void* d) {
   for (Accumulators& a : mine.accumulators)
@@ -25,14 +19,12 @@ Accumulators* find(InFlight& mine, const void* d) {
   return nullptr;
 }
 
-// Fills the accumulator registers with poison, a NaN whose use is reported.
-void poison(Accumulators& a) {
-  for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &poison_word, 4);
-}
-// Fills f16 accumulators, which are packed in pairs, with poison: each half is a NaN of f16.
-void poison_pairs(Accumulators& a) {
-  const std::uint32_t pair = poison_half * 0x10001u;
-  for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &pair, 4);
+// Poison for accumulators of f16, which are packed in pairs.
+constexpr std::uint32_t poison_pair = poison_half * 0x10001u;
+
+// Fills the accumulator registers with poison, a NaN whose use is reported: each 32-bit word with `word`.
+void poison(Accumulators& a, std::uint32_t word) {
+  for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &word, 4);
 }
 
 // Returns true if all accumulator registers still hold poison, that is, if nothing has written them since the wgmma.
@@ -40,7 +32,7 @@ bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   for (std::uint32_t i = 0; i < bytes; i += 4) {
     std::uint32_t word;
     std::memcpy(&word, registers + i, 4);
-    if ((word & 0x7fffffff) != poison_word && word != poison_half * 0x10001u) return false;
+    if ((word & 0x7fffffff) != poison_word && word != poison_pair) return false;
   }
   return true;
 }
@@ -92,9 +84,7 @@ struct OperandReader {
     }
     Clash c = b.shadow.proxy_read(at, 16, a);
     if (!c && tensor && b.shadow.region_at(at) != tensor) c = b.shadow.written_as(at);
-    const Clash other = b.async.read_by(op, at, a, b.cluster.ops);
-    if (!c) c = other;
-    if (c) {
+    if (c = first_of(c, b.async.read_by(op, at, a, b.cluster.ops)); c) {
       Region r;
       const std::uint16_t id = tensor ? tensor : b.shadow.region_at(at);
       const Region* named = b.region(id, at);
@@ -137,13 +127,12 @@ struct OperandReader {
       return;
     }
     const unsigned wide = 16 / size;
-    for (unsigned r = 0; r < rows; r += wide) {
+    for (unsigned r = 0; r < rows; r += wide)
       for (unsigned c = 0; c < k; ++c) {
         const unsigned char* from = chunk(gmma_address(descriptor, true, size, r, c), swizzle);
         for (unsigned i = 0; i < wide; ++i)
           std::memcpy(&out[((r + i) * k + c) * size], from + i * size, size);
       }
-    }
   }
 };
 
@@ -256,7 +245,7 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   run_body(row, {a_of, b_of, first.accumulate ? c : nullptr, d, first.sign});
   for (unsigned i = 0; i < 128; ++i) {
     Accumulators* acc = find(*stacks_.fiber(g * 128 + i).in_flight, m.call[i]->d);
-    row.c.number == Number::f32 ? poison(*acc) : poison_pairs(*acc);
+    poison(*acc, row.c.number == Number::f32 ? poison_word : poison_pair);
   }
   for (unsigned w = 0; w < 4; ++w) {
     Warp& warp = warp_[g * 4 + w];
@@ -428,12 +417,7 @@ void Block::set_registers(Fiber& f, unsigned wanted, bool more, Site site) {
   if (!more) {
     pool_ += have - wanted;
     registers_[w] = wanted;
-    for (unsigned o = 0; o < warps_; ++o) {
-      for (unsigned i = o * 32; i < std::min(o * 32 + 32, threads_); ++i) {
-        Fiber& g = stacks_.fiber(i);
-        if (g.state == Fiber::State::for_registers) make_ready(*g.its_warp, 1u << g.lane);
-      }
-    }
+    wake(Fiber::State::for_registers);
     return;
   }
   while (wanted - have > pool_) {
