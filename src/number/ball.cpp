@@ -102,7 +102,6 @@ bool Ball::known() const { return !nan && infinite == 0 && radius < unbounded; }
 bool disjoint(const Ball& a, const Ball& b) {
   if (!told(a) || !told(b)) return false;
   if (a.nan || b.nan || a.infinite != b.infinite) return a.nan != b.nan || a.infinite != b.infinite;
-  if (a.infinite != 0) return false;
   if (!a.known() || !b.known()) return false;
   const Real gap = boost::multiprecision::abs(a.middle - b.middle);
   return gap > Real((a.radius + b.radius) * up) + Real(rounding(gap, 4));
@@ -155,8 +154,6 @@ Ball BallArithmetic::add(const Ball& x, const Ball& y) const {
   const Real z = x.middle + y.middle;
   return ball(z, x.radius + y.radius + rounding(z));
 }
-
-Ball BallArithmetic::sub(const Ball& x, const Ball& y) const { return add(x, neg(y)); }
 
 Ball BallArithmetic::mul(const Ball& x, const Ball& y) const {
   if (x.nan || y.nan) return undefined();
@@ -306,13 +303,9 @@ Ball BallArithmetic::tanh(const Ball& x) const {
   return x.middle < 0 ? neg(y) : y;
 }
 
-Ball BallArithmetic::abs(const Ball& x) const { return max(x, neg(x)); }
-
 Ball BallArithmetic::normal(const Ball& x) const {
   return div(add(integer(1), erf(div(x, sqrt(integer(2))))), integer(2));
 }
-
-Ball BallArithmetic::min(const Ball& x, const Ball& y) const { return neg(max(neg(x), neg(y))); }
 
 Ball BallArithmetic::less(const Ball& x, const Ball& y) const { return compared(*this, x, y, std::less<>()); }
 
@@ -321,14 +314,12 @@ Ball BallArithmetic::less_equal(const Ball& x, const Ball& y) const {
 }
 
 Ball BallArithmetic::same(const Ball& x, const Ball& y) const {
-  if (x.nan || y.nan) return integer(0);
-  if (disjoint(x, y)) return integer(0);
+  if (x.nan || y.nan || disjoint(x, y)) return integer(0);
   return x.radius == 0 && y.radius == 0 ? integer(x.middle == y.middle) : unknown();
 }
 
 Ball BallArithmetic::choose(const Ball& condition, const Ball& x, const Ball& y) const {
-  if (condition.nan) return x;  // NaN is not 0
-  if (disjoint(condition, integer(0))) return x;
+  if (condition.nan || disjoint(condition, integer(0))) return x;  // NaN is not 0
   return zero(condition) ? y : unknown();
 }
 

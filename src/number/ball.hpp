@@ -59,7 +59,7 @@ class BallArithmetic {
   Ball integer(std::int64_t n) const;
   Ball constant(double c);  // a scalar of a graph: the fraction that it represents (fraction.hpp)
   Ball add(const Ball&, const Ball&) const;
-  Ball sub(const Ball&, const Ball&) const;
+  Ball sub(const Ball& x, const Ball& y) const { return add(x, neg(y)); }
   Ball mul(const Ball&, const Ball&) const;
   Ball div(const Ball&, const Ball&) const;
   Ball sqrt(const Ball&) const;
@@ -71,11 +71,11 @@ class BallArithmetic {
   Ball sin(const Ball&) const;
   Ball cos(const Ball&) const;
   Ball tanh(const Ball&) const;
-  Ball abs(const Ball&) const;
+  Ball abs(const Ball& x) const { return max(x, neg(x)); }
   Ball normal(const Ball&) const;  // the normal cumulative distribution function
   Ball max(const Ball&, const Ball&) const;
   Ball max_of(const std::vector<Ball>&) const;
-  Ball min(const Ball&, const Ball&) const;
+  Ball min(const Ball& x, const Ball& y) const { return neg(max(neg(x), neg(y))); }
   Ball pow(const Ball&, const Ball&) const;
   // Comparisons return 1 or 0, or an unknown number if the balls overlap and are not exact.
   Ball less(const Ball&, const Ball&) const;

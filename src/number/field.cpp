@@ -8,11 +8,6 @@
 namespace zellige::search {
 namespace {
 
-using Kind = FieldNumber::Kind;
-constexpr std::uint64_t absent = FieldNumber::absent;
-constexpr std::uint64_t rootless = FieldNumber::rootless;
-constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
-
 /// Returns n modulo m, a number from 0 to m - 1, for n of any sign.
 std::uint64_t modulo(std::int64_t n, std::uint64_t m) {
   const std::uint64_t size = static_cast<std::uint64_t>(n < 0 ? -n : n) % m;
@@ -125,11 +120,7 @@ double Field::real(const FieldNumber& x) const {
   return reals_.at(x.p);
 }
 
-FieldNumber Field::special(Kind kind) const {
-  FieldNumber x;
-  x.kind = kind;
-  return x;
-}
+FieldNumber Field::special(Kind kind) const { return FieldNumber{}.as(kind); }
 
 FieldNumber Field::residue(std::uint64_t hash) const {
   FieldNumber x;

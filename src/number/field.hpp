@@ -135,6 +135,9 @@ class Field {
   double argument_degree = 0, calls = 0;
 
  private:
+  static constexpr std::uint64_t absent = FieldNumber::absent, rootless = FieldNumber::rootless;
+  static constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero,
+                                above = FieldNumber::above;
   enum class Unknown : std::uint8_t { exp, log, sqrt, sin, normal, pow, max, less, choose, cast, opaque };
   /// A number as a sum of exponentials: the number of its terms, modulo p and q, and the sum of the terms' exponents.
   struct Grade {
@@ -215,14 +218,17 @@ class Field {
         members_.try_emplace(y.p, y);
         m = y.p;
       }
-      std::sort(c.begin(), c.end());
+      std::ranges::sort(c);
     }
-    std::sort(l.clauses.begin(), l.clauses.end());
+    std::ranges::sort(l.clauses);
     lattices_.emplace(z.p, std::move(l));
   }
   /// Returns the known order of the members (operands) of maxima: which are constant, and which are certainly
   /// at most another.
   KnownOrder order();
+  using LogSum = std::vector<std::pair<std::uint32_t, std::int64_t>>;  // each as (logarithm, multiple)
+  /// Returns the index in log_sums_ of a sum of logarithms. Stores the sum if it is new.
+  std::uint32_t log_sum(LogSum terms);
   /// Returns the index of the sum of two sums of logarithms, which have the indices `a` and `b` in log_sums_.
   std::uint32_t log_terms(std::uint32_t a, std::uint32_t b);
   /// Returns the index of n times a sum of logarithms, which has the index `a` in log_sums_.
@@ -265,9 +271,8 @@ class Field {
   std::unordered_map<std::uint64_t, Grade> grades_;  // by residue modulo p
   std::vector<std::uint64_t> logged_;                // by logarithm: the residue modulo p of its argument
   std::unordered_map<std::uint64_t, std::uint32_t> logged_at_;
-  // Sums of logarithms, each as (logarithm, multiple).
-  std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> log_sums_{{}};
-  std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::uint32_t> log_sum_at_;
+  std::vector<LogSum> log_sums_{{}};
+  std::map<LogSum, std::uint32_t> log_sum_at_;
 };
 
 }  // namespace zellige::search

@@ -7,10 +7,7 @@
 namespace zellige::search {
 namespace {
 
-using Kind = FieldNumber::Kind;
-constexpr std::uint64_t absent = FieldNumber::absent;
-constexpr std::uint64_t rootless = FieldNumber::rootless;
-constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
+constexpr std::uint64_t absent = FieldNumber::absent, rootless = FieldNumber::rootless;
 
 /// Returns f(a, b) for the residues modulo q (values modulo the prime q) of two numbers. If a or b is a marker of a
 /// number that has no such residue, returns that marker: `absent` for the result of an exponential, `rootless` for a
@@ -27,16 +24,10 @@ FieldNumber Field::add_special(const FieldNumber& x, const FieldNumber& y) {
   for (Kind k : {Kind::missing, Kind::unclear, Kind::nan})
     if (x.kind == k || y.kind == k) return marked(marked(special(k), x), y);
   const bool both = x.kind != Kind::number && y.kind != Kind::number;
-  FieldNumber z = merged(Op::add, x, y);
-  if (z.fragile) {
-    z.kind = Kind::unclear;
-    return z;
-  }
-  if (both && x.kind != y.kind)
-    z.kind = Kind::nan;
-  else
-    z.kind = x.kind != Kind::number ? x.kind : y.kind;
-  return z;
+  const FieldNumber z = merged(Op::add, x, y);
+  if (z.fragile) return z.as(Kind::unclear);
+  if (both && x.kind != y.kind) return z.as(Kind::nan);
+  return z.as(x.kind != Kind::number ? x.kind : y.kind);
 }
 
 FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) {
@@ -187,13 +178,9 @@ FieldNumber Field::div_special(const FieldNumber& x, const FieldNumber& y) {
   if (z.fragile) return opaque(Op::div, x, y);
   if (y.kind == Kind::number) {
     if (y.p != 0) return mul_special(x, y);
-    z.kind = Kind::unclear;
-    return z;
+    return z.as(Kind::unclear);
   }
-  if (x.kind != Kind::number) {
-    z.kind = Kind::nan;
-    return z;
-  }
+  if (x.kind != Kind::number) return z.as(Kind::nan);
   z.may = zero;  // a number divided by an infinity
   z.piecewise = true;
   return z;

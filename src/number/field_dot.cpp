@@ -7,8 +7,6 @@
 namespace zellige::search {
 namespace {
 
-constexpr std::uint64_t rootless = FieldNumber::rootless;
-
 /// Returns whether products of x may be added up before they are reduced modulo p and q. True for a finite
 /// number that is never NaN and that contains no logarithm or sum of exponentials.
 bool is_simple_number(const FieldNumber& x) {
@@ -27,7 +25,7 @@ void Field::Dot::add(const FieldNumber& x, const FieldNumber& y) {
   f_.steps += 0.05;
   p_ += static_cast<Wide>(x.p) * y.p;
   const bool has_q = x.q != rootless && y.q != rootless && (!fast_ || sum_.q != rootless);
-  if (x.hashed || y.hashed || x.q == FieldNumber::absent || y.q == FieldNumber::absent) {
+  if (x.hashed || y.hashed || x.q == absent || y.q == absent) {
     sum_.hashed = true;
     if (has_q && f_.keeps_sums) q_ += f_.exponent(f_.mul(x, y));
   } else if (has_q) {
@@ -59,12 +57,11 @@ FieldNumber Field::Dot::value() {
   if (!fast_) return slow_ ? rest_ : f_.integer(0);
   sum_.p = static_cast<std::uint64_t>(p_ % f_.p_);
   if (sum_.hashed && !f_.keeps_sums && sum_.q != rootless) {
-    sum_.hashed = false, sum_.q = FieldNumber::absent;
+    sum_.hashed = false, sum_.q = absent;
   } else if (sum_.q != rootless) {
     sum_.q = static_cast<std::uint64_t>(q_ % f_.q_);
   }
-  if (sum_.p == 0 && (sum_.q == 0 || sum_.hashed || sum_.q == FieldNumber::absent))
-    sum_.may = FieldNumber::zero;
+  if (sum_.p == 0 && (sum_.q == 0 || sum_.hashed || sum_.q == absent)) sum_.may = zero;
   return slow_ ? f_.add(sum_, rest_) : sum_;
 }
 

@@ -5,14 +5,6 @@
 #include "number/signs.hpp"
 
 namespace zellige::search {
-namespace {
-
-using Kind = FieldNumber::Kind;
-constexpr std::uint64_t absent = FieldNumber::absent;
-constexpr std::uint64_t rootless = FieldNumber::rootless;
-constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
-
-}  // namespace
 
 /// Makes z = f(x) NaN if x is negative, for a function f (`which`) that is undefined for negative numbers,
 /// such as a root. Does nothing if x cannot be negative. With Order::unknown, records x >= 0 as a condition
@@ -31,11 +23,7 @@ void Field::require(FieldNumber& z, Unknown which, const FieldNumber& x) {
 }
 
 FieldNumber Field::sqrt(const FieldNumber& x) {
-  if (x.kind != Kind::number) {
-    FieldNumber z = x;
-    if (x.kind == Kind::minus) z.kind = Kind::nan;
-    return z;
-  }
+  if (x.kind != Kind::number) return x.kind == Kind::minus ? x.as(Kind::nan) : x;
   if (x.p == 0) return x;
   if (within(x.may, below)) return marked(special(Kind::nan), x);
   if (const auto u = squares_.find(x.p); u != squares_.end()) {
@@ -125,36 +113,22 @@ FieldNumber Field::count_of(const Grade& g) {
 }
 
 FieldNumber Field::log(const FieldNumber& x) {
-  if (x.kind != Kind::number) {
-    FieldNumber z = x;
-    if (x.kind == Kind::minus) z.kind = Kind::nan;
-    return z;
-  }
-  if (x.p == 0) {
-    FieldNumber z = x;
-    z.kind = x.fragile ? Kind::unclear : Kind::minus;
-    return z;
-  }
+  if (x.kind != Kind::number) return x.kind == Kind::minus ? x.as(Kind::nan) : x;
+  if (x.p == 0) return x.as(x.fragile ? Kind::unclear : Kind::minus);
   if (within(x.may, below)) return marked(special(Kind::nan), x);
   if (is(x, 1)) return integer(0);
   if (!x.fragile) {
-    if (const auto u = exponents_.find(x.p); u != exponents_.end()) {
-      FieldNumber z = u->second;
+    const auto also_of_x = [&](FieldNumber z) {
       z.domain = sets_.join(z.domain, x.domain), z.decisions = sets_.join(z.decisions, x.decisions);
       return z;
-    }
+    };
+    if (const auto u = exponents_.find(x.p); u != exponents_.end()) return also_of_x(u->second);
     if (const auto u = quotients_.find(x.p); u != quotients_.end()) {
-      const auto of = u->second;
-      FieldNumber z = sub(log(of.first), log(of.second));
-      z.domain = sets_.join(z.domain, x.domain), z.decisions = sets_.join(z.decisions, x.decisions);
-      return z;
+      const auto [dividend, divisor] = u->second;
+      return also_of_x(sub(log(dividend), log(divisor)));
     }
-    if (const auto u = roots_.find(x.p); u != roots_.end()) {
-      const FieldNumber of = u->second;
-      FieldNumber z = div(log(of), integer(2));
-      z.domain = sets_.join(z.domain, x.domain), z.decisions = sets_.join(z.decisions, x.decisions);
-      return z;
-    }
+    if (const auto u = roots_.find(x.p); u != roots_.end())
+      return also_of_x(div(log(FieldNumber(u->second)), integer(2)));
   }
   // If x is a sum of exponentials: x = e^a y, where `a` is the mean of the exponents, so ln x = a + ln y.
   // `shift` is a, `rest` the residue of y modulo p.
@@ -177,9 +151,7 @@ FieldNumber Field::log(const FieldNumber& x) {
   const auto [at, fresh] = logged_at_.try_emplace(rest, static_cast<std::uint32_t>(logged_.size()));
   if (fresh) logged_.push_back(rest);
   z.q = 0;
-  z.logs =
-      log_sum_at_.try_emplace({{at->second, 1}}, static_cast<std::uint32_t>(log_sums_.size())).first->second;
-  if (z.logs == log_sums_.size()) log_sums_.push_back({{at->second, 1}});
+  z.logs = log_sum({{at->second, 1}});
   require(z, Unknown::log, x);
   if (x.constant && x.domain == Sets::empty) return known(z, std::log(real(x)));
   if (z.kind != Kind::number) return z;
@@ -188,27 +160,26 @@ FieldNumber Field::log(const FieldNumber& x) {
   return sum;
 }
 
-std::uint32_t Field::log_terms(std::uint32_t a, std::uint32_t b) {
-  if (a == 0 || b == 0) return a + b;
-  std::map<std::uint32_t, std::int64_t> sum;
-  for (std::uint32_t side : {a, b})
-    for (const auto& [log, times] : log_sums_[side]) sum[log] += times;
-  std::vector<std::pair<std::uint32_t, std::int64_t>> terms;
-  for (const auto& term : sum)
-    if (term.second != 0) terms.push_back(term);
-  if (terms.empty()) return 0;
+std::uint32_t Field::log_sum(LogSum terms) {
   const auto at = log_sum_at_.try_emplace(terms, static_cast<std::uint32_t>(log_sums_.size())).first->second;
   if (at == log_sums_.size()) log_sums_.push_back(std::move(terms));
   return at;
 }
 
+std::uint32_t Field::log_terms(std::uint32_t a, std::uint32_t b) {
+  if (a == 0 || b == 0) return a + b;
+  std::map<std::uint32_t, std::int64_t> sum;
+  for (std::uint32_t side : {a, b})
+    for (const auto& [log, times] : log_sums_[side]) sum[log] += times;
+  std::erase_if(sum, [](const auto& term) { return term.second == 0; });
+  return sum.empty() ? 0 : log_sum({sum.begin(), sum.end()});
+}
+
 std::uint32_t Field::log_times(std::uint32_t a, std::int64_t n) {
   if (a == 0 || n == 0) return 0;
-  auto terms = log_sums_[a];
+  LogSum terms = log_sums_[a];
   for (auto& term : terms) term.second *= n;
-  const auto at = log_sum_at_.try_emplace(terms, static_cast<std::uint32_t>(log_sums_.size())).first->second;
-  if (at == log_sums_.size()) log_sums_.push_back(std::move(terms));
-  return at;
+  return log_sum(std::move(terms));
 }
 
 // Other functions.
@@ -236,11 +207,8 @@ FieldNumber Field::pow(const FieldNumber& x, const FieldNumber& y) {
 }
 
 FieldNumber Field::sin(const FieldNumber& x) {
-  if (x.kind != Kind::number) {
-    FieldNumber z = x;
-    if (x.kind == Kind::plus || x.kind == Kind::minus) z.kind = Kind::nan;
-    return z;
-  }
+  if (x.kind == Kind::plus || x.kind == Kind::minus) return x.as(Kind::nan);
+  if (x.kind != Kind::number) return x;
   if (x.p == 0) return x;
   // Computed from the tangent of half the angle, so that sin^2 + cos^2 = 1; odd in x.
   const bool flipped = x.p > p_ - x.p;

@@ -31,6 +31,13 @@ struct FieldNumber {
   bool graded = false;          // depends on an exponential
   bool hashed = false;          // its residue modulo q is made of random numbers
   bool rooted = false;          // depends on a root, whose sign may differ between the two residues
+
+  /// Returns this value with another kind.
+  FieldNumber as(Kind k) const {
+    FieldNumber z = *this;
+    z.kind = k;
+    return z;
+  }
 };
 
 }  // namespace zellige::search

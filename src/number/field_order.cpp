@@ -10,9 +10,6 @@
 namespace zellige::search {
 namespace {
 
-constexpr std::uint64_t rootless = FieldNumber::rootless;
-constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
-
 /// Returns whether two real constants certainly differ. Constants are kept as doubles, so the order of two
 /// constants that are very close is not known.
 bool differ(double x, double y) {
@@ -79,7 +76,7 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
     mean_p = add_mod(mean_p, x.p, p_);
     has_q = has_q && exponent(x) < rootless && x.logs == 0;
     if (has_q) mean_q = add_mod(mean_q, exponent(x), q_);
-    z.hashed = keeps_sums && (z.hashed || x.hashed || x.q == FieldNumber::absent);
+    z.hashed = keeps_sums && (z.hashed || x.hashed || x.q == absent);
     argument_degree = std::max(argument_degree, 2 * (double{x.numerator} + x.denominator));
   }
   mean_p = mul_mod(mean_p, inverse_mod(n, p_), p_), mean_q = mul_mod(mean_q, inverse_mod(n, q_), q_);
@@ -134,7 +131,7 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   if (h == h2) around.p = around.q = 0;
   if (h2 < h) around.p = sub_mod(0, around.p, p_), around.q = sub_mod(0, around.q, q_);
   z.p = add_mod(mean_p, mul_mod(around.p, size_p, p_), p_);
-  z.q = has_q ? add_mod(mean_q, mul_mod(around.q, size_q, q_), q_) : FieldNumber::absent;
+  z.q = has_q ? add_mod(mean_q, mul_mod(around.q, size_q, q_), q_) : absent;
   z.numerator += 1, z.piecewise = true;
   z.may = 0;
   for (const Lattice::Clause& clause : l.clauses) {
@@ -202,28 +199,25 @@ FieldNumber Field::max_of(std::vector<FieldNumber> all) {
     z.domain = like.domain, z.fragile = like.fragile, z.decisions = like.decisions;
     return z;
   }
+  const auto as_all = [&](FieldNumber z) {
+    z.domain = like.domain, z.fragile = like.fragile;
+    z.decisions = sets_.join(z.decisions, like.decisions);
+    return z;
+  };
   if (sides()) {
     std::vector<FieldNumber> distinct;
     for (const FieldNumber& x : numbers)
       if (std::ranges::none_of(distinct, [&](const FieldNumber& y) { return x.p == y.p; }))
         distinct.push_back(x);
-    if (distinct.size() <= 2) {
-      FieldNumber z = distinct.size() == 1 ? distinct[0] : greater(distinct[0], distinct[1]);
-      z.domain = like.domain, z.fragile = like.fragile;
-      z.decisions = sets_.join(z.decisions, like.decisions);
-      return z;
-    }
+    if (distinct.size() <= 2)
+      return as_all(distinct.size() == 1 ? distinct[0] : greater(distinct[0], distinct[1]));
   }
   // Exp is monotonic.
   std::vector<FieldNumber> arguments;
   for (const FieldNumber& x : numbers)
     if (const auto e = exponents_.find(x.p); e != exponents_.end()) arguments.push_back(e->second);
-  if (arguments.size() == numbers.size() && numbers.size() > 1) {
-    FieldNumber z = exp(max_of(std::move(arguments)));
-    z.domain = like.domain, z.fragile = like.fragile;
-    z.decisions = sets_.join(z.decisions, like.decisions);
-    return z;
-  }
+  if (arguments.size() == numbers.size() && numbers.size() > 1)
+    return as_all(exp(max_of(std::move(arguments))));
   std::vector<Lattice> parts;
   for (const FieldNumber& x : numbers) parts.push_back(lattice(x));
   return greatest(join(parts, order()), like);
@@ -232,11 +226,7 @@ FieldNumber Field::max_of(std::vector<FieldNumber> all) {
 FieldNumber Field::max(const FieldNumber& x, const FieldNumber& y) { return max_of({x, y}); }
 
 FieldNumber Field::abs(const FieldNumber& x) {
-  if (x.kind != Kind::number) {
-    FieldNumber z = x;
-    if (x.kind == Kind::minus) z.kind = Kind::plus;
-    return z;
-  }
+  if (x.kind != Kind::number) return x.kind == Kind::minus ? x.as(Kind::plus) : x;
   if (within(x.may, zero | above)) return x;
   if (within(x.may, below | zero)) return neg(x);
   FieldNumber z = max(x, neg(x));
@@ -258,7 +248,7 @@ void Field::tie(const FieldNumber& difference, int sides) {
   const std::uint64_t other = p_ - difference.p;
   const bool flipped = other < difference.p;
   if (flipped && sides != 3) sides = 3 - sides;
-  ties_[std::min(other, difference.p)][static_cast<std::size_t>(graph)] |= sides;
+  ties_[std::min(other, difference.p)][graph] |= sides;
 }
 
 bool Field::ties_clash() const {

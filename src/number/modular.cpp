@@ -1,6 +1,6 @@
 #include "number/modular.hpp"
 
-#include <utility>
+#include <boost/integer/mod_inverse.hpp>
 
 namespace zellige::search {
 
@@ -11,17 +11,9 @@ std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m) {
   return y;
 }
 
-/// In every step, a times the coefficient u equals the remainder r, modulo m.
 std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m) {
-  std::uint64_t r = a % m, r1 = m, u = 1, u1 = 0;
-  while (r > 1) {
-    const std::uint64_t whole = r1 / r;
-    r1 -= whole * r;
-    u1 = sub_mod(u1, mul_mod(whole, u, m), m);
-    std::swap(r, r1);
-    std::swap(u, u1);
-  }
-  return u;
+  return static_cast<std::uint64_t>(
+      boost::integer::mod_inverse(static_cast<std::int64_t>(a), static_cast<std::int64_t>(m)));
 }
 
 /// Returns whether n is prime, by the Miller-Rabin test with bases for which it is deterministic below 2^64.

@@ -23,7 +23,7 @@ struct Values {
 /// Returns a tensor with all elements equal to `value`.
 template <class Number>
 Values<Number> make_values(const graph::Shape& shape, const Number& value) {
-  return {shape, std::vector<Number>(static_cast<std::size_t>(graph::size(shape)), value)};
+  return {shape, std::vector<Number>(graph::size(shape), value)};
 }
 
 /// Returns x, because a cast to a floating-point dtype changes nothing when rounding is ignored. Throws Error
