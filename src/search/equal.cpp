@@ -21,9 +21,6 @@
 namespace zellige::search {
 namespace {
 
-using graph::KernelGraph;
-using graph::OpKind;
-
 // Float64 loses about 1e-13 of a well-conditioned row. Graphs that differ do so by far more.
 constexpr double same_in_float64 = 1e-9, other_in_float64 = 1e-5;
 
@@ -54,7 +51,7 @@ class Decision {
   Equality run() {
     if (same_structure(a_, b_, pairing_)) {
       at_sizes(a_);
-      return equal("structure", "the same operators on the same operands, which proves it");
+      return answer(Answer::equal, "structure", "the same operators on the same operands, which proves it");
     }
     make_small();
     return at_small_sizes();
@@ -66,8 +63,7 @@ class Decision {
   Equality at_small_sizes() {
     at_sizes(small_.a);
     try {
-      if (work(small_.a) + work(small_.b) <= options_.real_work)
-        real_ = real_trials(small_.a, small_.b, pairing_, e_.seed);
+      if (work(small_) <= options_.real_work) real_ = real_trials(small_.a, small_.b, pairing_, e_.seed);
     } catch (const Error& error) {
       e_.notes.push_back(error.what());
     }
@@ -77,7 +73,7 @@ class Decision {
     if (real_.loose && !real_.difference && std::ranges::find(e_.notes, loose) == e_.notes.end())
       e_.notes.push_back(loose);
     if (real_.difference) return small_difference();
-    const FieldTrials fields = in_fields(small_.a, small_.b, options_.field_work, small_fields);
+    const FieldTrials fields = in_fields(small_.a, small_.b, small_fields);
     if (fields.agrees && !real_.unseen) return small_agreement(fields);
     return no_agreement(real_.unseen ? "they are proved to differ, but by too little for float64 to see"
                                      : fields.why_not);
@@ -96,22 +92,18 @@ class Decision {
   /// Records the input shapes of graph `g` in the result, as the sizes at which the answer was found.
   void at_sizes(const KernelGraph& g) {
     e_.sizes.clear();
-    e_.shrunk = false;
-    for (std::size_t i = 0; i < g.inputs.size(); ++i) {
-      const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[i])];
-      e_.sizes.push_back({t.name, t.shape, {}});
-    }
+    for (int t : g.inputs) e_.sizes.push_back({g.tensors[t].name, g.tensors[t].shape, {}});
     e_.shrunk = &g != &a_ && small_.shrunk;
   }
 
-  /// Compares two graphs in finite fields. If one field would take more than max_work multiplications, returns a result
-  /// without agreement. `steps` is the limit of operations in all fields of one Field::Order.
-  FieldTrials in_fields(const KernelGraph& a, const KernelGraph& b, double max_work, double steps) const {
+  /// Compares two graphs in finite fields. If one field would take more than options_.field_work multiplications,
+  /// returns a result without agreement. `steps` is the limit of operations in all fields of one Field::Order.
+  FieldTrials in_fields(const KernelGraph& a, const KernelGraph& b, double steps) const {
     const double one = work(a) + work(b);
-    if (one > max_work) {
+    if (one > options_.field_work) {
       FieldTrials none;
-      none.why_not =
-          fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one, max_work);
+      none.why_not = fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one,
+                                 options_.field_work);
       return none;
     }
     FieldOptions options{.seed = e_.seed, .trials = options_.trials, .steps = steps};
@@ -120,30 +112,33 @@ class Decision {
     return field_trials(a, b, pairing_, options);
   }
 
-  /// Returns the answer "equal". `method` and `why` say how it was found.
-  Equality equal(std::string method, std::string why) {
-    e_.answer = Answer::equal, e_.method = std::move(method), e_.why = std::move(why);
+  /// Returns the answer `a`. `method` and `why` say how it was found.
+  Equality answer(Answer a, std::string method, std::string why) {
+    e_.answer = a, e_.method = std::move(method), e_.why = std::move(why);
     return std::move(e_);
   }
 
   /// Returns the answer "equal", found by the finite fields `fields`.
   Equality equal(const FieldTrials& fields) {
     e_.log2_chance = fields.log2_chance, e_.chance_proved = fields.proved, e_.fields = fields.fields;
-    return equal("field", fmt::format("the same in {} random finite field{}", fields.fields,
-                                      fields.fields == 1 ? "" : "s"));
+    return answer(
+        Answer::equal, "field",
+        fmt::format("the same in {} random finite field{}", fields.fields, fields.fields == 1 ? "" : "s"));
+  }
+
+  /// Returns the answer "equal", found by the finite fields `fields` at the sizes that the graphs declare.
+  Equality equal_as_given(const FieldTrials& fields) {
+    at_sizes(a_);
+    return equal(fields);
   }
 
   /// Returns the answer "undecided" with the reason `why`.
-  Equality undecided(std::string why) {
-    e_.answer = Answer::undecided, e_.why = std::move(why);
-    return std::move(e_);
-  }
+  Equality undecided(std::string why) { return answer(Answer::undecided, "", std::move(why)); }
 
   /// Returns the answer "different" with a counterexample. `method` and `why` say how it was found.
   Equality different(Counterexample c, std::string method, std::string why) {
-    e_.answer = Answer::different, e_.method = std::move(method), e_.why = std::move(why);
     e_.counterexample = std::move(c);
-    return std::move(e_);
+    return answer(Answer::different, std::move(method), std::move(why));
   }
 
   /// Returns the answer if the graphs differ at small sizes (shrink.hpp). If a number in the graphs may
@@ -158,20 +153,18 @@ class Decision {
     if (!small_.shrunk) return proved();
     const bool may_count = (counts(a_) || counts(b_)) && !small_.kept;
     if (!may_count && (!affordable() || !options_.given_sizes)) return proved();
-    if (!affordable()) {
+    if (!affordable())
       return undecided(
           fmt::format("different at small sizes, but a number may represent an extent, and the given sizes "
                       "take {:.2g} products, more than {:.2g}",
                       given_products_, options_.given_work));
-    }
     const GivenSizes given = at_given_sizes(real_.scale, given_products_ <= 1e7 ? 4 : 1);
     const double minimum = std::max(1e-12, 1e-3 * std::min(real_.difference->distance, 1e-2));
     if (given.compared && given.distance >= minimum) return proved();
-    const FieldTrials fields = in_fields(a_, b_, options_.field_work, given_fields);
+    const FieldTrials fields = in_fields(a_, b_, given_fields);
     if (fields.agrees) {
-      at_sizes(a_);
       e_.notes.push_back("the two differ at smaller sizes: a number in them represents an extent");
-      return equal(fields);
+      return equal_as_given(fields);
     }
     return undecided("different at small sizes; at the given ones, no point tried shows it in float64");
   }
@@ -209,11 +202,8 @@ class Decision {
   Equality small_agreement(const FieldTrials& fields) {
     if (!small_.shrunk && !distinct_) return equal(fields);
     if (!options_.given_sizes || !affordable()) return only_small_agreement(fields);
-    const FieldTrials given = in_fields(a_, b_, options_.field_work, given_fields);
-    if (given.agrees) {
-      at_sizes(a_);
-      return equal(given);
-    }
+    const FieldTrials given = in_fields(a_, b_, given_fields);
+    if (given.agrees) return equal_as_given(given);
     const GivenSizes seen = at_given_sizes({}, given_products_ <= 1e7 ? 4 : 1);
     if (seen.compared && seen.distance >= other_in_float64) return float64_difference(seen);
     e_.notes.push_back("at the given sizes, not decided by finite fields: " + given.why_not);
@@ -232,26 +222,17 @@ class Decision {
     const GivenSizes given = at_given_sizes({}, given_products_ <= 1e7 ? 8 : given_products_ <= 1e8 ? 2 : 1);
     if (given.compared && given.distance >= other_in_float64) return float64_difference(given);
     if (small_.shrunk && !real_.unseen) {
-      const FieldTrials fields = in_fields(a_, b_, options_.field_work, given_fields);
-      if (fields.agrees) {
-        at_sizes(a_);
-        return equal(fields);
-      }
+      const FieldTrials fields = in_fields(a_, b_, given_fields);
+      if (fields.agrees) return equal_as_given(fields);
     }
     return undecided(why);
   }
 
   /// Returns the answer "different" with the counterexample that float64 shows at the sizes that the graphs declare.
   Equality float64_difference(const GivenSizes& given) {
-    Counterexample c{a_,
-                     b_,
-                     shown(a_, given.inputs),
-                     "float64",
-                     given.output,
-                     given.element,
-                     fmt::format("{}", given.in_a),
-                     fmt::format("{}", given.in_b),
-                     given.distance};
+    Counterexample c{a_, b_, shown(a_, given.inputs), "float64", given.output, given.element};
+    c.in_a = fmt::format("{}", given.in_a), c.in_b = fmt::format("{}", given.in_b);
+    c.distance = given.distance;
     at_sizes(a_);
     return different(
         std::move(c), "float64",
@@ -280,7 +261,7 @@ class Decision {
     if (!has_order(a_) && !has_order(b_)) return 0;
     std::int64_t longest = 1;
     for (int t : a_.inputs) {
-      const graph::Shape& shape = a_.tensors[static_cast<std::size_t>(t)].shape;
+      const graph::Shape& shape = a_.tensors[t].shape;
       longest =
           std::max(longest, (shape.back() * shape.back() + graph::size(shape) - 1) / graph::size(shape));
     }
@@ -312,7 +293,7 @@ std::vector<Shown> shown(const KernelGraph& g, const std::vector<graph::Array>& 
   std::vector<Shown> all;
   if (count > 4096) return all;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    all.push_back({g.tensors[static_cast<std::size_t>(g.inputs[i])].name, inputs[i].shape, {}});
+    all.push_back({g.tensors[g.inputs[i]].name, inputs[i].shape, {}});
     for (double x : inputs[i].values) all.back().values.push_back(fmt::format("{}", x));
   }
   return all;

@@ -17,6 +17,7 @@ template <Arithmetic A>
 class BlockRun {
  public:
   using N = NumberOf<A>;
+  using OpKind = graph::OpKind;
 
   BlockRun(A& a, const graph::BlockGraph& b, const std::vector<const Values<N>*>& inputs,
            const std::vector<Values<N>*>& outputs)
@@ -27,7 +28,6 @@ class BlockRun {
   /// Evaluates the thread block with the coordinates `block` in the grid: all iterations, then the operators
   /// after the loop, and the stores.
   void run(const graph::Dim3& block) {
-    using graph::OpKind;
     for (std::int64_t iteration = 0; iteration < b_.loop; ++iteration)
       for (std::size_t i = 0; i < b_.ops.size(); ++i) {
         const graph::BlockOp& op = b_.ops[i];
@@ -120,7 +120,6 @@ class BlockRun {
 
   /// Adds the operand of one iteration to an accumulator, after initialising the accumulator if `first` is true.
   void accumulate(const graph::BlockOp& op, Values<N>& state, bool first) {
-    using graph::OpKind;
     const Values<N>& x = tiles_[op.inputs[0]];
     if (first) {
       const bool whole = op.kind == OpKind::accum_red_sum_rescale;  // reduced only after the loop
@@ -152,7 +151,6 @@ class BlockRun {
 
   /// Sets the result of an accumulator from its `state` after the loop.
   void finish(const graph::BlockOp& op, const Values<N>& state) {
-    using graph::OpKind;
     Values<N>& y = tiles_[op.outputs[0]];
     if (op.kind == OpKind::accum_red_sum_rescale) {
       y.at.assign(y.at.size(), a_.integer(0));
@@ -178,8 +176,8 @@ class BlockRun {
 /// Returns the values of a valid graph's outputs, in the order of the outputs. `inputs` are in the order of
 /// the graph's inputs. Throws Error if an operator has no meaning over this kind of number.
 template <Arithmetic A>
-std::vector<Values<NumberOf<A>>> evaluate_graph(A& a, const graph::KernelGraph& g,
-                                                const std::vector<Values<NumberOf<A>>>& inputs) {
+std::vector<ValuesOf<A>> evaluate_graph(A& a, const graph::KernelGraph& g,
+                                        const std::vector<ValuesOf<A>>& inputs) {
   using N = NumberOf<A>;
   std::vector<Values<N>> tensors(g.tensors.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) tensors[g.inputs[i]] = inputs[i];

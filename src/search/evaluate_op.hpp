@@ -20,9 +20,9 @@ namespace zellige::search {
 /// the last one; missing dimensions and dimensions of extent 1 are broadcast.
 template <Arithmetic A>
 void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
-         const std::vector<const Values<NumberOf<A>>*>& tensors, Values<NumberOf<A>>& y) {
-  std::vector<const Values<NumberOf<A>>*> in = tensors;
-  Values<NumberOf<A>> scalar;
+         const std::vector<const ValuesOf<A>*>& tensors, ValuesOf<A>& y) {
+  std::vector<const ValuesOf<A>*> in = tensors;
+  ValuesOf<A> scalar;
   if (graph::takes_scalar(kind, in.size())) {
     scalar = make_values(graph::Shape{1}, a.constant(attributes.scalar));
     in.push_back(&scalar);
@@ -35,8 +35,8 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     for (std::int64_t row = 0; row < walk.rows(); ++row)
       for (std::int64_t i = 0; i < walk.row_length(); ++i) {
         for (std::size_t k = 0; k < in.size(); ++k)
-          operands[k] = in[k]->at[static_cast<std::size_t>(walk.start(row, k) + i * walk.step(k))];
-        y.at[static_cast<std::size_t>(row * walk.row_length() + i)] =
+          operands[k] = in[k]->at[walk.start(row, k) + i * walk.step(k)];
+        y.at[row * walk.row_length() + i] =
             meaning(a, attributes, static_cast<const NumberOf<A>*>(operands.data()));
       }
   });
@@ -44,7 +44,7 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
 
 /// Evaluates the (batched) matmul of x and z into `y`, whose shape is set.
 template <Arithmetic A>
-void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Values<NumberOf<A>>& y) {
+void matmul(A& a, const ValuesOf<A>& x, const ValuesOf<A>& z, ValuesOf<A>& y) {
   const graph::Matrices of = graph::matrices(x.shape, z.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = x.shape.back(), n = of.product.back();
   const graph::Batches batches(of);
@@ -68,7 +68,7 @@ void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Va
 /// Adds sums along `dim` to y: y[..., j, ...] += sum over k of f(x[..., j + k * to, ...]). `to` is the extent
 /// of y along `dim`; f(v) is v^2 if `squared`, else v.
 template <Arithmetic A>
-void fold(A& a, const Values<NumberOf<A>>& x, int dim, bool squared, Values<NumberOf<A>>& y) {
+void fold(A& a, const ValuesOf<A>& x, int dim, bool squared, ValuesOf<A>& y) {
   const graph::Around from(x.shape, dim);
   const std::int64_t to = y.shape[dim];
   for (std::int64_t o = 0; o < from.outer; ++o)
@@ -83,7 +83,7 @@ void fold(A& a, const Values<NumberOf<A>>& x, int dim, bool squared, Values<Numb
 /// Sets y to the maximum of x along `dim`, or with dim = -1 to x itself. If `fresh` is false, the maximum
 /// includes the previous value of y.
 template <Arithmetic A>
-void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<NumberOf<A>>& y) {
+void fold_max(A& a, const ValuesOf<A>& x, int dim, bool fresh, ValuesOf<A>& y) {
   const graph::Around from =
       dim < 0 ? graph::Around({1, 1, graph::size(x.shape)}, 1) : graph::Around(x.shape, dim);
   std::vector<NumberOf<A>> all;
@@ -103,11 +103,10 @@ void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<Nu
 /// meaning over this kind of number.
 template <Arithmetic A>
 void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
-                 const std::vector<const Values<NumberOf<A>>*>& in,
-                 const std::vector<Values<NumberOf<A>>*>& out) {
+                 const std::vector<const ValuesOf<A>*>& in, const std::vector<ValuesOf<A>*>& out) {
   using graph::OpKind;
-  const Values<NumberOf<A>>& x = *in[0];
-  Values<NumberOf<A>>& y = *out[0];
+  const ValuesOf<A>& x = *in[0];
+  ValuesOf<A>& y = *out[0];
   // Reject an operator that has fewer operands than it needs.
   const auto operands = static_cast<std::size_t>(graph::info(kind).inputs);
   if (kind != OpKind::concat && in.size() != operands && !graph::takes_scalar(kind, in.size()) &&
@@ -118,7 +117,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   } else if (kind == OpKind::matmul) {
     matmul(a, x, *in[1], y);
     if (in.size() > 2) {
-      const Values<NumberOf<A>> product = y;
+      const ValuesOf<A> product = y;
       map(a, OpKind::add, {}, {&product, in[2]}, y);
     }
   } else if (kind == OpKind::reduction) {
@@ -130,13 +129,13 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     std::vector<graph::Shape> shapes;
     for (const auto* operand : in) shapes.push_back(operand->shape);
     const std::vector<graph::Step> steps = graph::compose(kind, attributes, shapes);
-    std::vector<Values<NumberOf<A>>> values;
+    std::vector<ValuesOf<A>> values;
     for (const auto* operand : in) values.push_back(*operand);
     for (const graph::Shape& shape : graph::step_shapes(steps, shapes))
       values.push_back(make_values(shape, a.integer(0)));
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      std::vector<const Values<NumberOf<A>>*> from;
-      for (int k : steps[i].inputs) from.push_back(&values[static_cast<std::size_t>(k)]);
+      std::vector<const ValuesOf<A>*> from;
+      for (int k : steps[i].inputs) from.push_back(&values[k]);
       evaluate_op(a, steps[i].kind, steps[i].attributes, from, {&values[in.size() + i]});
     }
     y.at = values.back().at;
@@ -145,13 +144,13 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     // After reordering pairs as halves, this is the operator `rotary`.
   } else if (kind == OpKind::rotary_interleaved) {
     const std::int64_t n = y.shape.back();
-    std::vector<Values<NumberOf<A>>> halves;
+    std::vector<ValuesOf<A>> halves;
     for (const auto* operand : in) {
       halves.push_back(*operand);
       if (operand->shape.back() == n)
         graph::halves_of_pairs(n, graph::size(operand->shape), operand->at.data(), halves.back().at.data());
     }
-    Values<NumberOf<A>> z = y;
+    ValuesOf<A> z = y;
     evaluate_op(a, OpKind::rotary, attributes, {&halves[0], &halves[1], &halves[2]}, {&z});
     graph::pairs_of_halves(n, graph::size(y.shape), z.at.data(), y.at.data());
   } else if (kind == OpKind::mask) {

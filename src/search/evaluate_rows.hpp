@@ -15,6 +15,9 @@ namespace zellige::search {
 /// The type of the numbers of an arithmetic.
 template <Arithmetic A>
 using NumberOf = typename A::Number;
+/// A dense tensor of such numbers.
+template <Arithmetic A>
+using ValuesOf = Values<NumberOf<A>>;
 
 /// Returns `x` as an integer. Throws Error if `x` is not a known integer, for example because it was computed
 /// from inputs. `kind` is the operator that needs the integer, for the message.
@@ -28,14 +31,13 @@ std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
 /// Masks `y` by lengths: sets each element to `fill` whose index in the masked dimension is not below the
 /// element's length. `lengths` has the lengths; it broadcasts to the shape of `y`.
 template <Arithmetic A>
-void apply_lengths(A& a, const graph::Attributes& attributes, const Values<NumberOf<A>>& lengths,
-                   const NumberOf<A>& fill, Values<NumberOf<A>>& y) {
+void apply_lengths(A& a, const graph::Attributes& attributes, const ValuesOf<A>& lengths,
+                   const NumberOf<A>& fill, ValuesOf<A>& y) {
   const std::size_t j = graph::mask_dims(attributes, y.shape.size()).second;
   const graph::Broadcast walk(y.shape, {{lengths.shape, nullptr}});
   for (std::size_t e = 0; e < y.at.size(); ++e) {
     const auto at = static_cast<std::int64_t>(e), n = walk.row_length();
-    const NumberOf<A>& length =
-        lengths.at[static_cast<std::size_t>(walk.start(at / n, 0) + at % n * walk.step(0))];
+    const NumberOf<A>& length = lengths.at[walk.start(at / n, 0) + at % n * walk.step(0)];
     const std::int64_t position = graph::coordinates(at, y.shape)[j] + attributes.start;
     y.at[e] = a.marked(position < whole_number(a, graph::OpKind::mask, length) ? y.at[e] : fill, length);
   }
@@ -45,9 +47,9 @@ void apply_lengths(A& a, const graph::Attributes& attributes, const Values<Numbe
 /// of range or not a known integer.
 template <Arithmetic A>
 void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes,
-                   const std::vector<const Values<NumberOf<A>>*>& in, Values<NumberOf<A>>& y) {
+                   const std::vector<const ValuesOf<A>*>& in, ValuesOf<A>& y) {
   using graph::OpKind;
-  const Values<NumberOf<A>>& x = *in[0];
+  const ValuesOf<A>& x = *in[0];
   const std::int64_t rows = x.shape[0], row = graph::size(x.shape) / rows;
   const auto number = [&](const NumberOf<A>& v, std::int64_t bound) {
     const std::int64_t n = whole_number(a, kind, v);
@@ -57,29 +59,25 @@ void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes
   if (kind == OpKind::gather) {
     for (std::size_t i = 0; i < in[1]->at.size(); ++i) {
       const std::int64_t n = number(in[1]->at[i], rows);
-      for (std::int64_t k = 0; k < row; ++k)
-        y.at[i * static_cast<std::size_t>(row) + static_cast<std::size_t>(k)] =
-            a.marked(x.at[static_cast<std::size_t>(n * row + k)], in[1]->at[i]);
+      for (std::int64_t k = 0; k < row; ++k) y.at[i * row + k] = a.marked(x.at[n * row + k], in[1]->at[i]);
     }
     return;
   }
   if (kind == OpKind::scatter) {
     y.at = x.at;
-    std::vector<bool> written(static_cast<std::size_t>(rows), false);
+    std::vector<bool> written(rows, false);
     for (std::size_t i = 0; i < in[1]->at.size(); ++i) {
       const std::int64_t n = number(in[1]->at[i], rows);
-      written[static_cast<std::size_t>(n)] = true;
+      written[n] = true;
       for (std::int64_t k = 0; k < row; ++k)
-        y.at[static_cast<std::size_t>(n * row + k)] = a.marked(
-            in[2]->at[i * static_cast<std::size_t>(row) + static_cast<std::size_t>(k)], in[1]->at[i]);
+        y.at[n * row + k] = a.marked(in[2]->at[i * row + k], in[1]->at[i]);
     }
     for (std::int64_t r = 0; r < rows; ++r)  // a row that is not written: one of `rows` cases
-      for (std::int64_t k = 0; k < row && !written[static_cast<std::size_t>(r)]; ++k)
-        y.at[static_cast<std::size_t>(r * row + k)] =
-            a.one_of(y.at[static_cast<std::size_t>(r * row + k)], rows, static_cast<std::uint64_t>(r));
+      for (std::int64_t k = 0; k < row && !written[r]; ++k)
+        y.at[r * row + k] = a.one_of(y.at[r * row + k], rows, static_cast<std::uint64_t>(r));
     return;
   }
-  const Values<NumberOf<A>>& part = *in[1];
+  const ValuesOf<A>& part = *in[1];
   const std::int64_t last = y.shape[attributes.dim] - part.shape[attributes.dim];
   const std::int64_t start = in.size() > 2 ? number(in[2]->at[0], last + 1) : attributes.start;
   y.at = x.at;

@@ -16,8 +16,6 @@
 namespace zellige::search {
 namespace {
 
-using graph::KernelGraph;
-using graph::OpKind;
 using Order = Field::Order;
 
 /// Returns whether the graph has an operator of one of these kinds.
@@ -69,7 +67,7 @@ class Tier {
     numbers_ = drawn_numbers(a, b, pairing);
     for (const graph::Numbers& n : numbers_)
       if (n.bound > 0) range_ = std::max(range_, n.bound), distinct_ = distinct_ || n.distinct;
-    for (int t : a.outputs) elements_.emplace_back(static_cast<std::size_t>(graph::size(a.tensors[t].shape)));
+    for (int t : a.outputs) elements_.emplace_back(graph::size(a.tensors[t].shape));
   }
 
   /// Compares the graphs in as many fields as an error probability of 2^-40 requires, or as the limit of
@@ -97,7 +95,7 @@ class Tier {
   /// indices or lengths) that must be distinct.
   FieldNumber input(Field& field, std::size_t i, std::size_t e, int n, std::uint64_t place,
                     const std::vector<double>& whole) {
-    const graph::KernelTensor& t = a_.tensors[static_cast<std::size_t>(a_.inputs[i])];
+    const graph::KernelTensor& t = a_.tensors[a_.inputs[i]];
     if (numbers_[i].bound > 0) {
       const std::int64_t bound = numbers_[i].bound;
       std::int64_t value =
@@ -136,7 +134,7 @@ class Tier {
     std::vector<Values<FieldNumber>> inputs;
     std::uint64_t place = 0;
     for (std::size_t i = 0; i < a_.inputs.size(); ++i) {
-      const graph::Shape& shape = a_.tensors[static_cast<std::size_t>(a_.inputs[i])].shape;
+      const graph::Shape& shape = a_.tensors[a_.inputs[i]].shape;
       inputs.push_back(make_values(shape, FieldNumber{}));
       std::vector<double> whole(inputs.back().at.size());
       if (numbers_[i].distinct)
@@ -159,7 +157,7 @@ class Tier {
           result_.why_not =
               fmt::format("element {} of {} {}",
                           graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), ya[o].shape)),
-                          a_.tensors[static_cast<std::size_t>(a_.outputs[o])].name, reason_);
+                          a_.tensors[a_.outputs[o]].name, reason_);
           return false;
         }
     return true;
@@ -271,26 +269,23 @@ bool has_order(const KernelGraph& g) {
 bool compares_inputs(const KernelGraph& g) {
   constexpr int max_comparisons = 3;
   std::vector<bool> input(g.tensors.size(), false), compared(g.tensors.size(), false);
-  for (int t : g.inputs) input[static_cast<std::size_t>(t)] = true;
+  for (int t : g.inputs) input[t] = true;
   int comparisons = 0;
   for (const graph::KernelOp& op : g.ops) {
     if (op.block)
       for (const graph::BlockOp& inner : op.block->ops)
         if (graph::jumps(inner.kind) || inner.kind == OpKind::where) return false;
-    const bool inputs =
-        std::ranges::all_of(op.inputs, [&](int t) { return input[static_cast<std::size_t>(t)]; });
+    const bool inputs = std::ranges::all_of(op.inputs, [&](int t) { return input[t]; });
     if (graph::jumps(op.kind)) {
       if (!inputs || ++comparisons > max_comparisons) return false;
       const double c = op.attributes.scalar;
       if (graph::takes_scalar(op.kind, op.inputs.size()) && std::isfinite(c) && !fraction(c).dyadic())
         return false;
     }
-    if (op.kind == OpKind::where && !input[static_cast<std::size_t>(op.inputs[0])] &&
-        !compared[static_cast<std::size_t>(op.inputs[0])])
-      return false;
+    if (op.kind == OpKind::where && !input[op.inputs[0]] && !compared[op.inputs[0]]) return false;
     for (int t : op.outputs) {
-      input[static_cast<std::size_t>(t)] = inputs && graph::is_view(op.kind);
-      compared[static_cast<std::size_t>(t)] = graph::jumps(op.kind);
+      input[t] = inputs && graph::is_view(op.kind);
+      compared[t] = graph::jumps(op.kind);
     }
   }
   return true;

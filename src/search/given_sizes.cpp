@@ -11,7 +11,6 @@ namespace zellige::search {
 namespace {
 
 using graph::Array;
-using graph::KernelGraph;
 
 /// Measures the distances of the rows of two graphs' outputs `ya` and `yb` at `inputs`. Keeps the largest distance in
 /// `result`. Elements that are not finite may be overflows and are ignored; but if `classes` is true, NaN or infinity

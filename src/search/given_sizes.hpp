@@ -24,7 +24,7 @@ struct GivenSizes {
 /// first usual scale at which most outputs are finite. At very small inputs nothing overflows, so NaN in one
 /// graph alone counts as a difference. Also draws `peaks` inputs in which each row has one element that is
 /// the largest or the smallest (Scale::Kind::peaks).
-GivenSizes given_sizes(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
-                       std::uint64_t seed, std::optional<Scale> also = {}, int points = 1, int peaks = 0);
+GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing&, std::uint64_t seed,
+                       std::optional<Scale> also = {}, int points = 1, int peaks = 0);
 
 }  // namespace zellige::search

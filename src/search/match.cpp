@@ -11,8 +11,8 @@ namespace {
 
 /// Throws Error unless in_a and in_b, the graphs' numbers of inputs or outputs, are equal. `what` is "inputs"
 /// or "outputs", for the message.
-void check_counts(const graph::KernelGraph& a, const graph::KernelGraph& b, std::size_t in_a,
-                  std::size_t in_b, std::string_view what) {
+void check_counts(const KernelGraph& a, const KernelGraph& b, std::size_t in_a, std::size_t in_b,
+                  std::string_view what) {
   if (in_a != in_b)
     fail("{} and {}: expected two graphs with the same number of {}, found {} and {}", a.name, b.name, what,
          in_a, in_b);
@@ -20,8 +20,7 @@ void check_counts(const graph::KernelGraph& a, const graph::KernelGraph& b, std:
 
 /// Throws Error unless tensor number ta of graph a and tensor number tb of graph b have the same shape.
 /// `what` names the two tensors in the message.
-void check_shapes(const graph::KernelGraph& a, const graph::KernelGraph& b, int ta, int tb,
-                  std::string_view what) {
+void check_shapes(const KernelGraph& a, const KernelGraph& b, int ta, int tb, std::string_view what) {
   const graph::KernelTensor &x = a.tensors[ta], &y = b.tensors[tb];
   if (x.shape != y.shape)
     fail("{} and {}: expected {} of the same shape, found {} of {} and {} of {}", a.name, b.name, what,
@@ -30,7 +29,7 @@ void check_shapes(const graph::KernelGraph& a, const graph::KernelGraph& b, int 
 
 }  // namespace
 
-Pairing match(const graph::KernelGraph& a, const graph::KernelGraph& b) {
+Pairing match(const KernelGraph& a, const KernelGraph& b) {
   check_counts(a, b, a.inputs.size(), b.inputs.size(), "inputs");
   check_counts(a, b, a.outputs.size(), b.outputs.size(), "outputs");
   std::map<std::string, int> named;

@@ -10,6 +10,9 @@
 
 namespace zellige::search {
 
+using graph::KernelGraph;
+using graph::OpKind;
+
 /// Which inputs of two graphs A and B correspond.
 struct Pairing {
   std::vector<int> inputs;  // A's input i is B's input inputs[i]
@@ -18,6 +21,6 @@ struct Pairing {
 
 /// Returns which inputs of the graphs correspond. Throws Error if the graphs differ in the number or shapes
 /// of inputs or outputs.
-Pairing match(const graph::KernelGraph& a, const graph::KernelGraph& b);
+Pairing match(const KernelGraph& a, const KernelGraph& b);
 
 }  // namespace zellige::search

@@ -56,12 +56,12 @@ void draw_whole(const graph::Numbers& numbers, std::uint64_t seed, graph::Array&
 
 }  // namespace
 
-std::vector<graph::Numbers> drawn_numbers(const graph::KernelGraph& a, const graph::KernelGraph& b,
+std::vector<graph::Numbers> drawn_numbers(const KernelGraph& a, const KernelGraph& b,
                                           const Pairing& pairing) {
   std::vector<graph::Numbers> numbers = graph::drawn_numbers(a);
   const std::vector<graph::Numbers> other = graph::drawn_numbers(b);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const graph::Numbers& n = other[static_cast<std::size_t>(pairing.inputs[i])];
+    const graph::Numbers& n = other[pairing.inputs[i]];
     if (numbers[i].bound == 0)
       numbers[i] = n;
     else if (n.bound > 0)  // rows of the smaller table, lengths of the longer tensor
@@ -72,11 +72,11 @@ std::vector<graph::Numbers> drawn_numbers(const graph::KernelGraph& a, const gra
   return numbers;
 }
 
-std::vector<graph::Array> draw_point(const graph::KernelGraph& g, const std::vector<graph::Numbers>& numbers,
+std::vector<graph::Array> draw_point(const KernelGraph& g, const std::vector<graph::Numbers>& numbers,
                                      const Scale& scale, std::uint64_t seed) {
   std::vector<graph::Array> inputs;
   for (std::size_t i = 0; i < g.inputs.size(); ++i) {
-    const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[i])];
+    const graph::KernelTensor& t = g.tensors[g.inputs[i]];
     graph::Array x = graph::make_array(t.shape);
     const std::uint64_t of_input = draw(seed, i);
     const auto row = static_cast<std::size_t>(t.shape.back());

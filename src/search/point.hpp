@@ -31,22 +31,20 @@ struct Scale {
 
 /// Returns, for each input of graph A, the range of its integers if graph A or the corresponding input of
 /// graph B uses them as row indices or lengths; otherwise a range with bound 0.
-std::vector<graph::Numbers> drawn_numbers(const graph::KernelGraph& a, const graph::KernelGraph& b,
-                                          const Pairing&);
+std::vector<graph::Numbers> drawn_numbers(const KernelGraph& a, const KernelGraph& b, const Pairing&);
 
 /// Returns inputs for a graph, drawn by `seed`. Without a pattern (dense), real values are multiples of 1/8
 /// of the scale, up to twice the scale, and not 0; Scale::Kind says how patterns differ. Row indices and
 /// lengths are drawn from their whole range, the first and the last more often.
-std::vector<graph::Array> draw_point(const graph::KernelGraph&, const std::vector<graph::Numbers>&,
-                                     const Scale&, std::uint64_t seed);
+std::vector<graph::Array> draw_point(const KernelGraph&, const std::vector<graph::Numbers>&, const Scale&,
+                                     std::uint64_t seed);
 
 /// Returns the list `inputs`, which is in the order of graph A's inputs, in the order of the corresponding
 /// inputs of graph B.
 template <class T>
 std::vector<T> paired(const std::vector<T>& inputs, const Pairing& pairing) {
   std::vector<T> result(inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    result[static_cast<std::size_t>(pairing.inputs[i])] = inputs[i];
+  for (std::size_t i = 0; i < inputs.size(); ++i) result[pairing.inputs[i]] = inputs[i];
   return result;
 }
 

@@ -17,8 +17,6 @@
 namespace zellige::search {
 namespace {
 
-using graph::KernelGraph;
-using graph::OpKind;
 using Inputs = std::vector<graph::Array>;
 
 using Kind = Scale::Kind;
@@ -162,16 +160,10 @@ class Run {
         if (disjoint(x, y) && distance(x, y) > maximum) maximum = distance(x, y), output_ = o, element_ = i;
       }
     if (maximum < 0) return true;
-    Counterexample c{a_,
-                     b_,
-                     {},
-                     "real numbers",
-                     a_.tensors[a_.outputs[output_]].name,
-                     graph::coordinates(static_cast<std::int64_t>(element_), ya[output_].shape),
-                     to_string(ya[output_].at[element_]),
-                     to_string(yb[output_].at[element_]),
-                     maximum};
-    c.inputs = shown(a_, inputs);
+    Counterexample c{a_, b_, shown(a_, inputs), "real numbers", a_.tensors[a_.outputs[output_]].name};
+    c.element = graph::coordinates(static_cast<std::int64_t>(element_), ya[output_].shape);
+    c.in_a = to_string(ya[output_].at[element_]), c.in_b = to_string(yb[output_].at[element_]);
+    c.distance = maximum;
     result_.difference = std::move(c);
     return false;
   }

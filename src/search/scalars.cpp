@@ -7,8 +7,6 @@
 namespace zellige::search {
 namespace {
 
-using graph::KernelGraph;
-
 std::set<double> scalars(const KernelGraph& g) {
   std::set<double> found;
   any_op(g, [&](const auto& op, const graph::BlockGraph*) {

@@ -19,9 +19,6 @@
 namespace zellige::search {
 namespace {
 
-using graph::KernelGraph;
-using graph::OpKind;
-
 /// Sizes are small enough if both graphs take at most this many multiplications: some milliseconds for a few
 /// points over the reals.
 constexpr double small_enough = 2e4;
@@ -36,17 +33,13 @@ constexpr double all_distinct = 5e6;
 /// is 1/4096, as in a mean over 4096.
 std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b) {
   std::set<std::int64_t> numbers;
-  const auto add = [&](const auto& op) {
-    if (!has_scalar(op.kind, op.inputs.size()) || !std::isfinite(op.attributes.scalar)) return;
-    const Fraction f = fraction(op.attributes.scalar);
-    if (f.exponent == 0) numbers.insert({std::abs(f.numerator), f.denominator});
-  };
   for (const KernelGraph* g : {&a, &b})
-    for (const graph::KernelOp& op : g->ops) {
-      add(op);
-      if (!op.block) continue;
-      for (const graph::BlockOp& inner : op.block->ops) add(inner);
-    }
+    any_op(*g, [&](const auto& op, const graph::BlockGraph*) {
+      if (!has_scalar(op.kind, op.inputs.size()) || !std::isfinite(op.attributes.scalar)) return false;
+      const Fraction f = fraction(op.attributes.scalar);
+      if (f.exponent == 0) numbers.insert({std::abs(f.numerator), f.denominator});
+      return false;
+    });
   numbers.erase(0);
   numbers.erase(1);
   return numbers;
@@ -400,7 +393,7 @@ SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing& pair
     }
     return pair;
   };
-  std::vector<int> all(static_cast<std::size_t>(joined.sizes.count()));
+  std::vector<int> all(joined.sizes.count());
   std::iota(all.begin(), all.end(), 0);
   if (const std::set<int> meant = joined.meant(all); !meant.empty())
     if (SmallPair pair = find(meant); work(pair) <= still_small) return pair;

@@ -19,24 +19,23 @@ namespace zellige::search {
 
 /// The two graphs at small sizes.
 struct SmallPair {
-  graph::KernelGraph a, b;
+  KernelGraph a, b;
   bool shrunk = false;  // some size is smaller than given
   bool kept = false;    // sizes that a scalar represents, as 1/4096 represents 4096, were kept
 };
 
 /// Returns both graphs at small sizes. Throws Error if an operator, such as a slice, has attributes with
 /// sizes that cannot shrink.
-SmallPair shrink(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&);
+SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing&);
 
 /// Returns one or several pairs of both graphs at small sizes. Considers sizes whose values may influence results,
 /// such as the count of summands of a mean. Two such sizes that are equal in the given graphs are equal in every
 /// returned pair; two that differ also differ in at least one of the pairs. Returns an empty list if that would take
 /// too much work. Throws Error as shrink() does.
-std::vector<SmallPair> shrink_distinct(const graph::KernelGraph& a, const graph::KernelGraph& b,
-                                       const Pairing&);
+std::vector<SmallPair> shrink_distinct(const KernelGraph& a, const KernelGraph& b, const Pairing&);
 
 /// Returns approximately how many multiplications and additions the evaluation of a graph takes.
-double work(const graph::KernelGraph&);
+double work(const KernelGraph&);
 double work(const SmallPair&);
 
 }  // namespace zellige::search

@@ -9,8 +9,6 @@
 namespace zellige::search {
 namespace {
 
-using graph::OpKind;
-
 /// Numbers the values of both graphs: values that are computed in the same way get the same number.
 class Numbering {
  public:
@@ -24,12 +22,11 @@ class Numbering {
 
   /// Numbers all tensors of a graph, such that tensors computed in the same way have the same number. Returns the
   /// numbers of the outputs. `inputs`: numbers by which the inputs are distinguished.
-  std::vector<int> outputs(const graph::KernelGraph& g, const std::vector<int>& inputs) {
+  std::vector<int> outputs(const KernelGraph& g, const std::vector<int>& inputs) {
     std::vector<int> of(g.tensors.size(), -1);
     for (std::size_t i = 0; i < g.inputs.size(); ++i) {
-      const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[i])];
-      of[static_cast<std::size_t>(g.inputs[i])] =
-          number({-1, inputs[i], graph::is_integer(t.dtype) ? static_cast<int>(t.dtype) : -1});
+      const graph::KernelTensor& t = g.tensors[g.inputs[i]];
+      of[g.inputs[i]] = number({-1, inputs[i], graph::is_integer(t.dtype) ? static_cast<int>(t.dtype) : -1});
     }
     for (const graph::KernelOp& op : g.ops) {
       Key key = common(op, of);
@@ -37,7 +34,7 @@ class Numbering {
       name(op, key, of);
     }
     std::vector<int> result;
-    for (int t : g.outputs) result.push_back(of[static_cast<std::size_t>(t)]);
+    for (int t : g.outputs) result.push_back(of[t]);
     return result;
   }
 
@@ -69,7 +66,7 @@ class Numbering {
     Key key{static_cast<std::int64_t>(op.kind)};
     attributes(op.attributes, key);
     std::vector<std::int64_t> operands;
-    for (int t : op.inputs) operands.push_back(of[static_cast<std::size_t>(t)]);
+    for (int t : op.inputs) operands.push_back(of[t]);
     if (op.kind == OpKind::add || op.kind == OpKind::mul || op.kind == OpKind::maximum ||
         op.kind == OpKind::minimum || op.kind == OpKind::eq || op.kind == OpKind::ne)
       std::ranges::sort(operands);
@@ -83,7 +80,7 @@ class Numbering {
   void name(const Op& op, Key& key, std::vector<int>& of) {
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
       key.push_back(static_cast<std::int64_t>(i));
-      of[static_cast<std::size_t>(op.outputs[i])] = number(key);
+      of[op.outputs[i]] = number(key);
     }
   }
 
@@ -95,7 +92,7 @@ class Numbering {
     for (const graph::BlockOp& op : b.ops) {
       Key inner = common(op, of);
       inner.insert(inner.end(), {op.kernel_tensor, op.map[0], op.map[1], op.map[2], op.loop_dim});
-      if (!op.outputs.empty()) put(inner, b.tensors[static_cast<std::size_t>(op.outputs[0])].shape);
+      if (!op.outputs.empty()) put(inner, b.tensors[op.outputs[0]].shape);
       if (op.kind == OpKind::output) key.push_back(number(inner));
       name(op, inner, of);
     }
@@ -106,12 +103,12 @@ class Numbering {
 
 }  // namespace
 
-bool same_structure(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing& pairing) {
+bool same_structure(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing) {
   Numbering numbering;
   std::vector<int> in_a(a.inputs.size()), in_b(b.inputs.size());
   for (std::size_t i = 0; i < in_a.size(); ++i) {
     in_a[i] = static_cast<int>(i);
-    in_b[static_cast<std::size_t>(pairing.inputs[i])] = static_cast<int>(i);
+    in_b[pairing.inputs[i]] = static_cast<int>(i);
   }
   return numbering.outputs(a, in_a) == numbering.outputs(b, in_b);
 }

@@ -7,6 +7,6 @@
 namespace zellige::search {
 
 /// Returns whether the graphs have the same structure. If they have not, they may be equal nevertheless.
-bool same_structure(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&);
+bool same_structure(const KernelGraph& a, const KernelGraph& b, const Pairing&);
 
 }  // namespace zellige::search
