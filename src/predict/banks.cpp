@@ -5,7 +5,6 @@
 #include "graph/error.hpp"
 
 namespace zellige::plan {
-
 namespace {
 
 /// Returns whether lanes first <= i < last have equal addresses in pairs: every lane i the same address as
@@ -52,11 +51,11 @@ Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
       for (std::int64_t word = a / bank_bytes; word <= (a + bytes - 1) / bank_bytes; ++word)
         words.push_back(word);
     }
-    std::sort(words.begin(), words.end());
+    std::ranges::sort(words);
     words.erase(std::unique(words.begin(), words.end()), words.end());
-    std::fill(load.begin(), load.end(), 0);
+    std::ranges::fill(load, 0);
     for (std::int64_t word : words) ++load[word % banks];
-    const int worst = *std::max_element(load.begin(), load.end());
+    const int worst = *std::ranges::max_element(load);
     w.per_phase.push_back(worst);
     if (two) w.per_phase.push_back(0);
     w.total += worst;

@@ -46,12 +46,12 @@ std::vector<Warp> warps_of(const Context& c, Visits which) {
   const EvaluatedLayout layout(c);
   const std::vector<Mode> threads = modes(values::View(c.share)[0]);
   const int step = sums ? 1 : c.vector();
-  std::vector<bool> first(static_cast<std::size_t>(layout.threads()));
+  std::vector<bool> first(layout.threads());
   for (int thread = 0; which == Visits::sums && thread < layout.threads(); ++thread)
-    first[static_cast<std::size_t>(thread)] = c.first_lane(thread) == thread;
-  std::vector<Warp> warps(static_cast<std::size_t>(ceil_div(layout.threads(), 32)));
+    first[thread] = c.first_lane(thread) == thread;
+  std::vector<Warp> warps(ceil_div(layout.threads(), 32));
   for (int thread = 0; thread < layout.threads(); ++thread) {
-    Warp& warp = warps[static_cast<std::size_t>(thread / 32)];
+    Warp& warp = warps[thread / 32];
     warp.part.push_back(digit(threads, thread, [&](const Mode& m, std::int64_t below) {
       return sums ? m.stride != 0 && m.basis == 0 && below >= 32 : m.stride == 0;
     }));
@@ -60,12 +60,12 @@ std::vector<Warp> warps_of(const Context& c, Visits which) {
       for (int value = 0; value < layout.values(); value += step) {
         if (sums && !layout.starts_sum(value)) continue;
         if (i == warp.iterations.size()) warp.iterations.emplace_back(32);
-        Shape& at = warp.iterations[i++][static_cast<std::size_t>(thread % 32)];
+        Shape& at = warp.iterations[i++][thread % 32];
         if (which == Visits::items)
           layout.find(thread, value, repeat, at);
         else if (which == Visits::lines)
           layout.find_line(thread, value, at);
-        else if (first[static_cast<std::size_t>(thread)])
+        else if (first[thread])
           layout.find_sum(thread, value, repeat, at);
       }
   }
@@ -80,8 +80,7 @@ int ideal(const BankAccess& a, int total) {
   int phases = 0;
   for (int first = 0; first < 32; first += lanes) {
     bool any = false;
-    for (int lane = first; lane < first + lanes; ++lane)
-      any = any || a.address[static_cast<std::size_t>(lane)] != -1;
+    for (int lane = first; lane < first + lanes; ++lane) any = any || a.address[lane] != -1;
     phases += any;
   }
   return std::min(total, phases);
@@ -218,8 +217,7 @@ class Count {
 
   /// Returns whether the access `a` is executed when the loop nest is at coordinate `at`: its conditions hold there.
   static bool taken(const SharedAccess& a, const Shape& at) {
-    return std::all_of(a.where.begin(), a.where.end(),
-                       [&](const Branch& b) { return (b.at.of(at) < b.below) == b.holds; });
+    return std::ranges::all_of(a.where, [&](const Branch& b) { return (b.at.of(at) < b.below) == b.holds; });
   }
 
   /// Returns the address in shared memory, in bytes, of the access `a` when the loop nest is at coordinate `at`.

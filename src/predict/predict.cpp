@@ -71,31 +71,14 @@ class Prediction {
   /// Returns the counters of one launch (how often it executes each kind of operation), without those that the plan
   /// does not determine exactly.
   Counts run() {
-    for (Counter c : {Counter::barrier,
-                      Counter::mma,
-                      Counter::ldmatrix,
-                      Counter::ldmatrix_wavefronts,
-                      Counter::ldmatrix_wavefronts_ideal,
-                      Counter::cp_async_4,
-                      Counter::cp_async_8,
-                      Counter::cp_async_16,
-                      Counter::cp_async_source_bytes,
-                      Counter::cp_async_wavefronts,
-                      Counter::cp_async_wavefronts_ideal,
-                      Counter::wgmma,
-                      Counter::mbarrier_arrive,
-                      Counter::mbarrier_wait,
-                      Counter::tma_load,
-                      Counter::tma_load_bytes,
-                      Counter::tma_store,
-                      Counter::tma_store_bytes,
-                      Counter::cluster_barrier,
-                      Counter::griddep_wait,
-                      Counter::griddep_launch_dependents})
-      counts_[c] = 0;
-    for (unsigned c = unsigned(Counter::shared_load_1); c <= unsigned(Counter::shared_store_16); ++c)
-      counts_[Counter(c)] = 0;
-    for (Counter c : shared_wavefronts) counts_[c] = 0;
+    for (Counter c : {Counter::mma, Counter::ldmatrix, Counter::barrier}) counts_[c] = 0;
+    const auto zero = [this](Counter first, Counter last) {
+      for (unsigned c = unsigned(first); c <= unsigned(last); ++c) counts_[Counter(c)] = 0;
+    };
+    zero(Counter::shared_load_1, Counter::shared_store_16);
+    zero(Counter::cp_async_4, Counter::cp_async_source_bytes);
+    zero(Counter::shared_load_wavefronts, Counter::cp_async_wavefronts_ideal);
+    zero(Counter::wgmma, Counter::griddep_launch_dependents);
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // by id; agents that share a barrier arrive together
     barriers[0] = outside_agents(plan_.setup) + outside_agents(plan_.teardown);
