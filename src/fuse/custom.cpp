@@ -4,8 +4,8 @@
 
 #include "candidate/expected_time.hpp"
 #include "fuse/choose.hpp"
-#include "rewrite/decompose.hpp"
 #include "rewrite/roundings.hpp"
+#include "rewrite/rules.hpp"
 #include "tiling/tile.hpp"
 
 namespace zellige::fuse {
@@ -23,7 +23,7 @@ struct Way {
 Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
                    Reasons reasons) {
   try {
-    const std::optional<KernelGraph> decomposed_graph = decompose(g);
+    const std::optional<KernelGraph> decomposed_graph = rewritten(g, Stage::custom);
     if (!decomposed_graph) return {{}, {"they are not proved to be unfused operators in blocks"}};
     Optimized o = optimize(*decomposed_graph, target, known, watch, reasons);
     if (const auto name = added_rounding(g, *decomposed_graph, o.graph))

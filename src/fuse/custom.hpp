@@ -2,7 +2,7 @@
 // graph is fused.
 //
 //   Optimized o = optimize(graph, target, Custom::cheaper);
-//   o.decomposed   // true: custom operators were decomposed (decompose.hpp) before the graph was fused
+//   o.decomposed   // true: custom operators were decomposed (decompose.cpp) before the graph was fused
 //   o.notes        // both expected times, or why only one of the two variants is available
 //
 // With Custom::cheaper the graph is fused both with its custom operators kept and with them decomposed, and both

@@ -1,22 +1,14 @@
 #include "fuse/fuse.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "fuse/assemble.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/validate.hpp"
 #include "graph/view.hpp"
-#include "lower/write_through.hpp"
 #include "plan/plan.hpp"
-#include "rewrite/heads.hpp"
-#include "rewrite/live.hpp"
-#include "rewrite/memory_order.hpp"
-#include "rewrite/normalize.hpp"
-#include "rewrite/pairs.hpp"
-#include "rewrite/rewrite.hpp"
-#include "rewrite/sink_softmax.hpp"
+#include "rewrite/rules.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -83,31 +75,6 @@ Choice without(const Choice& c, std::size_t at) {
   return r;
 }
 
-/// Adds a copy after each view that is an output of the graph, so that the copy may be fused. If the kernel
-/// that produces the view's operand writes the view directly, no copy is added.
-KernelGraph with_copies(KernelGraph g) {
-  std::set<int> written;
-  for (const plan::WrittenAs& w : plan::written_as(g)) written.insert(g.ops[w.view].outputs[0]);
-  std::set<std::string> names;
-  for (const KernelTensor& t : g.tensors) names.insert(t.name);
-  for (std::size_t i = 0; i < g.ops.size(); ++i) {
-    const int to = g.ops[i].outputs[0];
-    if (!graph::is_view(g.ops[i].kind) || std::ranges::count(g.outputs, to) == 0) continue;
-    if (written.count(to) > 0) continue;
-    KernelTensor seen = g.tensors[to];
-    seen.strides.clear();
-    do seen.name += "_view";
-    while (!names.insert(seen.name).second);
-    KernelOp copy;
-    copy.kind = OpKind::mul_scalar;
-    copy.inputs = {static_cast<int>(g.tensors.size())}, copy.outputs = {to};
-    g.ops[i].outputs = copy.inputs;
-    g.tensors.push_back(std::move(seen));
-    g.ops.insert(g.ops.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(copy));
-  }
-  return g;
-}
-
 /// Returns the choice's total expected time in microseconds, and its number of kernels.
 std::pair<double, int> cost(const Choice& c) {
   std::pair<double, int> sum{0, 0};
@@ -128,10 +95,11 @@ Optimized optimize(const KernelGraph& g, const target::Target& target) {
 
 Optimized optimize(const KernelGraph& given, const target::Target& target, CostCache& known,
                    const Watch& watch, Reasons reasons) {
-  KernelGraph g = heads_first(with_copies(normalize(in_memory_order(live(given)))));
-  if (std::optional<KernelGraph> separate = separate_softmax(g)) g = std::move(*separate);
+  KernelGraph g = given;
+  for (const Stage stage : {Stage::given, Stage::normal, Stage::copied, Stage::heads})
+    if (std::optional<KernelGraph> made = rewritten(g, stage)) g = std::move(*made);
   Choice choice = choose(g, target, known, watch, reasons);
-  if (std::optional<KernelGraph> separate = choice.ended ? std::nullopt : separate_pairs(g)) {
+  if (std::optional<KernelGraph> separate = choice.ended ? std::nullopt : rewritten(g, Stage::priced)) {
     // The rewritten graph has batched matmuls, which some instructions do not support.
     try {
       Choice other = choose(*separate, target, known, watch, reasons);

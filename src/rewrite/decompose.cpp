@@ -1,14 +1,32 @@
-#include "rewrite/decompose.hpp"
-
+// Decomposes custom operators: rewrites what a block graph computes as kernel-level operators, which can then
+// be fused differently.
+//
+// A custom operator is first retiled to one block and one iteration; retile/relation.hpp proves that it still
+// computes the same. Its tiles are then whole tensors, and each block operator can be written as the same
+// kernel-level operator on these tensors. An accumulator of one iteration becomes the identity, or a sum over
+// the last dimension, and a mask needs no tile offset. Tensors that the operator stores keep their names.
+//
+// A custom operator is kept in these cases:
+//
+// - the retiling is not proved;
+// - a running maximum is read in each iteration;
+// - accumulators hold integers;
+// - the last tile is partial, or slices are stored;
+// - an output is written into an input's memory.
+//
+// Each tile becomes a tensor of the tile's dtype. A block computes in float32 and does not round tiles to their dtypes,
+// but kernel-level tensors are rounded when they are stored. After fusion, roundings.hpp checks that no rounding was
+// added.
 #include <algorithm>
 #include <cfloat>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "graph/ops.hpp"
 #include "retile/retile.hpp"
-#include "rewrite/rewrite.hpp"
+#include "rewrite/rules.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -35,6 +53,35 @@ std::optional<KernelGraph> in_one_block(const KernelGraph& g, int op) {
   const auto mine = std::ranges::find(tiling, op, &retile::OpTiling::op);
   mine->grid = {1, 1, 1}, mine->loop = 1;
   return retile::proved(g, tiling);
+}
+
+/// Accumulators whose result is not their first operand if there is a single iteration, and the kernel-level operators
+/// that compute it, in order.
+constexpr std::pair<OpKind, OpKind> accumulators[] = {
+    {OpKind::accum_max, OpKind::maximum},
+    {OpKind::accum_red_sum, OpKind::reduction},
+    {OpKind::accum_red_sum_rescale, OpKind::reduction},
+    {OpKind::accum_redtox_sum, OpKind::reduction},
+    {OpKind::accum_red_mean, OpKind::mean},
+    {OpKind::accum_red_rms, OpKind::square},
+    {OpKind::accum_red_rms, OpKind::mean},
+    {OpKind::accum_red_rms, OpKind::sqrt},
+};
+
+/// Returns the kernel-level operators that block operator `b` is, if its first operand has the shape `x`; none if its
+/// result is that operand.
+std::vector<std::pair<OpKind, Attributes>> steps_of(const BlockOp& b, const Shape& x) {
+  if (!graph::is_accumulator(b.kind)) return {{b.kind, b.attributes}};
+  const int last = static_cast<int>(x.size()) - 1;
+  std::vector<std::pair<OpKind, Attributes>> steps;
+  for (const auto& [accumulator, kind] : accumulators) {
+    if (accumulator != b.kind) continue;
+    Attributes& a = steps.emplace_back(kind, Attributes{}).second;
+    if (kind == OpKind::maximum) a.scalar = -FLT_MAX;  // its initial value is the lowest finite float32
+    if (kind == OpKind::reduction) a.dim = last, a.to = b.attributes.to;
+    if (kind == OpKind::mean) a.dim = last, a.keepdim = true;
+  }
+  return steps;
 }
 
 /// Rewrites the custom operators `taken` of a graph, each retiled to one block, and copies the others.
@@ -90,26 +137,15 @@ class Decomposition {
     }
   }
 
-  /// Returns whether block operator `b` is the identity: an accumulator of one iteration, or a reduction that
-  /// leaves the extent of its dimension unchanged.
+  /// Returns whether block operator `b` is the identity: it has no steps, or is a reduction that leaves the extent of
+  /// its dimension unchanged.
   static bool passes(const BlockGraph& block, const BlockOp& b) {
     if (b.inputs.empty() || b.outputs.empty()) return false;
     if (block.tensors[b.inputs[0]].dtype != block.tensors[b.outputs[0]].dtype) return false;
     const Shape& x = block.tensors[b.inputs[0]].shape;
-    switch (b.kind) {
-      case OpKind::accum:
-      case OpKind::accum_rescale:
-        return true;
-      case OpKind::accum_red_sum:
-      case OpKind::accum_red_sum_rescale:
-        return x.back() == 1;
-      case OpKind::accum_redtox_sum:
-        return x.back() == b.attributes.to;
-      case OpKind::reduction:
-        return x[b.attributes.dim] == b.attributes.to;
-      default:
-        return false;
-    }
+    return std::ranges::all_of(steps_of(b, x), [&](const auto& step) {
+      return step.first == OpKind::reduction && x[step.second.dim] == step.second.to;
+    });
   }
 
   /// Writes block operator `b` as one or several kernel-level operators. becomes(t) returns the kernel-level tensor in
@@ -118,44 +154,19 @@ class Decomposition {
   void compute(const BlockGraph& block, const BlockOp& b, Becomes becomes) {
     std::vector<int> in;
     for (int t : b.inputs) in.push_back(tile_[t]);
-    const auto result = [&](std::size_t i) {
-      const graph::BlockTensor& t = block.tensors[b.outputs[i]];
-      const int to = becomes(b.outputs[i]);
-      return to >= 0 ? to : out_.make({t.dtype, t.shape, {}, called_ + t.name});
-    };
-    const int last = static_cast<int>(block.tensors[b.inputs[0]].shape.size()) - 1;
-    OpKind kind = b.kind;
-    Attributes a = b.attributes;
-    switch (kind) {
-      case OpKind::accum_max:  // its initial value is the lowest finite float32
-        kind = OpKind::maximum, a = {.scalar = -FLT_MAX};
-        break;
-      case OpKind::accum_red_sum:
-      case OpKind::accum_red_sum_rescale:
-        kind = OpKind::reduction, a = {.dim = last, .to = 1};
-        break;
-      case OpKind::accum_redtox_sum:
-        kind = OpKind::reduction, a = {.dim = last, .to = a.to};
-        break;
-      case OpKind::accum_red_mean:
-        kind = OpKind::mean, a = {.dim = last, .keepdim = true};
-        break;
-      case OpKind::accum_red_rms: {
-        const std::string name = called_ + block.tensors[b.outputs[0]].name;
-        const int square = out_.add(OpKind::square, {in[0]}, {}, name + "_square");
-        in = {out_.add(OpKind::mean, {square}, {.dim = last, .keepdim = true}, name + "_mean")};
-        kind = OpKind::sqrt, a = {};
-        break;
-      }
-      default:
-        break;
-    }
-    if (kind != b.kind) in.resize(1);
+    if (graph::is_accumulator(b.kind)) in.resize(1);
+    const auto called = [&](int tile) { return called_ + block.tensors[tile].name; };
+    const auto steps = steps_of(b, block.tensors[b.inputs[0]].shape);
+    for (const auto& [kind, a] : std::span(steps).first(steps.size() - 1))
+      in = {out_.add(kind, in, a, fmt::format("{}_{}", called(b.outputs[0]), graph::name(kind)))};
+    const auto& [kind, a] = steps.back();
     if (kind == OpKind::reduction) in[0] = summed_at_once(in[0], a);
     KernelOp primitive{kind, in, {}, a, nullptr};
-    for (std::size_t i = 0; i < b.outputs.size(); ++i) {
-      primitive.outputs.push_back(result(i));
-      tile_[b.outputs[i]] = primitive.outputs.back();
+    for (const int tile : b.outputs) {
+      const graph::BlockTensor& t = block.tensors[tile];
+      const int to = becomes(tile);
+      tile_[tile] = to >= 0 ? to : out_.make({t.dtype, t.shape, {}, called(tile)});
+      primitive.outputs.push_back(tile_[tile]);
     }
     out_.keep(primitive);
     if (primitive.outputs.size() == 1) producer_[primitive.outputs[0]] = primitive;

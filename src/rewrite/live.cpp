@@ -1,6 +1,10 @@
 #include "rewrite/live.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "rewrite/rules.hpp"
 
 namespace zellige::fuse {
 
@@ -29,6 +33,37 @@ KernelGraph live(KernelGraph g) {
   for (KernelTensor& t : g.tensors)
     if (t.memory >= 0) t.memory = at[t.memory];
   return g;
+}
+
+std::optional<KernelGraph> dead_code(const KernelGraph& g) {
+  KernelGraph made = live(g);
+  return made.tensors.size() < g.tensors.size() ? std::optional(std::move(made)) : std::nullopt;
+}
+
+std::optional<KernelGraph> computed_twice(const KernelGraph& g) {
+  std::map<std::pair<OpKind, std::vector<int>>, std::vector<const KernelOp*>> before;
+  std::vector<int> as(g.tensors.size());
+  std::iota(as.begin(), as.end(), 0);
+  Rewrite out(g);
+  bool changed = false;
+  for (const KernelOp& given : g.ops) {
+    KernelOp op = given;
+    for (int& t : op.inputs) t = as[t];
+    const KernelTensor& made = g.tensors[op.outputs[0]];
+    if (op.kind != OpKind::custom && op.outputs.size() == 1 && made.memory < 0) {
+      auto& duplicates = before[{op.kind, op.inputs}];
+      const auto same = std::ranges::find_if(duplicates, [&](const KernelOp* o) {
+        return o->attributes == op.attributes && g.tensors[o->outputs[0]].dtype == made.dtype;
+      });
+      if (same != duplicates.end() && !is_output(g, op.outputs[0])) {
+        as[op.outputs[0]] = (*same)->outputs[0], changed = true;
+        continue;
+      }
+      duplicates.push_back(&given);
+    }
+    out.keep(op);
+  }
+  return changed ? std::optional(out.finished()) : std::nullopt;
 }
 
 }  // namespace zellige::fuse

@@ -1,12 +1,16 @@
-#include "rewrite/memory_order.hpp"
-
+// Renumbers dimensions in memory order for operators on tensors that are stored in another order, such as
+// channels-last convolutions. A row of memory is then a row of a tensor of the graph.
+//
+//   x (n, c, h, w) in strides (h w c, 1, w c, c)    relu(x)    ->    permute(relu(permute(x) (n, h, w, c)))
+//
+// The pass starts at inputs that are not stored in the order of their dimensions, and follows elementwise
+// operators, reductions and concatenations. The two permutes are views without a copy.
 #include <algorithm>
 #include <map>
 #include <numeric>
 
 #include "graph/elementwise.hpp"
-#include "rewrite/normalize.hpp"
-#include "rewrite/rewrite.hpp"
+#include "rewrite/rules.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -62,13 +66,16 @@ class MemoryOrder {
  public:
   explicit MemoryOrder(const KernelGraph& g) : g_(g), known_(g), out_(g) {}
 
-  KernelGraph run() {
+  std::optional<KernelGraph> run() {
     for (const int t : g_.inputs)
       if (Order order = order_of(g_.tensors[t]); !order.empty()) order_[t] = std::move(order);
-    if (order_.empty()) return g_;
+    bool any = false;
     for (const KernelOp& op : g_.ops)
-      if (!reorder(op)) out_.keep(op);
-    return out_.finished();
+      if (reorder(op))
+        any = true;
+      else
+        out_.keep(op);
+    return any ? std::optional(out_.finished()) : std::nullopt;
   }
 
  private:
@@ -95,21 +102,17 @@ class MemoryOrder {
     }
     if (!order) return false;
     const Order own = *order, back = inverse(own);
-    KernelOp anew = op;
-    for (int& t : anew.inputs) t = as_it_lies(t, own);
-    if ((reduction || joins) && anew.attributes.dim >= 0)
-      anew.attributes.dim = static_cast<int>(back[static_cast<std::size_t>(anew.attributes.dim)]);
+    std::vector<int> in = op.inputs;
+    for (int& t : in) t = as_it_lies(t, own);
+    Attributes a = op.attributes;
+    if ((reduction || joins) && a.dim >= 0) a.dim = static_cast<int>(back[static_cast<std::size_t>(a.dim)]);
     if (reduction) {
-      for (std::int64_t& d : anew.attributes.sizes) d = back[static_cast<std::size_t>(d)];
-      std::ranges::sort(anew.attributes.sizes);
+      for (std::int64_t& d : a.sizes) d = back[static_cast<std::size_t>(d)];
+      std::ranges::sort(a.sizes);
     }
-    const KernelTensor& made = g_.tensors[op.outputs[0]];
-    const int lies = out_.make({made.dtype, permuted(made.shape, own), {}, made.name + "_lies"});
-    anew.outputs = {lies};
-    out_.keep(anew);
-    out_.add(OpKind::permute, {lies}, {.sizes = back}, "", op.outputs[0]);
+    const int lies = out_.step(op, op.kind, in, a, "_lies");
     order_[op.outputs[0]] = own, lies_[{op.outputs[0], own}] = lies;
-    return true;
+    return out_.replace(op, OpKind::permute, {lies}, {.sizes = back});
   }
 
   /// Returns a tensor of the rewritten graph that is `t` with its dimensions in the order `order`. If the sequence of
@@ -123,11 +126,9 @@ class MemoryOrder {
     const std::string name = g_.tensors[t].name + "_lies";
     int made = -1;
     if (op && graph::is_elementwise(op->kind)) {
-      KernelOp anew = *op;
-      for (int& in : anew.inputs) in = as_it_lies(in, order);
-      made = out_.make({g_.tensors[t].dtype, permuted(shape, order), {}, name});
-      anew.outputs = {made};
-      out_.keep(anew);
+      std::vector<int> in = op->inputs;
+      for (int& x : in) x = as_it_lies(x, order);
+      made = out_.add(op->kind, in, op->attributes, name);
     } else if (op && op->kind == OpKind::reshape) {
       made = out_.add(OpKind::reshape, op->inputs, {.sizes = permuted(shape, order)}, name);
     } else if (keeps(shape, order)) {
@@ -152,6 +153,6 @@ class MemoryOrder {
 
 }  // namespace
 
-KernelGraph in_memory_order(const KernelGraph& g) { return MemoryOrder(g).run(); }
+std::optional<KernelGraph> in_memory_order(const KernelGraph& g) { return MemoryOrder(g).run(); }
 
 }  // namespace zellige::fuse

@@ -2,10 +2,26 @@
 
 #include <algorithm>
 
+#include "graph/compose.hpp"
 #include "graph/infer.hpp"
 #include "rewrite/live.hpp"
 
 namespace zellige::fuse {
+
+Known::Known(const KernelGraph& g) : graph(g), producer(g.tensors.size()), readers(g.tensors.size()) {
+  for (const KernelOp& op : g.ops) {
+    for (const int t : op.inputs) ++readers[t];
+    for (const int t : op.outputs) producer[t] = &op;
+  }
+  for (const int t : g.outputs) ++readers[t];
+}
+const KernelOp* Known::made_by(int tensor, OpKind kind, std::size_t operands) const {
+  const KernelOp* op = producer[tensor];
+  return op && op->kind == kind && (operands == any || op->inputs.size() == operands) ? op : nullptr;
+}
+const KernelOp* Known::inner(int tensor, OpKind kind, std::size_t operands) const {
+  return readers[tensor] == 1 ? made_by(tensor, kind, operands) : nullptr;
+}
 
 Rewrite::Rewrite(const KernelGraph& g) : graph_(g) {
   for (const KernelTensor& t : g.tensors) names_.insert(t.name);
@@ -22,10 +38,30 @@ int Rewrite::add(OpKind kind, std::vector<int> in, const Attributes& a, const st
   if (to < 0) {
     std::vector<Shape> shapes;
     for (int t : in) shapes.push_back(shape(t));
-    to = make({tensor(in[0]).dtype, graph::infer_shapes({graph_.name}, kind, a, shapes)[0], {}, name});
+    to = make({graph::result_dtype(kind, a, tensor(in[0]).dtype),
+               graph::infer_shapes({graph_.name}, kind, a, shapes)[0],
+               {},
+               name});
   }
   graph_.ops.push_back({kind, std::move(in), {to}, a, nullptr});
   return to;
+}
+
+int Rewrite::step(const KernelOp& op, OpKind kind, std::vector<int> in, const Attributes& a,
+                  std::string_view suffix) {
+  return add(kind, std::move(in), a, name(op.outputs[0]) + std::string(suffix));
+}
+
+bool Rewrite::replace(const KernelOp& op, OpKind kind, std::vector<int> in, const Attributes& a) {
+  add(kind, std::move(in), a, "", op.outputs[0]);
+  return true;
+}
+
+bool Rewrite::replace_operands(const KernelOp& op, std::vector<int> in) {
+  if (in == op.inputs) return false;
+  KernelOp& anew = graph_.ops.emplace_back(op);
+  anew.inputs = std::move(in);
+  return true;
 }
 
 KernelGraph Rewrite::finished() { return graph::infer(live(std::move(graph_))); }
@@ -37,16 +73,37 @@ std::vector<int> readers(const KernelGraph& g, int tensor) {
   return result;
 }
 
-const KernelOp* producer(const KernelGraph& g, int tensor) {
-  const auto op = std::ranges::find_if(
-      g.ops, [&](const KernelOp& o) { return std::ranges::count(o.outputs, tensor) > 0; });
-  return op == g.ops.end() ? nullptr : &*op;
-}
-
 bool is_output(const KernelGraph& g, int tensor) { return std::ranges::count(g.outputs, tensor) > 0; }
 
 bool is_copy(const KernelOp& op) { return op.kind == OpKind::mul_scalar && op.attributes.scalar == 1; }
 
 bool is_rotary(OpKind kind) { return kind == OpKind::rotary || kind == OpKind::rotary_interleaved; }
+
+bool along_rows(OpKind kind) { return graph::is_composed(kind) && !graph::reduces(kind) && !is_rotary(kind); }
+
+int operand_of(const Known& g, const KernelOp& concat, const KernelOp& slice) {
+  const int dim = concat.attributes.dim;
+  if (slice.attributes.dim != dim) return -1;
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < concat.inputs.size(); ++i) {
+    const std::int64_t end = start + g.shape(concat.inputs[i])[static_cast<std::size_t>(dim)];
+    if (slice.attributes.start == start && slice.attributes.end == end) return static_cast<int>(i);
+    start = end;
+  }
+  return -1;
+}
+
+std::vector<const KernelOp*> rotations_of_heads(const KernelGraph& g, int heads, int dim) {
+  std::vector<const KernelOp*> rotations;
+  for (const int r : readers(g, heads)) {
+    const KernelOp& op = g.ops[r];
+    const bool slice = op.kind == OpKind::slice && op.attributes.dim == dim;
+    if (!slice && (!is_rotary(op.kind) || op.inputs[0] != heads)) return {};
+    if (!slice) rotations.push_back(&op);
+    for (const int s : slice ? readers(g, op.outputs[0]) : std::vector<int>{})
+      if (is_rotary(g.ops[s].kind) && g.ops[s].inputs[0] == op.outputs[0]) rotations.push_back(&g.ops[s]);
+  }
+  return rotations;
+}
 
 }  // namespace zellige::fuse

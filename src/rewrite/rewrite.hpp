@@ -1,5 +1,5 @@
-// Class Rewrite, with which passes rewrite a graph: builds the new graph operator by operator, and keeps the
-// names of the old graph's tensors.
+// What rewrites of graphs are written with: Known, which answers who makes and who reads a tensor, and Rewrite, which
+// builds the new graph operator by operator and keeps the names of the old graph's tensors.
 #pragma once
 #include <set>
 #include <string>
@@ -8,6 +8,24 @@
 #include "rewrite/graph_words.hpp"
 
 namespace zellige::fuse {
+
+/// A graph with the producer and the number of users of each tensor.
+struct Known {
+  explicit Known(const KernelGraph&);
+
+  const Shape& shape(int tensor) const { return graph.tensors[tensor].shape; }
+  DType dtype(int tensor) const { return graph.tensors[tensor].dtype; }
+  const std::string& name(int tensor) const { return graph.tensors[tensor].name; }
+  /// Returns the operator that produces the tensor if it is of this kind and has as many operands, else nullptr.
+  const KernelOp* made_by(int tensor, OpKind, std::size_t operands = any) const;
+  /// The same if nobody else reads the tensor.
+  const KernelOp* inner(int tensor, OpKind, std::size_t operands = any) const;
+  static constexpr std::size_t any = 0;
+
+  const KernelGraph& graph;
+  std::vector<const KernelOp*> producer;  // by tensor; nullptr: an input
+  std::vector<int> readers;  // by tensor: number of reads; an output of the graph counts as one more
+};
 
 /// A graph under construction.
 class Rewrite {
@@ -18,18 +36,24 @@ class Rewrite {
   const KernelTensor& tensor(int t) const { return graph_.tensors[t]; }
   const Shape& shape(int t) const { return graph_.tensors[t].shape; }
   const std::string& name(int t) const { return graph_.tensors[t].name; }
-  void set_dtype(int t, DType dtype) { graph_.tensors[t].dtype = dtype; }
 
   /// Appends an operator unchanged.
   void keep(const KernelOp& op) { graph_.ops.push_back(op); }
   /// Adds a tensor and returns its index. Underscores are appended to the tensor's name until the name is unique.
   int make(KernelTensor);
   /// Appends an operator on the tensors `in` and returns its result: tensor `to`, or a new tensor if `to` is
-  /// -1. The new tensor has the inferred shape, the dtype of in[0], and the name `name` with underscores
-  /// appended until it is unique.
+  /// -1. The new tensor has the inferred shape and dtype, and the name `name` with underscores appended until it is
+  /// unique.
   int add(OpKind, std::vector<int> in, const Attributes&, const std::string& name, int to = -1);
+  /// Appends an operator and returns its result, a new tensor that is called as op's result followed by `suffix`.
+  int step(const KernelOp& op, OpKind, std::vector<int> in, const Attributes&, std::string_view suffix);
+  /// Appends an operator whose result takes the place of op's. Returns true.
+  bool replace(const KernelOp& op, OpKind, std::vector<int> in, const Attributes& = {});
+  /// Appends `op` on the operands `in`. Returns false and appends nothing if these are its operands.
+  bool replace_operands(const KernelOp& op, std::vector<int> in);
 
-  /// Returns the graph without unused operators and tensors, with strides and shapes inferred. May be called only once.
+  /// Returns the graph without unused operators and tensors, with strides, shapes and dtypes inferred. May be called
+  /// only once.
   KernelGraph finished();
 
  private:
@@ -37,8 +61,6 @@ class Rewrite {
   std::set<std::string> names_;
 };
 
-/// Returns the operator that produces a tensor, or nullptr if the tensor is an input.
-const KernelOp* producer(const KernelGraph&, int tensor);
 /// Returns the indices of the operators that read a tensor, ascending.
 std::vector<int> readers(const KernelGraph&, int tensor);
 bool is_output(const KernelGraph&, int tensor);
@@ -46,5 +68,12 @@ bool is_output(const KernelGraph&, int tensor);
 bool is_copy(const KernelOp&);
 /// Returns whether the kind is a rotary embedding, of halves or interleaved.
 bool is_rotary(OpKind);
+/// Returns whether the kind is a softmax or a norm, which makes each row of one.
+bool along_rows(OpKind);
+/// Returns which operand of a concatenation a slice of what has the concatenation's shape is, or -1.
+int operand_of(const Known&, const KernelOp& concat, const KernelOp& slice);
+/// Returns the rotary embeddings of the heads that lie along dimension `dim` of tensor `heads`, or of slices of these
+/// heads. Returns none if an operator other than these reads the tensor.
+std::vector<const KernelOp*> rotations_of_heads(const KernelGraph&, int heads, int dim);
 
 }  // namespace zellige::fuse

@@ -1,103 +1,175 @@
-// The rules of normalize() (normalize.hpp) that have files of their own. Each is a Rule::apply: it appends the
-// replacement of an operator, with the same result, to the rewritten graph, or returns false and appends
-// nothing. normalize.cpp lists them with their conditions; the comments here say what each does.
+// The table of rewrites from graph to graph. A rule changes no value and adds no rounding: it may omit one between
+// operators, or move one across a factor (docs/reference/verdicts.md).
+//
+//   KernelGraph g = rewritten(given, Stage::normal).value_or(given);
+//
+// A rule of one operator is a function OfOperator, each<rule> is the same on a graph. rules.cpp has the table, with the
+// conditions in words; the comments here say what each rule does. In these, shapes are in parentheses.
 #pragma once
-#include "rewrite/normalize.hpp"
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "rewrite/rewrite.hpp"
 
 namespace zellige::fuse {
+
+/// When rules are applied. Those of one stage are applied until none of them applies.
+enum class Stage : std::uint8_t {
+  given,   // once, to the graph as it is given: what later stages need not look at any more
+  normal,  // to a normal form, in which equal spellings are one
+  copied,  // to views that are outputs, after the normal form, which would remove copies
+  heads,   // to attention, after copies, since a head that is an output is one
+  priced,  // to the result of the other stages: taken if the kernels cost less
+  custom   // to custom operators before the other stages: taken if the kernels cost less
+};
+
+/// A row of the table.
+struct Rule {
+  std::string_view name, condition;  // shown in the documentation
+  /// Returns the rewritten graph, with the same results, or nullopt if the rule applies nowhere.
+  std::optional<KernelGraph> (*apply)(const KernelGraph&);
+};
+
+/// Returns the rules of a stage, in order: a rule waits until none before it applies anywhere.
+std::span<const Rule> rules(Stage);
+
+/// Returns the graph to which no rule of the stage applies any more, or nullopt if none applies to the given graph.
+std::optional<KernelGraph> rewritten(const KernelGraph&, Stage);
+
+/// Returns the graph in canonical form: no rule matches, and no value is computed twice except for outputs.
+inline KernelGraph normalize(const KernelGraph& g) { return rewritten(g, Stage::normal).value_or(g); }
+
+/// Appends the replacement of an operator, with the same result, to the rewritten graph. Returns false and appends
+/// nothing if the rule does not apply.
+using OfOperator = bool(const Known&, const KernelOp&, Rewrite&);
+/// Rewrites a whole graph, or returns nullopt if there is nothing to rewrite.
+using OfGraph = std::optional<KernelGraph>(const KernelGraph&);
+
+// Graphs.
+
+/// Removes operators and tensors that nothing uses (live.cpp).
+OfGraph dead_code;
+/// Computes a value once that is computed twice, unless both are outputs (live.cpp).
+OfGraph computed_twice;
+/// Renumbers the dimensions of tensors that are stored in another order, in the order in memory (memory_order.cpp).
+OfGraph in_memory_order;
+/// Views a matmul's columns as heads (rows, heads, columns) without dimensions of 1 (heads.cpp).
+OfGraph heads_first;
+/// Gives the two numbers that a rotary embedding of a matmul's columns rotates a dimension of their own (pairs.cpp).
+OfGraph separate_pairs;
+/// Writes what custom operators compute as operators of the graph (decompose.cpp). The graph must be validated. The
+/// result rounds as its tensors are stored (roundings.hpp).
+OfGraph decompose;
+/// Adds a copy after a view that is an output and that no kernel writes, so that the copy may be fused.
+OfOperator copied_view;
 
 // Views (rules_of_views.cpp).
 
 /// Reads x instead of a view or copy of it that changes nothing.
-bool identity(const Known&, const KernelOp&, Rewrite&);
+OfOperator identity;
 /// Makes one view of two: reshape(reshape(x)), permute(permute(x)).
-bool two_views(const Known&, const KernelOp&, Rewrite&);
+OfOperator two_views;
 /// Runs operators on x instead of on a reshape of it, after which the result is reshaped back:
 /// reshape(f(reshape(x))) -> f(x).
-bool there_and_back(const Known&, const KernelOp&, Rewrite&);
+OfOperator there_and_back;
 /// Runs an operator before leading dimensions of 1 are added or removed instead of after that.
-bool leading_ones(const Known&, const KernelOp&, Rewrite&);
+OfOperator leading_ones;
 /// Adds a bias before a view instead of after it: reshape(x) + reshape(b) -> reshape(x + b).
-bool bias_before_view(const Known&, const KernelOp&, Rewrite&);
+OfOperator bias_before_view;
 /// Makes one mask of two: mask(mask(x)).
-bool two_masks(const Known&, const KernelOp&, Rewrite&);
+OfOperator two_masks;
+
+// Reshapes and expands beside elementwise operators (rules_of_reshapes.cpp).
+
+/// Reads an operand before it is expanded: f(x, expand(y)) -> f(x, y).
+OfOperator broadcast;
+/// Applies an elementwise operator before dimensions are merged: f(reshape(x), w) -> reshape(f(x, reshape(w))).
+OfOperator reshape_after;
+/// Reshapes or permutes inputs instead of what elementwise operators make of them: reshape(f(x)) -> f(reshape(x)).
+OfOperator view_of_input;
 
 // Views that move or cut dimensions (rules_of_shapes.cpp).
 
 /// Makes a permute that only moves dimensions of 1 a part of the reshape next to it, unless it exchanges the last two
 /// dimensions.
-bool moved_ones(const Known&, const KernelOp&, Rewrite&);
+OfOperator moved_ones;
 /// Multiplies by a matrix instead of by a batch of one.
-bool batch_of_one(const Known&, const KernelOp&, Rewrite&);
+OfOperator batch_of_one;
 /// Multiplies before batches are merged: reshape(reshape(a) reshape(b)) -> a b.
-bool merged_batches(const Known&, const KernelOp&, Rewrite&);
+OfOperator merged_batches;
 /// Slices before a view instead of after it: reshape(reshape(x)[i:j]) -> x[k:l].
-bool slice_before_view(const Known&, const KernelOp&, Rewrite&);
+OfOperator slice_before_view;
 /// Reads a concatenation's operand instead of the slice that is it.
-bool part_of_concat(const Known&, const KernelOp&, Rewrite&);
+OfOperator part_of_concat;
 /// Expands a tensor instead of concatenating it with itself.
-bool repeated_concat(const Known&, const KernelOp&, Rewrite&);
+OfOperator repeated_concat;
 /// Adds a whole bias once instead of its parts: (a b)[i:j] + c[i:j] -> (a b + c)[i:j].
-bool bias_in_parts(const Known&, const KernelOp&, Rewrite&);
+OfOperator bias_in_parts;
+/// Reduces with keepdim, and drops the dimensions after that: sum(x) -> reshape(sum(x)).
+OfOperator kept_dimensions;
 /// Reduces x instead of a permute of it.
-bool permuted_reduction(const Known&, const KernelOp&, Rewrite&);
+OfOperator permuted_reduction;
 /// Reduces along a dimension instead of along the dimensions that a reshape splits it into.
-bool split_reduction(const Known&, const KernelOp&, Rewrite&);
+OfOperator split_reduction;
 
 // Products (rules_of_products.cpp).
 
 /// Scales a product instead of an operand: (s a) b -> s (a b).
-bool scale_after_product(const Known&, const KernelOp&, Rewrite&);
+OfOperator scale_after_product;
 /// Reads a matmul's operand before it is expanded: a expand(b) -> a b.
-bool broadcast_batches(const Known&, const KernelOp&, Rewrite&);
+OfOperator broadcast_batches;
 /// Multiplies by groups of batches that share an operand instead of repeating it:
 /// a reshape(expand(b)) -> reshape(reshape(a) expand(b)).
-bool batches_apart(const Known&, const KernelOp&, Rewrite&);
+OfOperator batches_apart;
 /// Exchanges operands instead of transposing a product of transposed operands: (b a')' -> a b'.
-bool transposed_product(const Known&, const KernelOp&, Rewrite&);
+OfOperator transposed_product;
 /// Multiplies by a whole weight once instead of by its parts: x w[i:j] -> (x w)[i:j].
-bool whole_weight(const Known&, const KernelOp&, Rewrite&);
+OfOperator whole_weight;
 /// Scales after a cast to float32 instead of before it: cast(x s) -> cast(x) s.
-bool scale_after_cast(const Known&, const KernelOp&, Rewrite&);
+OfOperator scale_after_cast;
 /// Takes columns before they are split into heads: reshape(x[i:j]) -> reshape(x)[k:l].
-bool slice_after_view(const Known&, const KernelOp&, Rewrite&);
+OfOperator slice_after_view;
 
 // Functions (rules_of_functions.cpp).
 
 /// x sigmoid(x) and x / (1 + exp(-x)) -> silu(x).
-bool silu(const Known&, const KernelOp&, Rewrite&);
+OfOperator silu;
 /// 1 / (1 + exp(-x)) -> sigmoid(x).
-bool sigmoid(const Known&, const KernelOp&, Rewrite&);
+OfOperator sigmoid;
 /// max(x, 0) and where(x < 0, 0, x) -> relu(x).
-bool relu(const Known&, const KernelOp&, Rewrite&);
+OfOperator relu;
 /// x (1 + tanh(c (x + k x^3))) / 2 -> gelu_tanh(x).
-bool gelu_of_tanh(const Known&, const KernelOp&, Rewrite&);
+OfOperator gelu_of_tanh;
 /// (-x) y -> -(x y).
-bool negative_factor(const Known&, const KernelOp&, Rewrite&);
+OfOperator negative_factor;
 /// x x and x^2 -> square(x).
-bool square(const Known&, const KernelOp&, Rewrite&);
+OfOperator square;
 /// x + (-y) -> x - y.
-bool difference(const Known&, const KernelOp&, Rewrite&);
+OfOperator difference;
 /// x (-1) -> -x.
-bool negative(const Known&, const KernelOp&, Rewrite&);
+OfOperator negative;
 /// x / s -> x (1 / s), exactly.
-bool exact_quotient(const Known&, const KernelOp&, Rewrite&);
+OfOperator exact_quotient;
 /// (x s) t -> x (s t), exactly.
-bool two_factors(const Known&, const KernelOp&, Rewrite&);
+OfOperator two_factors;
 /// exp(x - logsumexp(x)) and exp(log_softmax(x)) -> softmax(x).
-bool softmax_of_logarithm(const Known&, const KernelOp&, Rewrite&);
+OfOperator softmax_of_logarithm;
 /// softmax(x) beside log_softmax(x) -> exp(log_softmax(x)).
-bool softmax_beside_logarithm(const Known&, const KernelOp&, Rewrite&);
+OfOperator softmax_beside_logarithm;
 
 // Composed operators (rules_of_compositions.cpp).
 
 /// exp(x - max(x)) / sum -> softmax(x).
-bool softmax(const Known&, const KernelOp&, Rewrite&);
+OfOperator softmax;
 /// (a cos - b sin, b cos + a sin), a and b being the halves of x -> rotary(x, cos, sin).
-bool rotary_of_halves(const Known&, const KernelOp&, Rewrite&);
+OfOperator rotary_of_halves;
 /// x cos + (-b, a) sin -> rotary(x, cos, sin).
-bool rotary_of_rotated(const Known&, const KernelOp&, Rewrite&);
+OfOperator rotary_of_rotated;
 /// rotary(x, (c, c), (s, s)) -> rotary(x, c, s), and the same of an interleaved one.
-bool repeated_angles(const Known&, const KernelOp&, Rewrite&);
+OfOperator repeated_angles;
+/// A part of a softmax over a concatenation -> the operators that compute it without the concatenation
+/// (sink_softmax.cpp).
+OfOperator softmax_with_sinks;
 
 }  // namespace zellige::fuse

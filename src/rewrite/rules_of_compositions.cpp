@@ -7,13 +7,6 @@
 namespace zellige::fuse {
 namespace {
 
-/// Returns the operator of this kind that makes the tensor, if it has `operands` operands and the tensor `readers`
-/// readers, else nullptr.
-const KernelOp* made(const Known& g, int tensor, OpKind kind, std::size_t operands = 1, int readers = 1) {
-  const KernelOp* op = g.made_by(tensor, kind);
-  return op && op->inputs.size() == operands && g.readers[tensor] == readers ? op : nullptr;
-}
-
 /// A half of a tensor's last dimension.
 struct Half {
   int whole = -1;
@@ -69,66 +62,65 @@ bool are_angles(const Shape& angles, const Shape& x) {
   return true;
 }
 
-/// The halves that a product has as one factor, and its other factor.
-struct Turned {
-  int half = -1, angle = -1;
-};
-/// Returns the product's factors, the first being the given tensor, or none.
-Turned turned(const Known& g, int product, int by) {
-  const KernelOp* op = made(g, product, OpKind::mul, 2);
-  if (!op) return {};
-  if (op->inputs[0] == by) return {by, op->inputs[1]};
-  return op->inputs[1] == by ? Turned{by, op->inputs[0]} : Turned{};
+/// Returns the tensor whose first half is `first` and whose second half is `second`, or -1.
+int whole_of(const Known& g, int first, int second) {
+  const Half a = half(g, first), b = half(g, second);
+  return a.whole == b.whole && !a.second && b.second ? a.whole : -1;
+}
+
+/// Returns the other factor of a product of two, which nobody else reads, with the factor `by`, or -1.
+int factor_beside(const Known& g, int product, int by) {
+  const KernelOp* op = g.inner(product, OpKind::mul, 2);
+  if (!op) return -1;
+  return op->inputs[0] == by ? op->inputs[1] : op->inputs[1] == by ? op->inputs[0] : -1;
 }
 
 bool becomes_rotary(const Known& g, const KernelOp& op, int x, int cos, int sin, Rewrite& out,
                     OpKind kind = OpKind::rotary) {
-  if (g.shape(x) != g.shape(op.outputs[0]) || !are_angles(g.shape(cos), g.shape(x)) ||
-      !are_angles(g.shape(sin), g.shape(x)) || g.shape(cos).back() != g.shape(sin).back())
-    return false;
-  out.add(kind, {x, cos, sin}, {}, "", op.outputs[0]);
-  return true;
+  return g.shape(x) == g.shape(op.outputs[0]) && are_angles(g.shape(cos), g.shape(x)) &&
+         are_angles(g.shape(sin), g.shape(x)) && g.shape(cos).back() == g.shape(sin).back() &&
+         out.replace(op, kind, {x, cos, sin});
 }
 
 }  // namespace
 
 bool softmax(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::div || op.inputs.size() != 2) return false;
-  const KernelOp* e = made(g, op.inputs[0], OpKind::exp, 1, 2);
-  const KernelOp* total = made(g, op.inputs[1], OpKind::sum);
-  const KernelOp* below = e ? made(g, e->inputs[0], OpKind::sub, 2) : nullptr;
-  const KernelOp* most = below ? made(g, below->inputs[1], OpKind::amax) : nullptr;
-  if (!most || !total || total->inputs[0] != op.inputs[0] || most->inputs[0] != below->inputs[0])
+  const KernelOp* e = g.made_by(op.inputs[0], OpKind::exp);
+  const KernelOp* total = g.inner(op.inputs[1], OpKind::sum);
+  const KernelOp* below = e ? g.inner(e->inputs[0], OpKind::sub, 2) : nullptr;
+  const KernelOp* most = below ? g.inner(below->inputs[1], OpKind::amax) : nullptr;
+  if (!most || !total || g.readers[op.inputs[0]] != 2 || total->inputs[0] != op.inputs[0] ||
+      most->inputs[0] != below->inputs[0])
     return false;
   const Shape& x = g.shape(below->inputs[0]);
   const std::vector<int> dims = graph::composed_dims(most->kind, most->attributes, x);
   if (dims.size() != 1 || !most->attributes.keepdim || !total->attributes.keepdim ||
       graph::composed_dims(total->kind, total->attributes, x) != dims)
     return false;
-  out.add(OpKind::softmax, {below->inputs[0]}, {.dim = dims[0]}, "", op.outputs[0]);
-  return true;
+  return out.replace(op, OpKind::softmax, {below->inputs[0]}, {.dim = dims[0]});
 }
 
 bool rotary_of_halves(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::concat || op.inputs.size() != 2 ||
       op.attributes.dim != static_cast<int>(g.shape(op.outputs[0]).size()) - 1)
     return false;
-  const KernelOp* left = made(g, op.inputs[0], OpKind::sub, 2);
-  const KernelOp* right = made(g, op.inputs[1], OpKind::add, 2);
+  const KernelOp* left = g.inner(op.inputs[0], OpKind::sub, 2);
+  const KernelOp* right = g.inner(op.inputs[1], OpKind::add, 2);
   if (!left || !right) return false;
   // left = a cos - b sin, right = b cos + a sin
-  const KernelOp *with_cos = made(g, left->inputs[0], OpKind::mul, 2),
-                 *with_sin = made(g, left->inputs[1], OpKind::mul, 2);
+  const KernelOp *with_cos = g.inner(left->inputs[0], OpKind::mul, 2),
+                 *with_sin = g.inner(left->inputs[1], OpKind::mul, 2);
   if (!with_cos || !with_sin) return false;
   for (const std::size_t i : {0, 1})
     for (const std::size_t k : {0, 1}) {
       const int a = with_cos->inputs[i], cos = with_cos->inputs[1 - i];
       const int b = with_sin->inputs[k], sin = with_sin->inputs[1 - k];
-      const Half first = half(g, a), second = half(g, b);
-      if (first.whole < 0 || first.second || second.whole != first.whole || !second.second) continue;
+      const int whole = whole_of(g, a, b);
       for (const std::size_t r : {0, 1})
-        if (turned(g, right->inputs[r], b).angle == cos && turned(g, right->inputs[1 - r], a).angle == sin)
-          return becomes_rotary(g, op, first.whole, cos, sin, out);
+        if (whole >= 0 && factor_beside(g, right->inputs[r], b) == cos &&
+            factor_beside(g, right->inputs[1 - r], a) == sin)
+          return becomes_rotary(g, op, whole, cos, sin, out);
     }
   return false;
 }
@@ -136,20 +128,18 @@ bool rotary_of_halves(const Known& g, const KernelOp& op, Rewrite& out) {
 bool rotary_of_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::add || op.inputs.size() != 2) return false;
   for (const std::size_t i : {0, 1}) {
-    const KernelOp* rotated = made(g, op.inputs[1 - i], OpKind::mul, 2);
+    const KernelOp* rotated = g.inner(op.inputs[1 - i], OpKind::mul, 2);
     if (!rotated) continue;
     for (const std::size_t k : {0, 1}) {
-      const KernelOp* joined = made(g, rotated->inputs[k], OpKind::concat, 2);
-      const KernelOp* minus = joined ? made(g, joined->inputs[0], OpKind::neg) : nullptr;
+      const KernelOp* joined = g.inner(rotated->inputs[k], OpKind::concat, 2);
+      const KernelOp* minus = joined ? g.inner(joined->inputs[0], OpKind::neg) : nullptr;
       if (!minus || joined->attributes.dim != static_cast<int>(g.shape(op.outputs[0]).size()) - 1) continue;
-      const Half second = half(g, minus->inputs[0]), first = half(g, joined->inputs[1]);
-      if (first.whole < 0 || first.second || !second.second || second.whole != first.whole) continue;
-      const Turned straight = turned(g, op.inputs[i], first.whole);
-      const int sin = rotated->inputs[1 - k];
-      if (straight.angle < 0 || g.shape(straight.angle).back() != g.shape(first.whole).back() ||
-          g.shape(sin).back() != g.shape(first.whole).back())
+      const int whole = whole_of(g, joined->inputs[1], minus->inputs[0]);
+      const int cos = whole < 0 ? -1 : factor_beside(g, op.inputs[i], whole), sin = rotated->inputs[1 - k];
+      if (cos < 0 || g.shape(cos).back() != g.shape(whole).back() ||
+          g.shape(sin).back() != g.shape(whole).back())
         continue;
-      return becomes_rotary(g, op, first.whole, straight.angle, sin, out);
+      return becomes_rotary(g, op, whole, cos, sin, out);
     }
   }
   return false;

@@ -15,12 +15,6 @@ bool is_exact(double s) {
   return std::isfinite(s) && std::abs(std::frexp(s, &exponent)) == 0.5 && std::abs(exponent) < 100;
 }
 
-/// Replaces the operator by another one on x.
-bool becomes(const KernelOp& op, OpKind kind, int x, const Attributes& a, Rewrite& out) {
-  out.add(kind, {x}, a, "", op.outputs[0]);
-  return true;
-}
-
 /// A product: of a number and tensors, ascending.
 struct Product {
   double scalar = 1;
@@ -53,8 +47,8 @@ bool near(double a, double b) { return std::abs(a / b - 1) < 1e-6; }
 
 /// Returns the operand of the sum with 1 that makes the tensor, or -1.
 int below_one(const Known& g, int t) {
-  const KernelOp* sum = g.made_by(t, OpKind::add);
-  return sum && sum->inputs.size() == 1 && sum->attributes.scalar == 1 ? sum->inputs[0] : -1;
+  const KernelOp* sum = g.made_by(t, OpKind::add, 1);
+  return sum && sum->attributes.scalar == 1 ? sum->inputs[0] : -1;
 }
 
 /// Returns x if the tensor is 1 + exp(-x), else -1.
@@ -71,8 +65,8 @@ int cubic_of(const Known& g, int z) {
   const Product p = product(g, z);
   if (!near(p.scalar, c)) return -1;
   if (p.factors.size() == 1) {
-    const KernelOp* sum = g.made_by(p.factors[0], OpKind::add);
-    if (!sum || sum->inputs.size() != 2) return -1;
+    const KernelOp* sum = g.made_by(p.factors[0], OpKind::add, 2);
+    if (!sum) return -1;
     for (const std::size_t i : {0, 1}) {
       const int x = sum->inputs[i];
       const Product cube = product(g, sum->inputs[1 - i], {x});
@@ -94,20 +88,20 @@ int cubic_of(const Known& g, int z) {
 bool sigmoid(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::pow || op.inputs.size() != 1 || op.attributes.scalar != -1) return false;
   const int x = below_sigmoid(g, op.inputs[0]);
-  return x >= 0 && becomes(op, OpKind::sigmoid, x, {}, out);
+  return x >= 0 && out.replace(op, OpKind::sigmoid, {x});
 }
 
 bool relu(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.attributes.scalar != 0 || graph::is_integer(g.dtype(op.outputs[0]))) return false;
   if (op.kind == OpKind::maximum && op.inputs.size() == 1)
-    return becomes(op, OpKind::relu, op.inputs[0], {}, out);
+    return out.replace(op, OpKind::relu, {op.inputs[0]});
   if (op.kind != OpKind::where || op.inputs.size() != 2) return false;
   // where(not x < 0, x, 0), which keeps NaN as relu does; where(x > 0, x, 0) does not
   const KernelOp* kept = g.made_by(op.inputs[0], OpKind::eq);
   const KernelOp* below = kept && kept->inputs.size() == 1 ? g.producer[kept->inputs[0]] : nullptr;
   return below && (below->kind == OpKind::lt || below->kind == OpKind::le) && below->inputs.size() == 1 &&
          kept->attributes.scalar == 0 && below->attributes.scalar == 0 && below->inputs[0] == op.inputs[1] &&
-         becomes(op, OpKind::relu, op.inputs[1], {}, out);
+         out.replace(op, OpKind::relu, {op.inputs[1]});
 }
 
 bool gelu_of_tanh(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -119,7 +113,7 @@ bool gelu_of_tanh(const Known& g, const KernelOp& op, Rewrite& out) {
     const int x = cubic_of(g, tanh->inputs[0]);
     if (x < 0 || product(g, op.outputs[0], {x, t}) != Product{0.5, {std::min(x, t), std::max(x, t)}})
       continue;
-    return becomes(op, OpKind::gelu_tanh, x, {}, out);
+    return out.replace(op, OpKind::gelu_tanh, {x});
   }
   return false;
 }
@@ -127,13 +121,12 @@ bool gelu_of_tanh(const Known& g, const KernelOp& op, Rewrite& out) {
 bool negative_factor(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mul || op.inputs.size() != 2) return false;
   for (const std::size_t i : {0, 1}) {
-    const KernelOp* minus = g.made_by(op.inputs[i], OpKind::neg);
-    if (!minus || g.readers[op.inputs[i]] != 1) continue;
+    const KernelOp* minus = g.inner(op.inputs[i], OpKind::neg);
+    if (!minus) continue;
     std::vector<int> in = op.inputs;
     in[i] = minus->inputs[0];
-    const int made = out.add(OpKind::mul, in, {}, g.name(op.outputs[0]) + "_positive");
-    out.set_dtype(made, g.dtype(op.outputs[0]));
-    return becomes(op, OpKind::neg, made, {}, out);
+    const int made = out.step(op, OpKind::mul, in, {}, "_positive");
+    return out.replace(op, OpKind::neg, {made});
   }
   return false;
 }
@@ -144,9 +137,8 @@ bool softmax_beside_logarithm(const Known& g, const KernelOp& op, Rewrite& out) 
     return o.kind == OpKind::log_softmax && o.inputs == op.inputs && o.attributes.dim == op.attributes.dim;
   });
   if (!beside) return false;
-  const int log =
-      out.add(OpKind::log_softmax, op.inputs, op.attributes, g.name(op.outputs[0]) + "_logarithm");
-  return becomes(op, OpKind::exp, log, {}, out);
+  const int log = out.step(op, OpKind::log_softmax, op.inputs, op.attributes, "_logarithm");
+  return out.replace(op, OpKind::exp, {log});
 }
 
 bool silu(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -155,63 +147,59 @@ bool silu(const Known& g, const KernelOp& op, Rewrite& out) {
     for (const std::size_t i : {0, 1}) {
       const int x = op.inputs[1 - i];
       const KernelOp* s = g.made_by(op.inputs[i], OpKind::sigmoid);
-      if (s && s->inputs[0] == x) return becomes(op, OpKind::silu, x, {}, out);
+      if (s && s->inputs[0] == x) return out.replace(op, OpKind::silu, {x});
     }
   return op.kind == OpKind::div && below_sigmoid(g, op.inputs[1]) == op.inputs[0] &&
-         becomes(op, OpKind::silu, op.inputs[0], {}, out);
+         out.replace(op, OpKind::silu, {op.inputs[0]});
 }
 
 bool square(const Known& g, const KernelOp& op, Rewrite& out) {
   const bool product = op.kind == OpKind::mul && op.inputs.size() == 2 && op.inputs[0] == op.inputs[1];
   const bool power = op.kind == OpKind::pow && op.inputs.size() == 1 && op.attributes.scalar == 2;
   return (product || power) && !graph::is_integer(g.dtype(op.inputs[0])) &&
-         becomes(op, OpKind::square, op.inputs[0], {}, out);
+         out.replace(op, OpKind::square, {op.inputs[0]});
 }
 
 bool negative(const Known&, const KernelOp& op, Rewrite& out) {
   return op.kind == OpKind::mul_scalar && op.attributes.scalar == -1 &&
-         becomes(op, OpKind::neg, op.inputs[0], {}, out);
+         out.replace(op, OpKind::neg, {op.inputs[0]});
 }
 
 bool difference(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::add || op.inputs.size() != 2) return false;
   for (const std::size_t i : {1, 0})
-    if (const KernelOp* minus = g.made_by(op.inputs[i], OpKind::neg)) {
-      out.add(OpKind::sub, {op.inputs[1 - i], minus->inputs[0]}, {}, "", op.outputs[0]);
-      return true;
-    }
+    if (const KernelOp* minus = g.made_by(op.inputs[i], OpKind::neg))
+      return out.replace(op, OpKind::sub, {op.inputs[1 - i], minus->inputs[0]});
   return false;
 }
 
 bool exact_quotient(const Known& g, const KernelOp& op, Rewrite& out) {
   return op.kind == OpKind::div && op.inputs.size() == 1 && is_exact(op.attributes.scalar) &&
          !graph::is_integer(g.dtype(op.inputs[0])) &&
-         becomes(op, OpKind::mul_scalar, op.inputs[0], {.scalar = 1 / op.attributes.scalar}, out);
+         out.replace(op, OpKind::mul_scalar, {op.inputs[0]}, {.scalar = 1 / op.attributes.scalar});
 }
 
 bool two_factors(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mul_scalar) return false;
-  const KernelOp* first = g.made_by(op.inputs[0], OpKind::mul_scalar);
-  if (!first || g.readers[op.inputs[0]] != 1 || graph::is_integer(g.dtype(op.inputs[0]))) return false;
+  const KernelOp* first = g.inner(op.inputs[0], OpKind::mul_scalar);
+  if (!first || graph::is_integer(g.dtype(op.inputs[0]))) return false;
   const double s = op.attributes.scalar, t = first->attributes.scalar;
   constexpr double least = 1e-30, greatest = 1e30;  // far from what float32 cannot hold
   if (!is_exact(s) && !is_exact(t)) return false;
   if (!(std::abs(s * t) >= least && std::abs(s * t) <= greatest)) return false;
-  return becomes(op, OpKind::mul_scalar, first->inputs[0], {.scalar = s * t}, out);
+  return out.replace(op, OpKind::mul_scalar, {first->inputs[0]}, {.scalar = s * t});
 }
 
 bool softmax_of_logarithm(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::exp || g.readers[op.inputs[0]] != 1) return false;
   if (const KernelOp* log = g.made_by(op.inputs[0], OpKind::log_softmax))
-    return becomes(op, OpKind::softmax, log->inputs[0], log->attributes, out);
-  const KernelOp* below = g.made_by(op.inputs[0], OpKind::sub);
-  if (!below || below->inputs.size() != 2) return false;
-  const KernelOp* sum = g.made_by(below->inputs[1], OpKind::logsumexp);
-  if (!sum || sum->inputs[0] != below->inputs[0] || !sum->attributes.keepdim ||
-      g.readers[sum->outputs[0]] != 1)
-    return false;
+    return out.replace(op, OpKind::softmax, {log->inputs[0]}, log->attributes);
+  const KernelOp* below = g.made_by(op.inputs[0], OpKind::sub, 2);
+  if (!below) return false;
+  const KernelOp* sum = g.inner(below->inputs[1], OpKind::logsumexp);
+  if (!sum || sum->inputs[0] != below->inputs[0] || !sum->attributes.keepdim) return false;
   const std::vector<int> dims = graph::composed_dims(sum->kind, sum->attributes, g.shape(sum->inputs[0]));
-  return dims.size() == 1 && becomes(op, OpKind::softmax, sum->inputs[0], {.dim = dims[0]}, out);
+  return dims.size() == 1 && out.replace(op, OpKind::softmax, {sum->inputs[0]}, {.dim = dims[0]});
 }
 
 }  // namespace zellige::fuse

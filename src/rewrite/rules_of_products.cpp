@@ -50,14 +50,12 @@ bool scale_after_product(const Known& g, const KernelOp& op, Rewrite& out) {
       views.push_back(g.producer[t]), t = views.back()->inputs[0];
     const KernelOp* scale = g.made_by(t, OpKind::mul_scalar);
     if (!scale || g.readers[t] != 1 || is_copy(*scale)) continue;
-    const std::string& name = g.name(op.outputs[0]);
     std::vector<int> in = op.inputs;
     in[i] = scale->inputs[0];
     for (auto view = views.rbegin(); view != views.rend(); ++view)
-      in[i] = out.add((*view)->kind, {in[i]}, (*view)->attributes, name + "_view");
-    const int product = out.add(op.kind, in, op.attributes, name + "_unscaled");
-    out.add(OpKind::mul_scalar, {product}, scale->attributes, "", op.outputs[0]);
-    return true;
+      in[i] = out.step(op, (*view)->kind, {in[i]}, (*view)->attributes, "_view");
+    const int product = out.step(op, op.kind, in, op.attributes, "_unscaled");
+    return out.replace(op, OpKind::mul_scalar, {product}, scale->attributes);
   }
   return false;
 }
@@ -75,10 +73,9 @@ bool broadcast_batches(const Known& g, const KernelOp& op, Rewrite& out) {
     for (std::size_t d = 0; d + 2 < whole.size(); ++d)
       same = same && (given[d] == whole[d] || other[missing + d] == whole[d]);
     if (!same) continue;
-    KernelOp anew = op;
-    anew.inputs[i] = wide->inputs[0];
-    out.keep(anew);
-    return true;
+    std::vector<int> in = op.inputs;
+    in[i] = wide->inputs[0];
+    return out.replace_operands(op, in);
   }
   return false;
 }
@@ -108,24 +105,21 @@ bool batches_apart(const Known& g, const KernelOp& op, Rewrite& out) {
       shape.insert(shape.begin() + at + 1, inner);
       return shape;
     };
-    const std::string& name = g.name(op.outputs[0]);
     std::vector<int> in = op.inputs;
     in[i] = view->inputs[0];
-    if (turned)
-      in[i] = out.add(OpKind::permute, {in[i]}, {.sizes = exchanged(split.size())}, name + "_turned");
-    in[1 - i] = out.add(OpKind::reshape, {op.inputs[1 - i]}, {.sizes = apart(g.shape(op.inputs[1 - i]))},
-                        name + "_apart");
-    const int product = out.add(op.kind, in, op.attributes, name + "_split");
-    out.add(OpKind::reshape, {product}, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
-    return true;
+    if (turned) in[i] = out.step(op, OpKind::permute, {in[i]}, {.sizes = exchanged(split.size())}, "_turned");
+    in[1 - i] =
+        out.step(op, OpKind::reshape, {in[1 - i]}, {.sizes = apart(g.shape(op.inputs[1 - i]))}, "_apart");
+    const int product = out.step(op, op.kind, in, op.attributes, "_split");
+    return out.replace(op, OpKind::reshape, {product}, {.sizes = g.shape(op.outputs[0])});
   }
   return false;
 }
 
 bool transposed_product(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!exchanges(&op)) return false;
-  const KernelOp* product = g.made_by(op.inputs[0], OpKind::matmul);
-  if (!product || product->inputs.size() != 2 || g.readers[op.inputs[0]] != 1) return false;
+  const KernelOp* product = g.inner(op.inputs[0], OpKind::matmul, 2);
+  if (!product) return false;
   const std::vector<int> swapped = {product->inputs[1], product->inputs[0]};
   const auto is_turned = [&](int t) { return exchanges(g.producer[t]); };
   const auto is_matrix = [&](int t) { return g.shape(t).size() >= 2; };
@@ -135,8 +129,7 @@ bool transposed_product(const Known& g, const KernelOp& op, Rewrite& out) {
     in.push_back(is_turned(t) ? g.producer[t]->inputs[0]
                               : out.add(OpKind::permute, {t}, {.sizes = exchanged(g.shape(t).size())},
                                         g.name(t) + "_turned"));
-  out.add(OpKind::matmul, in, product->attributes, "", op.outputs[0]);
-  return true;
+  return out.replace(op, OpKind::matmul, in, product->attributes);
 }
 
 bool whole_weight(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -157,23 +150,18 @@ bool whole_weight(const Known& g, const KernelOp& op, Rewrite& out) {
   std::int64_t end = 0;
   for (const Rows& r : parts) end = r.start == end ? r.end : -1;
   if (!whole_too && (parts.size() < 2 || end != g.shape(own.weight)[0])) return false;
-  const std::string& name = g.name(op.outputs[0]);
-  const int turned = out.add(OpKind::permute, {own.weight}, {.sizes = {1, 0}}, name + "_weight");
-  const int whole = out.add(OpKind::matmul, {op.inputs[0], turned}, op.attributes, name + "_whole");
-  out.add(OpKind::slice, {whole},
-          {.dim = static_cast<int>(g.shape(op.outputs[0]).size()) - 1, .start = own.start, .end = own.end},
-          "", op.outputs[0]);
-  return true;
+  const int turned = out.step(op, OpKind::permute, {own.weight}, {.sizes = {1, 0}}, "_weight");
+  const int whole = out.step(op, OpKind::matmul, {op.inputs[0], turned}, op.attributes, "_whole");
+  const int last = static_cast<int>(g.shape(op.outputs[0]).size()) - 1;
+  return out.replace(op, OpKind::slice, {whole}, {.dim = last, .start = own.start, .end = own.end});
 }
 
 bool scale_after_cast(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::cast || op.attributes.dtype != DType::f32) return false;
-  const KernelOp* scale = g.made_by(op.inputs[0], OpKind::mul_scalar);
-  if (!scale || g.readers[op.inputs[0]] != 1 || !has_range(g.dtype(op.inputs[0]))) return false;
-  const int wide = out.add(OpKind::cast, scale->inputs, op.attributes, g.name(op.outputs[0]) + "_unscaled");
-  out.set_dtype(wide, DType::f32);
-  out.add(OpKind::mul_scalar, {wide}, scale->attributes, "", op.outputs[0]);
-  return true;
+  const KernelOp* scale = g.inner(op.inputs[0], OpKind::mul_scalar);
+  if (!scale || !has_range(g.dtype(op.inputs[0]))) return false;
+  const int wide = out.step(op, OpKind::cast, scale->inputs, op.attributes, "_unscaled");
+  return out.replace(op, OpKind::mul_scalar, {wide}, scale->attributes);
 }
 
 bool slice_after_view(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -190,11 +178,9 @@ bool slice_after_view(const Known& g, const KernelOp& op, Rewrite& out) {
   if (each < 2 || start % each != 0 || end % each != 0 || whole[d] % each != 0) return false;
   Shape split = whole;
   split[d] /= each, split.push_back(each);
-  const int view =
-      out.add(OpKind::reshape, {part->inputs[0]}, {.sizes = split}, g.name(op.outputs[0]) + "_whole");
-  out.add(OpKind::slice, {view}, {.dim = static_cast<int>(d), .start = start / each, .end = end / each}, "",
-          op.outputs[0]);
-  return true;
+  const int view = out.step(op, OpKind::reshape, {part->inputs[0]}, {.sizes = split}, "_whole");
+  return out.replace(op, OpKind::slice, {view},
+                     {.dim = static_cast<int>(d), .start = start / each, .end = end / each});
 }
 
 }  // namespace zellige::fuse

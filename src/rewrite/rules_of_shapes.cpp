@@ -70,13 +70,11 @@ bool moved_ones(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind == OpKind::reshape) {
     const KernelOp* turned = g.made_by(op.inputs[0], OpKind::permute);
     if (!turned || !moves_ones(g, *turned)) return false;
-    out.add(OpKind::reshape, turned->inputs, op.attributes, "", op.outputs[0]);
-    return true;
+    return out.replace(op, OpKind::reshape, turned->inputs, op.attributes);
   }
   const KernelOp* view = op.kind == OpKind::permute ? g.made_by(op.inputs[0], OpKind::reshape) : nullptr;
-  if (!view || !moves_ones(g, op)) return false;
-  out.add(OpKind::reshape, view->inputs, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
-  return true;
+  return view && moves_ones(g, op) &&
+         out.replace(op, OpKind::reshape, view->inputs, {.sizes = g.shape(op.outputs[0])});
 }
 
 bool batch_of_one(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -85,17 +83,15 @@ bool batch_of_one(const Known& g, const KernelOp& op, Rewrite& out) {
   if (b.size() < 3 || a.size() < b.size() || !g.made_by(op.inputs[1], OpKind::reshape) ||
       !std::ranges::all_of(batches(b), [](std::int64_t n) { return n == 1; }))
     return false;
-  KernelOp anew = op;
-  anew.inputs[1] = out.add(OpKind::reshape, {op.inputs[1]}, {.sizes = Shape(b.end() - 2, b.end())},
-                           g.name(op.inputs[1]) + "_matrix");
-  out.keep(anew);
-  return true;
+  const int matrix = out.add(OpKind::reshape, {op.inputs[1]}, {.sizes = Shape(b.end() - 2, b.end())},
+                             g.name(op.inputs[1]) + "_matrix");
+  return out.replace_operands(op, {op.inputs[0], matrix});
 }
 
 bool merged_batches(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape) return false;
-  const KernelOp* product = g.made_by(op.inputs[0], OpKind::matmul);
-  if (!product || product->inputs.size() != 2 || g.readers[op.inputs[0]] != 1) return false;
+  const KernelOp* product = g.inner(op.inputs[0], OpKind::matmul, 2);
+  if (!product) return false;
   const Shape &merged = g.shape(op.inputs[0]), &split = g.shape(op.outputs[0]);
   if (split.size() <= merged.size() || merged.size() < 3 || !same_matrix(merged, split)) return false;
   std::vector<int> in;
@@ -109,9 +105,7 @@ bool merged_batches(const Known& g, const KernelOp& op, Rewrite& out) {
       return false;
     in.push_back(view->inputs[0]);
   }
-  const int made = out.add(OpKind::matmul, in, product->attributes, "", op.outputs[0]);
-  out.set_dtype(made, g.dtype(op.outputs[0]));
-  return true;
+  return out.replace(op, OpKind::matmul, in, product->attributes);
 }
 
 bool slice_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -129,30 +123,20 @@ bool slice_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!std::ranges::equal(leading(from), leading(split)) || !std::ranges::equal(leading(from), leading(to)))
     return false;
   const std::int64_t each = split.back();
-  out.add(OpKind::slice, view->inputs,
-          {.dim = static_cast<int>(last),
-           .start = part->attributes.start * each,
-           .end = part->attributes.end * each},
-          "", op.outputs[0]);
-  return true;
+  return out.replace(op, OpKind::slice, view->inputs,
+                     {.dim = static_cast<int>(last),
+                      .start = part->attributes.start * each,
+                      .end = part->attributes.end * each});
 }
 
 bool part_of_concat(const Known& g, const KernelOp& op, Rewrite& out) {
-  KernelOp anew = op;
-  for (int& t : anew.inputs) {
+  std::vector<int> in = op.inputs;
+  for (int& t : in) {
     const KernelOp* part = g.made_by(t, OpKind::slice);
     const KernelOp* joined = part ? g.made_by(part->inputs[0], OpKind::concat) : nullptr;
-    if (!joined || joined->attributes.dim != part->attributes.dim) continue;
-    std::int64_t start = 0;
-    for (const int operand : joined->inputs) {
-      const std::int64_t end = start + g.shape(operand)[static_cast<std::size_t>(part->attributes.dim)];
-      if (start == part->attributes.start && end == part->attributes.end) t = operand;
-      start = end;
-    }
+    if (const int i = joined ? operand_of(g, *joined, *part) : -1; i >= 0) t = joined->inputs[i];
   }
-  if (anew.inputs == op.inputs) return false;
-  out.keep(anew);
-  return true;
+  return out.replace_operands(op, in);
 }
 
 bool repeated_concat(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -161,8 +145,7 @@ bool repeated_concat(const Known& g, const KernelOp& op, Rewrite& out) {
   if (g.shape(x)[static_cast<std::size_t>(op.attributes.dim)] != 1 ||
       std::ranges::count(op.inputs, x) != std::ssize(op.inputs))
     return false;
-  out.add(OpKind::expand, {x}, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
-  return true;
+  return out.replace(op, OpKind::expand, {x}, {.sizes = g.shape(op.outputs[0])});
 }
 
 bool bias_in_parts(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -174,10 +157,25 @@ bool bias_in_parts(const Known& g, const KernelOp& op, Rewrite& out) {
     others += part.product == own.product && part.bias == own.bias;
   }
   if (others != g.readers[own.product]) return false;
-  const std::string& name = g.name(op.outputs[0]);
-  const int sum = out.add(OpKind::add, {own.product, own.bias}, {}, name + "_whole");
-  out.add(OpKind::slice, {sum}, own.columns->attributes, "", op.outputs[0]);
-  return true;
+  const int sum = out.step(op, OpKind::add, {own.product, own.bias}, {}, "_whole");
+  return out.replace(op, OpKind::slice, {sum}, own.columns->attributes);
+}
+
+bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
+  const int made = op.outputs[0];
+  if (!graph::reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;
+  Attributes kept = op.attributes;
+  kept.keepdim = true;
+  Shape whole = g.shape(op.inputs[0]);
+  for (const int d : graph::composed_dims(op.kind, kept, whole)) whole[static_cast<std::size_t>(d)] = 1;
+  const bool read = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
+    const bool put_back = o.kind == OpKind::reshape && g.shape(o.outputs[0]) == whole;
+    const bool twice = o.kind == op.kind && o.inputs == op.inputs && o.attributes == kept;
+    return ((graph::is_elementwise(o.kind) || put_back) && o.inputs == std::vector{made}) || twice;
+  });
+  if (!read) return false;
+  const int wide = out.step(op, op.kind, op.inputs, kept, "_kept");
+  return out.replace(op, OpKind::reshape, {wide}, {.sizes = g.shape(made)});
 }
 
 bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -201,23 +199,16 @@ bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
   for (std::size_t d = 0; d < order.size(); ++d)
     (std::ranges::count(dims, static_cast<int>(d)) ? summed : rest).push_back(order[d]);
   if (!std::ranges::is_sorted(rest)) return false;
-  const std::string& name = g.name(op.outputs[0]);
   int x = turned->inputs[0];
-  for (auto f = functions.rbegin(); f != functions.rend(); ++f) {
-    x = out.add((*f)->kind, {x}, (*f)->attributes, name + "_as_it_is");
-    out.set_dtype(x, g.dtype((*f)->outputs[0]));
-  }
+  for (auto f = functions.rbegin(); f != functions.rend(); ++f)
+    x = out.step(op, (*f)->kind, {x}, (*f)->attributes, "_as_it_is");
   Attributes a = op.attributes;
   std::ranges::sort(summed);
   a.dim = summed.size() == 1 ? static_cast<int>(summed[0]) : -1;
   a.sizes = summed.size() == 1 ? std::vector<std::int64_t>{} : summed;
-  if (a.keepdim) {
-    const int made = out.add(op.kind, {x}, a, name + "_in_order");
-    out.add(OpKind::reshape, {made}, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
-  } else {
-    out.add(op.kind, {x}, a, "", op.outputs[0]);
-  }
-  return true;
+  if (!a.keepdim) return out.replace(op, op.kind, {x}, a);
+  const int made = out.step(op, op.kind, {x}, a, "_in_order");
+  return out.replace(op, OpKind::reshape, {made}, {.sizes = g.shape(op.outputs[0])});
 }
 
 bool split_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -234,8 +225,7 @@ bool split_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
     return false;
   Attributes a = op.attributes;
   a.dim = first, a.sizes = {};
-  out.add(op.kind, view->inputs, a, "", op.outputs[0]);
-  return true;
+  return out.replace(op, op.kind, view->inputs, a);
 }
 
 }  // namespace zellige::fuse

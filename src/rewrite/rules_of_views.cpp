@@ -3,6 +3,7 @@
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
+#include "graph/view.hpp"
 #include "rewrite/rules.hpp"
 
 namespace zellige::fuse {
@@ -12,18 +13,9 @@ namespace {
 bool changes_nothing(const Known& g, const KernelOp& op) {
   const int from = op.inputs[0], to = op.outputs[0];
   if (g.dtype(from) != g.dtype(to) || g.graph.tensors[to].memory >= 0) return false;
-  switch (op.kind) {
-    case OpKind::reshape:
-    case OpKind::expand:
-    case OpKind::slice:
-      return g.shape(from) == g.shape(to);
-    case OpKind::permute:
-      return std::ranges::is_sorted(op.attributes.sizes);
-    case OpKind::cast:  // of 16 bits it rounds what is not stored
-      return g.dtype(to) == DType::f32;
-    default:
-      return is_copy(op);
-  }
+  if (op.kind == OpKind::permute) return std::ranges::is_sorted(op.attributes.sizes);
+  if (op.kind == OpKind::cast) return g.dtype(to) == DType::f32;  // of 16 bits it rounds what is not stored
+  return is_copy(op) || (graph::is_view(op.kind) && g.shape(from) == g.shape(to));
 }
 
 /// Returns whether the last n dimensions of two shapes are the same.
@@ -31,6 +23,11 @@ bool same_last(const Shape& a, const Shape& b, std::size_t n) {
   return a.size() >= n && b.size() >= n &&
          std::equal(a.end() - static_cast<std::ptrdiff_t>(n), a.end(),
                     b.end() - static_cast<std::ptrdiff_t>(n));
+}
+
+/// Returns the first dimension along which a softmax or norm runs.
+std::size_t first_dim(const Known& g, const KernelOp& op) {
+  return static_cast<std::size_t>(graph::composed_dims(op.kind, op.attributes, g.shape(op.inputs[0])).back());
 }
 
 /// A step from the result of an operator to the operand of which it makes each row separately.
@@ -57,46 +54,39 @@ Step step_through(const Known& g, const KernelOp& op) {
     }
     return {};
   }
-  switch (op.kind) {
-    case OpKind::softmax:
-    case OpKind::safe_softmax:
-    case OpKind::log_softmax:
-      return {&op, 0, x.size() - static_cast<std::size_t>(op.attributes.dim)};
-    case OpKind::rms_norm:
-    case OpKind::layer_norm:
-      return {&op, 0, graph::composed_dims(op.kind, op.attributes, x).size()};
-    case OpKind::mask:
-      return op.inputs.size() == 1 && op.attributes.sizes.empty() ? Step{&op, 0, 2} : Step{};
-    case OpKind::matmul:  // its last dimension is another one
-      return op.inputs.size() == 2 && x.size() >= 2 && g.shape(op.inputs[1]).size() == 2 ? Step{&op, 0, 1}
-                                                                                         : Step{};
-    default:
-      return {};
-  }
+  if (along_rows(op.kind)) return {&op, 0, x.size() - first_dim(g, op)};
+  if (op.kind == OpKind::mask && op.inputs.size() == 1 && op.attributes.sizes.empty()) return {&op, 0, 2};
+  // The last dimension of a matmul is another one.
+  const bool rows = op.kind == OpKind::matmul && op.inputs.size() == 2 && g.shape(op.inputs[1]).size() == 2;
+  return rows && x.size() >= 2 ? Step{&op, 0, 1} : Step{};
+}
+
+/// Returns the attributes of an operator whose operand has `rank` dimensions now, the last ones of which it
+/// distinguishes as before.
+Attributes on_rank(const Step& step, std::size_t rank) {
+  Attributes a = step.op->attributes;
+  if (along_rows(step.op->kind) && a.dim >= 0) a.dim = static_cast<int>(rank - step.last);
+  return a;
 }
 
 }  // namespace
 
 bool identity(const Known& g, const KernelOp& op, Rewrite& out) {
-  KernelOp anew = op;
-  for (int& t : anew.inputs)
+  std::vector<int> in = op.inputs;
+  for (int& t : in)
     if (const KernelOp* made = g.producer[t]; made && made->outputs.size() == 1 && changes_nothing(g, *made))
       t = made->inputs[0];
-  if (anew.inputs == op.inputs) return false;
-  out.keep(anew);
-  return true;
+  return out.replace_operands(op, in);
 }
 
 bool two_views(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
   const KernelOp* first = g.made_by(op.inputs[0], op.kind);
   if (!first) return false;
-  KernelOp anew = op;
-  anew.inputs = first->inputs;
+  Attributes a = op.attributes;
   if (op.kind == OpKind::permute)
-    for (std::int64_t& d : anew.attributes.sizes) d = first->attributes.sizes[static_cast<std::size_t>(d)];
-  out.keep(anew);
-  return true;
+    for (std::int64_t& d : a.sizes) d = first->attributes.sizes[static_cast<std::size_t>(d)];
+  return out.replace(op, op.kind, first->inputs, a);
 }
 
 bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -139,13 +129,9 @@ bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
         if (to.empty()) to = {1};
         if (to != other) in[k] = out.add(OpKind::reshape, {in[k]}, {.sizes = to}, name + "_other");
       }
-    Attributes a = old.attributes;
-    if (old.kind == OpKind::softmax || old.kind == OpKind::safe_softmax || old.kind == OpKind::log_softmax)
-      a.dim = static_cast<int>(shapes[i].size() - steps[i].last);
     const bool last = std::ranges::none_of(std::span(steps).first(i),
                                            [](const Step& s) { return s.op->kind != OpKind::reshape; });
-    t = out.add(old.kind, in, a, name + "_rows", last ? op.outputs[0] : -1);
-    out.set_dtype(t, g.dtype(old.outputs[0]));
+    t = out.add(old.kind, in, on_rank(steps[i], shapes[i].size()), name + "_rows", last ? op.outputs[0] : -1);
   }
   return true;
 }
@@ -166,25 +152,18 @@ bool leading_ones(const Known& g, const KernelOp& op, Rewrite& out) {
   if (from.size() < 2 || from.size() < step.last || from == to || rest(from) != rest(to)) return false;
   // A sum of two such tensors stays where most of its kind are, unless it is of vectors.
   if (graph::is_elementwise(op.kind) && to.size() != 1) return false;
-  const std::string& name = g.name(op.outputs[0]);
   std::vector<int> in = op.inputs;
   in[step.operand] = view->inputs[0];
-  Attributes a = op.attributes;
-  if (op.kind == OpKind::softmax || op.kind == OpKind::safe_softmax || op.kind == OpKind::log_softmax)
-    a.dim = static_cast<int>(from.size() - step.last);
-  const int made = out.add(op.kind, in, a, name + "_before");
-  out.set_dtype(made, g.dtype(op.outputs[0]));
-  out.add(OpKind::reshape, {made}, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
-  return true;
+  const int made = out.step(op, op.kind, in, on_rank(step, from.size()), "_before");
+  return out.replace(op, OpKind::reshape, {made}, {.sizes = g.shape(op.outputs[0])});
 }
 
 bool bias_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::add || op.inputs.size() != 2) return false;
   for (const std::size_t i : {0, 1}) {
-    const KernelOp* view = g.made_by(op.inputs[i], OpKind::reshape);
+    const KernelOp* view = g.inner(op.inputs[i], OpKind::reshape);
     const KernelOp* of_bias = g.made_by(op.inputs[1 - i], OpKind::reshape);
-    if (!view || !of_bias || g.readers[op.inputs[i]] != 1 || g.shape(op.inputs[i]) != g.shape(op.outputs[0]))
-      continue;
+    if (!view || !of_bias || g.shape(op.inputs[i]) != g.shape(op.outputs[0])) continue;
     const Shape &x = g.shape(view->inputs[0]), &bias = g.shape(of_bias->inputs[0]);
     Shape split = g.shape(op.inputs[1 - i]);
     while (split.size() > 1 && split.front() == 1) split.erase(split.begin());
@@ -192,18 +171,16 @@ bool bias_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
     if (!columns || g.shape(op.inputs[i]).size() <= x.size() || split.size() < 2 ||
         !same_last(g.shape(op.inputs[i]), split, split.size()))
       continue;
-    const int sum =
-        out.add(OpKind::add, {view->inputs[0], of_bias->inputs[0]}, {}, g.name(op.outputs[0]) + "_merged");
-    out.add(OpKind::reshape, {sum}, view->attributes, "", op.outputs[0]);
-    return true;
+    const int sum = out.step(op, OpKind::add, {view->inputs[0], of_bias->inputs[0]}, {}, "_merged");
+    return out.replace(op, OpKind::reshape, {sum}, view->attributes);
   }
   return false;
 }
 
 bool two_masks(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mask || op.inputs.size() != 1) return false;
-  const KernelOp* first = g.made_by(op.inputs[0], OpKind::mask);
-  if (!first || g.readers[op.inputs[0]] != 1 || first->attributes.value != op.attributes.value ||
+  const KernelOp* first = g.inner(op.inputs[0], OpKind::mask);
+  if (!first || first->attributes.value != op.attributes.value ||
       first->attributes.sizes != op.attributes.sizes)
     return false;
   const auto both = [](auto a, auto b, auto stricter) {
@@ -211,13 +188,10 @@ bool two_masks(const Known& g, const KernelOp& op, Rewrite& out) {
   };
   const auto least = [](std::int64_t a, std::int64_t b) { return std::min(a, b); };
   const auto greatest = [](std::int64_t a, std::int64_t b) { return std::max(a, b); };
-  KernelOp anew = op;
-  anew.inputs = first->inputs;
   const graph::Kept &a = op.attributes.kept, &b = first->attributes.kept;
-  anew.attributes.kept = {both(a.tril, b.tril, least), both(a.triu, b.triu, greatest),
-                          both(a.length, b.length, least)};
-  out.keep(anew);
-  return true;
+  Attributes joint = op.attributes;
+  joint.kept = {both(a.tril, b.tril, least), both(a.triu, b.triu, greatest), both(a.length, b.length, least)};
+  return out.replace(op, OpKind::mask, first->inputs, joint);
 }
 
 }  // namespace zellige::fuse

@@ -1,6 +1,4 @@
 // Decomposed custom operators compute the same, and add no roundings.
-#include "rewrite/decompose.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,6 +15,7 @@
 #include "random/generate.hpp"
 #include "retile/random_block.hpp"
 #include "rewrite/roundings.hpp"
+#include "rewrite/rules.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"
 

@@ -157,7 +157,7 @@ bool layer_norm_quotient(Written& w) {
   return weighted(w, OpKind::div, {c, w.add(OpKind::sqrt, {shifted(w, v)})});
 }
 
-constexpr Rule table[] = {
+constexpr SpellingRule table[] = {
     {"silu as a product", "silu(x) = x sigmoid(x)", on<OpKind::silu, 1, silu_product>},
     {"silu as a quotient", "silu(x) = x / (1 + exp(-x))", on<OpKind::silu, 1, silu_quotient>},
     {"gelu_tanh written out", "x/2 (1 + tanh(...))", on<OpKind::gelu_tanh, 1, gelu_tanh_out>},
@@ -190,7 +190,7 @@ constexpr Rule table[] = {
 };
 
 // The condition says why the spelling is not the same to the last bit.
-constexpr Rule differing[] = {
+constexpr SpellingRule differing[] = {
     {"factor as a rounded quotient", "x s = x / (1/s): 1/s is rounded",
      on<OpKind::mul_scalar, 1, scalar_rounded_quotient>},
     {"quotient as a product", "x / y = x y^-1: a division is rounded once, this twice",
@@ -212,24 +212,24 @@ constexpr Rule differing[] = {
      on<OpKind::layer_norm, 0, layer_norm_quotient>},
 };
 
-std::vector<Rule> joined(std::span<const Rule> a, std::span<const Rule> b) {
-  std::vector<Rule> all(a.begin(), a.end());
+std::vector<SpellingRule> joined(std::span<const SpellingRule> a, std::span<const SpellingRule> b) {
+  std::vector<SpellingRule> all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
   return all;
 }
 
 }  // namespace
 
-std::span<const Rule> spelling_rules() {
-  static const std::vector<Rule> all = joined(table, product_spellings());
+std::span<const SpellingRule> spelling_rules() {
+  static const std::vector<SpellingRule> all = joined(table, product_spellings());
   return all;
 }
-std::span<const Rule> differing_rules() {
-  static const std::vector<Rule> all = joined(differing, differing_product_spellings());
+std::span<const SpellingRule> differing_rules() {
+  static const std::vector<SpellingRule> all = joined(differing, differing_product_spellings());
   return all;
 }
 
-graph::KernelGraph spelled_by(const Rule& rule, const graph::KernelGraph& g) {
+graph::KernelGraph spelled_by(const SpellingRule& rule, const graph::KernelGraph& g) {
   const Known known(g);
   Rewrite out(g);
   for (const KernelOp& op : g.ops)
@@ -243,13 +243,13 @@ graph::KernelGraph spelled(graph::KernelGraph g, std::uint64_t seed, std::vector
     const Known known(g);
     Rewrite out(g);
     for (const KernelOp& op : g.ops) {
-      std::vector<const Rule*> order;
-      for (const Rule& rule : spelling_rules()) order.push_back(&rule);
+      std::vector<const SpellingRule*> order;
+      for (const SpellingRule& rule : spelling_rules()) order.push_back(&rule);
       for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
       const bool skip = random() % 3 == 0;
       const auto rule =
           skip ? order.end()
-               : std::ranges::find_if(order, [&](const Rule* r) { return r->apply(known, op, out); });
+               : std::ranges::find_if(order, [&](const SpellingRule* r) { return r->apply(known, op, out); });
       if (rule == order.end())
         out.keep(op);
       else if (names)

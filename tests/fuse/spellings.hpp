@@ -7,23 +7,29 @@
 #pragma once
 #include <cstdint>
 
-#include "rewrite/normalize.hpp"
+#include "rewrite/rules.hpp"
 
 namespace zellige::fuse {
 
+/// A rule that is applied backwards.
+struct SpellingRule {
+  std::string_view name, condition;
+  OfOperator* apply;
+};
+
 /// Returns all rules that are applied backwards.
-std::span<const Rule> spelling_rules();
+std::span<const SpellingRule> spelling_rules();
 
 /// Returns the rules whose results may be rounded otherwise, or differ where a row is -inf alone. Their prices may
 /// differ. A rule's condition is the reason.
-std::span<const Rule> differing_rules();
+std::span<const SpellingRule> differing_rules();
 
 /// Returns those of both that are about views and products (spellings_of_products.cpp).
-std::span<const Rule> product_spellings();
-std::span<const Rule> differing_product_spellings();
+std::span<const SpellingRule> product_spellings();
+std::span<const SpellingRule> differing_product_spellings();
 
 /// Returns the graph with a rule applied to every operator that it fits.
-graph::KernelGraph spelled_by(const Rule&, const graph::KernelGraph&);
+graph::KernelGraph spelled_by(const SpellingRule&, const graph::KernelGraph&);
 
 /// Returns the graph with rules chosen at random, some of them applied to what others made. `names` receives
 /// the names of the rules that were applied, if it is not nullptr.

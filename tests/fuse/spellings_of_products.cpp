@@ -275,7 +275,7 @@ bool no_cast(const Known& g, const KernelOp& op, Rewrite& out) {
   return !chain.empty() && w.last(chain[0]->kind, {t}, chain[0]->attributes);
 }
 
-constexpr Rule table[] = {
+constexpr SpellingRule table[] = {
     {"rows split", "x (m, n) as (m/2, 2, n)", rows_split},
     {"batch of one", "x (m, n) as (1, m, n)", batch_of_one},
     {"operand expanded", "x + expand(y)", expanded},
@@ -293,7 +293,7 @@ constexpr Rule table[] = {
     {"rotary written out", "halves", on<OpKind::rotary, 3, rotary_out>},
     {"rotary by rotate_half", "x cos + rotate_half(x) sin", on<OpKind::rotary, 3, rotary_half>},
 };
-constexpr Rule differing[] = {
+constexpr SpellingRule differing[] = {
     {"scale of queries in f16", "the product that is not scaled may exceed f16", scale_of_operand<0, true>},
     {"scale of keys in f16", "the product that is not scaled may exceed f16", scale_of_operand<1, true>},
     {"bias in the product", "matmul(a, b, bias): the product is not rounded before the bias is added",
@@ -303,7 +303,7 @@ constexpr Rule differing[] = {
 
 }  // namespace
 
-std::span<const Rule> product_spellings() { return table; }
-std::span<const Rule> differing_product_spellings() { return differing; }
+std::span<const SpellingRule> product_spellings() { return table; }
+std::span<const SpellingRule> differing_product_spellings() { return differing; }
 
 }  // namespace zellige::fuse

@@ -137,7 +137,7 @@ TEST(FuseSpellings, ThatRoundOtherwiseAreListed) {
     const KernelGraph& g = all[i];
     taken.push_back(g.name + ",");
     const Cost given = cost(g, known);
-    for (const Rule& rule : differing_rules()) {
+    for (const SpellingRule& rule : differing_rules()) {
       const KernelGraph s = spelled_by(rule, g);
       if (graph::structure(s) == graph::structure(g)) continue;
       const Cost found = cost(s, known);
@@ -203,7 +203,7 @@ std::vector<KernelGraph> small() {
 
 TEST(FuseSpellings, AreEqual) {
   const std::vector<KernelGraph> graphs = small();
-  for (const Rule& rule : spelling_rules()) {
+  for (const SpellingRule& rule : spelling_rules()) {
     int applied = 0;
     for (const KernelGraph& g : graphs) {
       const KernelGraph s = spelled_by(rule, g);

@@ -2,7 +2,7 @@
 #pragma once
 #include <cmath>
 
-#include "rewrite/normalize.hpp"
+#include "rewrite/rules.hpp"
 
 namespace zellige::fuse {
 
@@ -28,11 +28,7 @@ class Written {
     return true;
   }
   bool last_scalar(OpKind kind, int x, double s) { return last(kind, {x}, {.scalar = s}); }
-  int cast(int x, DType dtype) {
-    const int made = add(OpKind::cast, {x}, {.dtype = dtype});
-    out_.set_dtype(made, dtype);
-    return made;
-  }
+  int cast(int x, DType dtype) { return add(OpKind::cast, {x}, {.dtype = dtype}); }
   int in(std::size_t i = 0) const { return op_.inputs[i]; }
   std::size_t operands() const { return op_.inputs.size(); }
   DType dtype(int t) const { return out_.tensor(t).dtype; }
