@@ -16,7 +16,7 @@
 #include "select/warpgroup_chain.hpp"
 #include "select/warpgroups.hpp"
 #include "target/instructions.hpp"
-#include "tile/share.hpp"
+#include "tile/rules.hpp"
 
 namespace zellige::plan {
 namespace {

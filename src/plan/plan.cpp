@@ -7,10 +7,7 @@
 #include "plan/registers.hpp"
 #include "select/layouts.hpp"
 #include "select/select.hpp"
-#include "tile/hoist.hpp"
-#include "tile/precompute_a.hpp"
-#include "tile/share.hpp"
-#include "tile/simplify.hpp"
+#include "tile/rules.hpp"
 #include "verify/verify_memory.hpp"
 
 namespace zellige::plan {
@@ -23,10 +20,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   verify_memory(plan.program);
   for (TileProgram& kernel : plan.program.kernels) {
     check_limits(kernel, target);
-    simplify(kernel);
-    hoist(kernel);
-    precompute_a(kernel, target);
-    share(kernel);
+    rewrite(kernel, target);
     selected.push_back(select(kernel, target));
   }
   resolve_layouts(plan.program, selected, target);

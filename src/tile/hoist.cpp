@@ -1,6 +1,12 @@
-#include "tile/hoist.hpp"
-
+// Moves loop-invariant operators of a tile program before its loop.
+//
+//   loop: S += (q / rms(q)) K_i     q is loaded once, so that its row norms and q / rms(q) are computed once
+//
+// Reductions, elementwise operators, and roundings to the storage type are moved. Matmuls, loads and loop-carried
+// values are not.
 #include <algorithm>
+
+#include "tile/rules.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -20,12 +26,13 @@ bool may_move(const Node& n) {
 
 }  // namespace
 
-void hoist(TileProgram& p) {
-  if (p.loop == 1) return;
+bool hoist(TileProgram& p, const target::Target&) {
+  bool moved = false;
   for (Node& n : p.nodes)
-    if (n.section == Section::inside && may_move(n) && !n.in.empty() &&
+    if (p.loop > 1 && n.section == Section::inside && may_move(n) && !n.in.empty() &&
         std::ranges::all_of(n.in, [&](int in) { return p.nodes[in].section == Section::before; }))
-      n.section = Section::before;
+      n.section = Section::before, moved = true;
+  return moved;
 }
 
 }  // namespace zellige::plan

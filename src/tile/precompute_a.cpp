@@ -1,8 +1,21 @@
-#include "tile/precompute_a.hpp"
-
+// Computes the A operand of a matmul with at most 8 rows before the loop, for all of K at once, instead of in
+// each iteration.
+//
+//   loop: S += bf16(x[it] g[it]) W[it], squares += x[it]^2
+//
+// Here `it` is the loop's iteration. The pass computes all of bf16(x g), the A operand, before the loop, and
+// in each iteration the matmul reads the iteration's slice of K (Node::window). If each iteration computed its
+// own slice, that would take a barrier per iteration and keep one warp busy while the other warps wait. Before
+// the loop all threads take part, while the first stages of W are being loaded.
+//
+// The pass changes a matmul only under two conditions. The values that must be stored for all of K need at
+// most 48 KB of shared memory, and at most a quarter of what a block can have. And every block is resident from
+// the start: a block that starts later, when another ends, would delay its own loads by this computation.
 #include <algorithm>
 #include <optional>
 #include <set>
+
+#include "tile/rules.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -24,12 +37,15 @@ class PrecomputeA {
  public:
   PrecomputeA(TileProgram& p, std::int64_t maximum) : p_(p), max_(maximum) {}
 
-  void run() {
+  /// Returns whether an operand was moved.
+  bool run() {
+    bool moved = false;
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
       const Node& n = p_.nodes[i];
       if (!reads_a_part(n)) continue;
-      if (const auto made = made_with(n.in[0])) move(*made);
+      if (const auto made = made_with(n.in[0])) move(*made), moved = true;
     }
+    return moved;
   }
 
  private:
@@ -120,9 +136,9 @@ class PrecomputeA {
 
 }  // namespace
 
-void precompute_a(TileProgram& p, const target::Target& target) {
-  if (p.loop > 1 && p.grid.count() <= blocks_together * target.multiprocessors)
-    PrecomputeA(p, std::min<std::int64_t>(max_bytes, target.shared_per_block / 4)).run();
+bool precompute_a(TileProgram& p, const target::Target& target) {
+  return p.loop > 1 && p.grid.count() <= blocks_together * target.multiprocessors &&
+         PrecomputeA(p, std::min<std::int64_t>(max_bytes, target.shared_per_block / 4)).run();
 }
 
 }  // namespace zellige::plan

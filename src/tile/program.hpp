@@ -75,7 +75,7 @@ struct Node {
   graph::Kept kept;
   int key = 0;
   bool carried = false;  // reduce, matmul: also over the loop's iterations
-  // matmul: in[0] has the K of all iterations, each iteration reads its part (precompute_a.hpp).
+  // matmul: in[0] has the K of all iterations, each iteration reads its part (precompute_a.cpp).
   bool window = false;
   int tensor = -1;   // load, store: index into Program::tensors
   View view;         // load, store and map mask; of others empty

@@ -1,8 +1,22 @@
-#include "tile/share.hpp"
-
+// Decides which elementwise values are stored in shared memory because they would otherwise be recomputed too often.
+//
+// By default, elementwise operators are evaluated where they are read (group.hpp), which suits the few operators around
+// a matmul. But each norm of a chain of norms would repeat the whole beginning of the chain. A value that slices and
+// concatenations read at shifted coordinates would be evaluated once per shift, and the number of shifts doubles with
+// every level of such operators. So share() adds a `round` to float32 (or to int32 for integers) after some operators.
+// It leaves the values unchanged, but the result of a `round` is always stored. An operator gets one if
+//
+// - one evaluation needs the operator at more than 16 (max_coordinates) different coordinates or shifts, or
+// - one task (such as a store) would evaluate again more than 24 (max_repeats) operators, because tasks between
+//   other barriers or with another shape evaluate them as well. The results of the last of these operators are
+//   then stored.
+//
+// The size of the source then grows linearly with the number of operators.
 #include <algorithm>
 #include <set>
 #include <tuple>
+
+#include "tile/rules.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -156,9 +170,9 @@ class Sharing {
 
 }  // namespace
 
-void share(TileProgram& p) {
+bool share(TileProgram& p, const target::Target&) {
   const std::vector<bool> stored = Sharing(p).run();
-  if (std::none_of(stored.begin(), stored.end(), [](bool s) { return s; })) return;
+  if (std::none_of(stored.begin(), stored.end(), [](bool s) { return s; })) return false;
   std::vector<Node> nodes;
   std::vector<int> now(p.nodes.size());  // by node: its replacement for users
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
@@ -177,6 +191,7 @@ void share(TileProgram& p) {
     nodes.push_back(std::move(round));
   }
   p.nodes = std::move(nodes);
+  return false;  // no rule is tried again
 }
 
 bool unshare(TileProgram& p) {

@@ -1,11 +1,10 @@
 // Hoist: loop-invariant values are computed before the loop, and nothing else is.
-#include "tile/hoist.hpp"
-
 #include <gtest/gtest.h>
 
 #include "flat_steps.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
+#include "tile/rules.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -29,7 +28,7 @@ TEST(Hoist, MovesWhatIsMadeOfWhatIsLoadedOnce) {
             scaled = b.add(NodeKind::map, {x, sum}), operand = b.add(NodeKind::round, {scaled});
   const int both = b.add(NodeKind::map, {x, y}), product = b.add(NodeKind::matmul, {operand, y}),
             alone = b.add(NodeKind::matmul, {operand, operand});
-  hoist(b.p);
+  hoist(b.p, target::find("sm_90a"));
   for (int i : {square, sum, scaled, operand}) EXPECT_TRUE(b.hoisted(i)) << i;
   for (int i : {y, both, product, alone}) EXPECT_FALSE(b.hoisted(i)) << i;
 }
@@ -41,12 +40,12 @@ TEST(Hoist, LeavesWhatIsCarriedOrSaysWhereTheLoopIs) {
             running = b.add(NodeKind::running_max, {x}), sums = b.add(NodeKind::accumulate, {x});
   b.p.nodes[static_cast<std::size_t>(carried)].carried = true;
   b.p.nodes[static_cast<std::size_t>(mask)].view.cuts = {{}, {.loop = true}};
-  hoist(b.p);
+  hoist(b.p, target::find("sm_90a"));
   for (int i : {carried, mask, running, sums}) EXPECT_FALSE(b.hoisted(i)) << i;
   Body once;
   once.p.loop = 1;
   const int y = once.load(Section::after), sum = once.add(NodeKind::reduce, {y}, Section::after);
-  hoist(once.p);
+  hoist(once.p, target::find("sm_90a"));
   EXPECT_FALSE(once.hoisted(sum));
 }
 

@@ -1,12 +1,11 @@
 // Precomputed operands: the A operand of a matmul with small M is computed for all iterations before the
 // loop, and nothing else is.
-#include "tile/precompute_a.hpp"
-
 #include <gtest/gtest.h>
 
 #include "flat_steps.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
+#include "tile/rules.hpp"
 
 namespace zellige::plan {
 namespace {

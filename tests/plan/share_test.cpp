@@ -1,8 +1,8 @@
 // Values stored by share() are recomputed if memory is short, except operands of
 // matmuls.
-#include "tile/share.hpp"
-
 #include <gtest/gtest.h>
+
+#include "tile/rules.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -1,10 +1,10 @@
 // Simplify: the operators that it removes or moves, and those that it keeps because the numbers
 // would differ.
-#include "tile/simplify.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "tile/rules.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -44,7 +44,7 @@ std::string describe(const TileProgram& p, int i) {
   return what + (in.empty() ? "" : "(" + in + ")");
 }
 std::string simplified(Body b) {
-  simplify(b.p);
+  rewrite(b.p, target::find("sm_90a"));
   return describe(b.p, static_cast<int>(b.p.nodes.size()) - 1);
 }
 
