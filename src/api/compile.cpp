@@ -2,10 +2,8 @@
 
 #include "api/launcher.hpp"
 #include "graph/error.hpp"
-#include "run/compile.hpp"
 #include "run/nvrtc.hpp"
 #include "run/run.hpp"
-#include "tiling/options.hpp"
 
 namespace zellige::api {
 
@@ -29,7 +27,7 @@ namespace {
 /// Throws Error if they ask for a GPU or a compiler that cannot be used.
 std::string here(const Options& o) {
   if (o.on == On::gpu && !gpu().why_not.empty()) fail("on gpu: {}", gpu().why_not);
-  const bool asks_gpu = o.on == On::gpu || (o.on == On::any && (o.target.empty() || o.tune > 0));
+  const bool asks_gpu = o.on == On::gpu || (o.on == On::any && (o.target.empty() || o.compile.tune > 0));
   if (asks_gpu) run::require_named_nvrtc();
   return asks_gpu ? gpu().target : "";
 }
@@ -43,21 +41,15 @@ const target::Target& target_of(const Options& o) {
 
 Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& cache) {
   const target::Target& target = target_of(o);
-  if (o.tune < 0) fail("tune: expected 0 or how many tilings to measure, found {}", o.tune);
-  if (o.tune > 0 && here(o).empty())
+  if (o.compile.tune < 0) fail("tune: expected 0 or how many tilings to measure, found {}", o.compile.tune);
+  if (o.compile.tune > 0 && here(o).empty())
     fail("tune: needs a GPU; {}", o.on == On::any ? gpu().why_not : "this runs on the host");
-  plan::PlanOptions tiles = plan::tiling_options(o.tiling, target);
-  if (tiles.tiles == plan::Tiles::fixed) plan::state(tiles, o.tiling, "tiling");
   std::optional<KeptContext> kept;
-  if (o.tune > 0) kept.emplace();
-  run::Compiled made = run::compile(std::move(graph), target,
-                                    {.constants = o.constants,
-                                     .fuse = !o.as_given,
-                                     .plan = std::move(tiles),
-                                     .tune = o.tune,
-                                     .watch = o.watch,
-                                     .reasons = fuse::Reasons::omitted},
-                                    cache);
+  if (o.compile.tune > 0) kept.emplace();
+  run::CompileOptions options = o.compile;
+  options.plan = run::tiling_options(o.tiling, target);
+  options.reasons = fuse::Reasons::omitted;
+  run::Compiled made = run::compile(std::move(graph), target, std::move(options), cache);
   return {std::move(made.program), std::move(made.fused.limits)};
 }
 

@@ -7,10 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/emit.hpp"
-#include "rewrite/watch.hpp"
-#include "run/cache.hpp"
-#include "target/target.hpp"
+#include "run/compile.hpp"
 
 namespace zellige::api {
 
@@ -21,15 +18,12 @@ enum class On : std::uint8_t { any, gpu, emulator, reference };
 /// Options of a compilation.
 struct Options {
   On on = On::any;
-  int tune = 0;        // number of tilings to measure on the GPU; 0: none
   std::string target;  // such as "sm_90a"; "": that of the machine's GPU, else sm_80
   // tile sizes of custom operators: "given", "chosen", or the content of a manifest; "": the target's default
   std::string tiling;
-  std::vector<std::string> constants;  // names of the inputs that are constant
-  int workers = 0;                     // threads of the emulator; 0: one per core
-  bool as_given = false;               // no fusion: one kernel per operator that needs one
-  fuse::Watch watch{};                 // called during the search for operators to fuse
-  bool keep = false;                   // look for the program in the user's cache, and keep it there
+  int workers = 0;                // threads of the emulator; 0: one per core
+  run::CompileOptions compile{};  // its `plan` follows from the tiling
+  bool keep = false;              // look for the program in the user's cache, and keep it there
 };
 
 /// A compiled program.

@@ -39,8 +39,8 @@ std::vector<std::string> unpacked(std::string_view all) {
 }
 
 std::string key_of(const graph::KernelGraph& graph, const Options& o) {
-  return packed({graph::to_json(graph), std::string(target_of(o).name), o.tiling, packed(o.constants),
-                 o.as_given ? "as given" : "fused"});
+  return packed({graph::to_json(graph), std::string(target_of(o).name), o.tiling, packed(o.compile.constants),
+                 o.compile.fuse ? "fused" : "as given"});
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Program::Program(emit::Manifest m, run::Cubin cubin)
 }
 
 Compiled Program::made() {
-  if (!options_.keep || options_.tune > 0) return api::compile(graph_, options_, cache_);
+  if (!options_.keep || options_.compile.tune > 0) return api::compile(graph_, options_, cache_);
   if (std::optional<Compiled> kept = kept_program(graph_, options_, cache_)) {
     from_cache_ = true;
     return std::move(*kept);
@@ -42,9 +42,9 @@ Compiled Program::made() {
   // A search that the caller ended early may have missed the best plan, so it is not kept.
   bool ended = false;
   Options watched = options_;
-  if (options_.watch)
-    watched.watch = [&](const fuse::Progress& p) {
-      const bool goes_on = options_.watch(p);
+  if (options_.compile.watch)
+    watched.compile.watch = [&](const fuse::Progress& p) {
+      const bool goes_on = options_.compile.watch(p);
       ended = ended || !goes_on;
       return goes_on;
     };
@@ -62,7 +62,7 @@ const emit::Program& Program::planned() const {
   const std::lock_guard lock(planning_);
   if (!planned_) {
     Options again = options_;
-    again.watch = {};  // its caller may be gone
+    again.compile.watch = {};  // its caller may be gone
     planned_ = std::make_unique<const Compiled>(api::compile(graph_, again, cache_));
   }
   return planned_->program;

@@ -59,16 +59,16 @@ Options options(const zellige_options& o, std::size_t inputs) {
   if (o.constant_count < 0 || static_cast<std::size_t>(o.constant_count) > inputs)
     fail("constant_count: expected 0 to {}, the number of the graph's inputs, found {}", inputs,
          o.constant_count);
-  Options made{.on = static_cast<On>(o.on), .tune = o.tune};
+  Options made{.on = static_cast<On>(o.on), .compile = {.fuse = o.as_given == 0, .tune = o.tune}};
   if (o.target) made.target = text_at(o.target, "target");
   if (o.tiling) made.tiling = text_at(o.tiling, "tiling");
   for (const char* name : array_at(o.constants, static_cast<std::size_t>(o.constant_count), "constants"))
-    made.constants.push_back(text_at(name, fmt::format("constants[{}]", made.constants.size())));
+    made.compile.constants.push_back(
+        text_at(name, fmt::format("constants[{}]", made.compile.constants.size())));
   made.workers = o.workers;
-  made.as_given = o.as_given != 0;
   made.keep = o.keep != 0;
   if (o.watch)
-    made.watch = [watch = o.watch, watcher = o.watcher](const fuse::Progress& p) {
+    made.compile.watch = [watch = o.watch, watcher = o.watcher](const fuse::Progress& p) {
       return watch(watcher, std::string(p.phase).c_str(), static_cast<std::int64_t>(p.done),
                    static_cast<std::int64_t>(p.of)) != 0;
     };

@@ -10,7 +10,6 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "cli/rejections.hpp"
 #include "cli/terminal.hpp"
 #include "json/json.hpp"
 #include "run/compile.hpp"

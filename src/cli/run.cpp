@@ -19,7 +19,6 @@
 #include "cli/jobs.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "cli/rejections.hpp"
 #include "cli/tally.hpp"
 #include "cli/terminal.hpp"
 #include "ir/ir.hpp"
@@ -198,7 +197,7 @@ int run(const Arguments& a) {
     phases.say(slot, "");
     return [&, slot] {
       run::Options mine = o;
-      mine.say = [&, slot](const std::string& text) { phases.say(slot, text); };
+      mine.compile.say = [&, slot](const std::string& text) { phases.say(slot, text); };
       return run::to_json(result(kept, mine, cache));
     };
   };

@@ -34,4 +34,8 @@ std::string printed(std::string message) {
   return graph::shown_lines(message);
 }
 
+void tell(const std::string& graph, const plan::Rejections& rejected) {
+  if (!rejected.empty()) say(stderr, "zellige: {}: {}\n", graph, plan::told(rejected));
+}
+
 }  // namespace zellige::cli

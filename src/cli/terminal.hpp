@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph/shown.hpp"
+#include "kernel/rejections.hpp"
 
 namespace zellige::cli {
 
@@ -23,5 +24,9 @@ template <class... Args>
 void say(std::FILE* to, fmt::format_string<Args...> format, Args&&... args) {
   fmt::print(to, "{}", printed(fmt::format(format, std::forward<Args>(args)...)));
 }
+
+/// Prints a line on stderr about the plans of the graph named `graph` that the verifier rejected during a search.
+/// Prints nothing if it rejected none.
+void tell(const std::string& graph, const plan::Rejections&);
 
 }  // namespace zellige::cli

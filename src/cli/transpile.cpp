@@ -11,7 +11,6 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "cli/rejections.hpp"
 #include "cli/terminal.hpp"
 #include "emit/c_header.hpp"
 #include "emit/emit.hpp"

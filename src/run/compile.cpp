@@ -8,7 +8,6 @@
 #include "run/files.hpp"
 #include "run/gpu.hpp"
 #include "run/plan_cache.hpp"
-#include "tiling/options.hpp"
 
 namespace zellige::run {
 namespace {
@@ -33,6 +32,16 @@ Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const Com
     compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   };
   return tune(g, target, o.plan, o.tune, measure, device().name, cache, o.say, prepare);
+}
+
+/// Returns whether `tiling` is a word for the planner's or the graph's tilings, not explicit ones.
+bool is_word(std::string_view tiling) { return tiling.empty() || tiling == "given" || tiling == "chosen"; }
+
+/// Returns the options for the tilings in `json`, a manifest or a list of tilings; `source` names it in messages.
+plan::PlanOptions replayed(std::string_view json, std::string_view source) {
+  return {.tiles = plan::Tiles::fixed,
+          .tiling = retile::parse_tiling(json, source),
+          .decomposed = retile::is_decomposed(json, source)};
 }
 
 }  // namespace
@@ -78,15 +87,20 @@ Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOpti
   return made;
 }
 
+plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& target,
+                                 std::string_view source) {
+  if (!is_word(tiling)) return replayed(tiling, source);
+  const bool chosen = tiling == "chosen" || (tiling.empty() && target.costs.measured);
+  return {.tiles = chosen ? plan::Tiles::automatic : plan::Tiles::given};
+}
+
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target& target) {
-  plan::PlanOptions w = plan::tiling_options(tiling, target);
-  if (w.tiles != plan::Tiles::fixed) return w;
+  if (is_word(tiling)) return tiling_options(tiling, target);
   constexpr std::size_t max_bytes = std::size_t{1} << 26;
   const std::string text = FileReader(tiling).next(max_bytes + 1), name = graph::shown(tiling);
   if (text.size() > max_bytes)
     fail("{}: expected a manifest or its list of tilings, of at most {} bytes, found more", name, max_bytes);
-  plan::state(w, text, name);
-  return w;
+  return replayed(text, name);
 }
 
 void declare_constant(graph::KernelGraph& g, const std::vector<std::string>& names) {

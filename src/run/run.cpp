@@ -47,12 +47,11 @@ emit::Program program_of(const graph::KernelGraph& g, const Options& o, const Ca
     require_arguments(g, *o.program);
     return *o.program;
   }
-  o.say("planning");
+  o.compile.say("planning");
   CompileOptions options = o.compile;
   options.rejected = &r.rejected;
-  options.say = o.say;
   options.watch = [&](const fuse::Progress& p) {
-    o.say(fmt::format("planning: {} of {} {}", p.done, p.of, p.phase));
+    o.compile.say(fmt::format("planning: {} of {} {}", p.done, p.of, p.phase));
     return true;
   };
   Compiled made = compile(g, target::find(o.target), std::move(options), cache);
@@ -84,14 +83,14 @@ void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const 
 // Compiles the program, runs it on the GPU, and stores times and registers in `r`.
 void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Options& o, const Cache& cache,
                    RunResult& r) {
-  o.say("compiling");
+  o.compile.say("compiling");
   const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   r.compile_ms = cubin.compile_ms;
   r.compile_cached = cubin.cached;
   if (!cubin.note.empty()) r.notes.push_back(cubin.note);
   std::optional<GpuLock> alone;
-  if (o.time != Timing::off) o.say("waiting for the GPU"), alone.emplace(cache);
-  o.say("running");
+  if (o.time != Timing::off) o.compile.say("waiting for the GPU"), alone.emplace(cache);
+  o.compile.say("running");
   const GpuRun g = run_on_gpu(p.manifest, cubin, storage, o.time);
   r.run_ms = g.run_ms;
   r.times = g.times;
@@ -120,7 +119,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   }
   const Check check = o.on == Engine::reference ? Check::full : o.check.value_or(standard_check(g));
   r.check = name(check);
-  o.say("finding inputs");
+  o.compile.say("finding inputs");
   auto start = Clock::now();
   graph::RandomInputs inputs;  // arrays and reference are filled in only for Check::full
   const graph::GivenInputs given = given_inputs(g, o.compile.inputs);
@@ -136,7 +135,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   // A dump that cannot be written adds to the reason.
   const auto keep = [&](const emit::Program* p, const std::vector<Bytes>* bytes) {
     if (o.dump.empty() || !o.outputs) return;
-    o.say("writing the dump");
+    o.compile.say("writing the dump");
     try {
       dump(*o.outputs, o.dump, g, inputs, check == Check::full ? &inputs.reference : nullptr, p, bytes);
     } catch (const Error& e) {
@@ -151,19 +150,19 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   }
   std::vector<Bytes> storage = starting_storage(g, program->manifest, inputs);
   r.status = check == Check::none ? Status::unchecked : Status::correct;
-  if (o.on == Engine::emulator) o.say("compiling and running");
+  if (o.on == Engine::emulator) o.compile.say("compiling and running");
   try {
     (o.on == Engine::gpu ? run_on_device : run_on_emulator)(*program, storage, o, cache, r);
   } catch (const Fault&) {  // a report of the fault needs the graph, its inputs and its kernels
     keep(&*program, nullptr);
     throw;
   }
-  o.say("checking");
+  o.compile.say("checking");
   start = Clock::now();
   if (check == Check::full)
     check_all(g, program->manifest, storage, inputs, r);
   else if (check == Check::sampled)
-    check_sample(g, program->manifest, storage, inputs, {.threads = o.workers, .say = o.say}, r);
+    check_sample(g, program->manifest, storage, inputs, {.threads = o.workers, .say = o.compile.say}, r);
   r.check_ms = ms_since(start);
   keep(&*program, &storage);
 }

@@ -35,7 +35,6 @@ struct Options {
   std::optional<Check> check;  // nullopt: standard_check
   // runs this program, which is for `target`, in place of a plan of the graph
   std::shared_ptr<const emit::Program> program = {};
-  Say say = [](const std::string&) {};  // receives the current phase
 };
 
 /// Runs a graph and returns its result. Precondition: the graph is valid (graph::validate). Does not throw: a

@@ -10,7 +10,6 @@
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "run/run.hpp"
-#include "tiling/options.hpp"
 
 namespace zellige::emit {
 namespace {

@@ -10,7 +10,6 @@
 #include "json/json.hpp"
 #include "json/load.hpp"
 #include "run/compile.hpp"
-#include "tiling/options.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -134,14 +133,13 @@ emit::Program transpiled(const KernelGraph& g, plan::PlanOptions w) {
 }
 
 void expect_replayed(const KernelGraph& g, bool decomposed) {
-  const emit::Program p = transpiled(g, plan::tiling_options("chosen", sm_90a()));
+  const emit::Program p = transpiled(g, run::tiling_options("chosen", sm_90a()));
   const std::string manifest = emit::to_json(p.manifest);
   EXPECT_EQ(p.manifest.decomposed, decomposed) << g.name;
   EXPECT_EQ(manifest.find("\"apart\"") != std::string::npos, decomposed) << "it is reported where it is so";
   EXPECT_EQ(emit::to_json(emit::parse_manifest(manifest, "m")).find("\"apart\"") != std::string::npos,
             decomposed);
-  plan::PlanOptions w;
-  plan::state(w, manifest, "m");
+  const plan::PlanOptions w = run::tiling_options(manifest, sm_90a(), "m");
   EXPECT_EQ(w.decomposed, decomposed);
   const emit::Program again = transpiled(g, w);
   EXPECT_EQ(p.source, again.source) << g.name;
@@ -167,16 +165,14 @@ TEST(Replay, OfASavedGraph) {
 // A list alone, or a manifest without the mark, is of the graph with its custom operators.
 TEST(Replay, OfAList) {
   const KernelGraph g = attention();
-  plan::PlanOptions w = plan::tiling_options("given", sm_90a());
-  const emit::Program p = transpiled(g, w);
-  plan::state(w, retile::to_json(p.manifest.tiling), "list");
+  const emit::Program p = transpiled(g, run::tiling_options("given", sm_90a()));
+  const plan::PlanOptions w = run::tiling_options(retile::to_json(p.manifest.tiling), sm_90a());
   EXPECT_FALSE(w.decomposed);
   EXPECT_EQ(p.source, transpiled(g, w).source);
 }
 
 TEST(Replay, RefusesTheOriginalGraph) {
-  plan::PlanOptions w;
-  plan::state(w, R"({"apart": true, "tiling": []})", "m");
+  const plan::PlanOptions w = run::tiling_options(R"({"apart": true, "tiling": []})", sm_90a());
   try {
     run::compile(attention(), sm_90a(), {.plan = w});
     FAIL();
@@ -186,7 +182,7 @@ TEST(Replay, RefusesTheOriginalGraph) {
                  "operators decomposed");
   }
   try {
-    plan::state(w, R"({"apart": 1, "tiling": []})", "m");
+    run::tiling_options(R"({"apart": 1, "tiling": []})", sm_90a(), "m");
     FAIL();
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(), "m: apart: expected true or false, found 1");

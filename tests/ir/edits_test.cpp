@@ -8,7 +8,7 @@
 #include "fuse/custom.hpp"
 #include "ir/ir.hpp"
 #include "json/load.hpp"
-#include "tiling/options.hpp"
+#include "run/compile.hpp"
 
 namespace zellige::ir {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 std::vector<std::string> lines_of(const char* example, const char* target) {
   const graph::KernelGraph graph =
       graph::load(fmt::format("{}/examples/{}.json", ZELLIGE_SOURCE_DIR, example)).front();
-  plan::PlanOptions options = plan::tiling_options("given", target::find(target));
+  plan::PlanOptions options = run::tiling_options("given", target::find(target));
   const std::string text = print(emit::transpile(graph, target::find(target), options));
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)

@@ -8,12 +8,10 @@
 #include <regex>
 #include <set>
 
-#include "emit/emit.hpp"
-#include "fuse/custom.hpp"
 #include "graph/dtype.hpp"
 #include "ir/ir.hpp"
 #include "json/load.hpp"
-#include "tiling/options.hpp"
+#include "run/compile.hpp"
 
 namespace zellige::ir {
 namespace {
@@ -41,10 +39,10 @@ std::string shown(const std::string& page) {
 /// Returns what `zellige transpile FILE --emit ir` writes, with the given tilings or the chosen ones.
 std::string printed(const std::string& file, const char* target_name, const char* tiling) {
   const target::Target& target = target::find(target_name);
-  plan::PlanOptions options = plan::tiling_options(tiling, target);
-  const graph::KernelGraph graph = graph::load(root + file).front();
-  return print(emit::transpile(fuse::optimize_with_options(graph, target, *tiling == '\0', options).graph,
-                               target, options));
+  const bool fuse = *tiling == '\0';
+  return print(run::compile(graph::load(root + file).front(), target,
+                            {.fuse = fuse, .plan = run::tiling_options(tiling, target)})
+                   .program);
 }
 
 const std::string& decode_layer() {

@@ -15,7 +15,6 @@
 #include "json/load.hpp"
 #include "run/compile.hpp"
 #include "run/pool.hpp"
-#include "tiling/options.hpp"
 
 namespace zellige::ir {
 namespace {
@@ -39,7 +38,7 @@ std::string lost(const graph::KernelGraph& graph, const target::Target& target, 
   emit::Program before;
   try {
     before =
-        run::compile(graph, target, {.fuse = *tiling == '\0', .plan = plan::tiling_options(tiling, target)})
+        run::compile(graph, target, {.fuse = *tiling == '\0', .plan = run::tiling_options(tiling, target)})
             .program;
   } catch (const Fault&) {
     throw;

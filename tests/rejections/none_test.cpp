@@ -11,7 +11,6 @@
 #include "json/load.hpp"
 #include "random/generate.hpp"
 #include "run/compile.hpp"
-#include "tiling/options.hpp"
 
 namespace zellige {
 namespace {
@@ -27,7 +26,7 @@ struct Tally {
     ++plans;
     try {
       run::compile(g, target,
-                   {.fuse = fuse, .plan = plan::tiling_options(tiling, target), .rejected = &rejected});
+                   {.fuse = fuse, .plan = run::tiling_options(tiling, target), .rejected = &rejected});
     } catch (const Rejected& e) {
       plan::add(rejected, e.what());
     } catch (const Fault&) {

@@ -11,7 +11,6 @@
 #include "kernel/launches.hpp"
 #include "predict/predict.hpp"
 #include "run/compile.hpp"
-#include "tiling/options.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::replay {
@@ -89,7 +88,7 @@ Record record(const graph::KernelGraph& graph, std::string_view name, const targ
     const emit::Program program =
         run::compile(graph, target,
                      {.fuse = way == Way::automatic,
-                      .plan = plan::tiling_options(way == Way::given ? "given" : "", target)})
+                      .plan = run::tiling_options(way == Way::given ? "given" : "", target)})
             .program;
     r.work = heap_blocks() - before;
     r.source = hash(program.source), r.kernels = kernels_of(program, as);
