@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the constants of the cost model (src/target/target.hpp, Costs) to measured times, and reports how well estimates rank
+"""Fits the constants of the cost model (src/target/costs.hpp) to measured times, and reports how well estimates rank
 plans.
 
   bench/fit_price.py --zellige build/zellige --mugraphs DIR bench/results/tilings_h200.jsonl          # the table
@@ -10,11 +10,22 @@ microseconds, with warm L2. Each graph is planned again; from the manifest's num
 (`settle`, reimplemented here in Python) estimates times. The fit changes one constant at a time to minimise mean
 |log(predicted / measured)|, over files of equal weight.
 """
-import argparse, json, math, os, subprocess, sys, tempfile
+import argparse, json, math, os, pathlib, re, subprocess, sys, tempfile
 from collections import defaultdict
 
 NAMES = ["clock", "dram", "l2", "l2_cycle", "launch", "next", "load", "step", "barrier", "barrier_warp", "rest"]
-SMS, L2_BYTES = 132, 50 << 20
+SMS = 132
+COSTS = pathlib.Path(__file__).resolve().parents[1] / "src/target/costs.hpp"
+
+
+def constants(header=COSTS):
+    """The constants of the header's structs by their names; of two structs with one name, the first's."""
+    found = {}
+    code = re.sub(r"//.*", "", header.read_text())
+    for declaration in re.findall(r"\b(?:double|int|std::int64_t)\s+(\w+ =[^;(]+);", code):
+        for name, value in re.findall(r"(\w+)\s*=\s*([^,]+)", declaration):
+            found.setdefault(name, float(eval(value)))  # a number, or a product or shift of numbers
+    return found
 
 
 def features(zellige, path, index, tiling, folder):
@@ -54,7 +65,7 @@ def settle(c, k, first, missed):
 
 
 def predicted(c, f):
-    missed = max(0.0, 1 - 0.6 * L2_BYTES / f["bytes"])  # times are with warm L2
+    missed = max(0.0, 1 - c["l2_held"] * c["l2_bytes"] / f["bytes"])  # times are with warm L2
     return sum(settle(c, k, i == 0, missed) for i, k in enumerate(f["kernels"]))
 
 
@@ -108,9 +119,9 @@ def main():
     a.add_argument("--zellige", default="build/zellige")
     a.add_argument("--mugraphs", default=os.environ.get("ZELLIGE_MUGRAPHS", "../shared/mugraphs"))
     a.add_argument("--fit", action="store_true", help="print constants that fit better")
-    a.add_argument("--constants", default="{}", help="JSON of those to begin with, which replace the defaults below")
+    a.add_argument("--constants", default="{}", help="JSON of those to begin with, which replace those of the header")
     a = a.parse_args()
-    c = dict(zip(NAMES, [1.755, 4100, 6300, 90, 2.8, 0.54, 1270, 3.4, 190, 26, 0.1]))
+    c = constants()
     c.update(json.loads(a.constants))
     rows = []
     with tempfile.TemporaryDirectory() as folder:

@@ -13,13 +13,10 @@
 namespace zellige::fuse {
 namespace {
 
-/// The weight of the time with a warm L2 in a kernel's expected time. In a graph some inputs are in the L2 already. The
-/// weight is small, so that it only decides between tilings which take equally long while they wait for DRAM.
-constexpr double warm = 0.06;
-
 /// Returns the expected time, in microseconds, of a kernel that is launched right after another kernel. `p` is
 /// the cost of a program that consists of this kernel alone.
 double us_after_another(const plan::CostEstimate& p, const target::Target& target) {
+  const double warm = target.costs.search.warm;
   return (1 - warm) * p.us + warm * p.warm_us - target.costs.launch + target.costs.next;
 }
 

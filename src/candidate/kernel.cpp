@@ -29,11 +29,6 @@ std::vector<int> concatenations(const KernelGraph& g, const std::vector<int>& op
 
 namespace {
 
-/// The share of the estimated time below which a plan is not expected to be. It is lower where the formula
-/// overestimates matmuls: for loops of matmuls alone, if warpgroups may run them, and for two matmuls with a
-/// step in between, whose results may remain in registers.
-constexpr double hopeful = 0.8, hopeful_of_matmuls = 0.6, hopeful_of_chains = 0.38;
-
 /// Returns whether the block graph has a matmul for which dtype_is(d) is true, where d is the dtype of the
 /// matmul's first operand.
 bool multiplies(const BlockGraph& b, auto dtype_is) {
@@ -44,17 +39,18 @@ bool multiplies(const BlockGraph& b, auto dtype_is) {
 
 /// Returns a fraction f such that a plan of the block graph is expected to take at least f times the estimated time.
 double least_share(const BlockGraph& b, const target::Target& target) {
+  const target::Costs::Search& costs = target.costs.search;
   const auto lacks = [&](auto find) { return multiplies(b, [&](DType t) { return !find(graph::name(t)); }); };
-  if (lacks([&](auto t) { return target::find_mma(target, t, t, "f32"); })) return hopeful;
+  if (lacks([&](auto t) { return target::find_mma(target, t, t, "f32"); })) return costs.hopeful;
   const bool by_warps = lacks([&](auto t) { return target::find_warpgroup_mma(target, t, t, "f32", 128); });
   int products = 0, others = 0;
   for (const BlockOp& op : b.ops)
     if (op.kind != OpKind::input && op.kind != OpKind::output && op.kind != OpKind::permute &&
         !b.tensors[op.outputs[0]].after_loop)
       ++(op.kind == OpKind::matmul ? products : others);
-  if (products == 2 && b.loop >= plan::min_chained_iterations) return hopeful_of_chains;
-  if (products == 0 || others > 0) return hopeful;
-  return by_warps ? hopeful_of_matmuls : hopeful_of_chains;
+  if (products == 2 && b.loop >= plan::min_chained_iterations) return costs.hopeful_of_chains;
+  if (products == 0 || others > 0) return costs.hopeful;
+  return by_warps ? costs.hopeful_of_matmuls : costs.hopeful_of_chains;
 }
 
 /// Builds all kernels of one group, with loaded tensors shared between their readers or separate (`readers`).
@@ -104,7 +100,7 @@ class Making {
     const std::size_t before = a.ops.size() - k.parts.size();  // concatenations
     for (std::size_t i = 0; i < k.parts.size(); ++i) {
       k.parts[i].block = a.ops[before + i].block;
-      k.us += plan::estimate(a, static_cast<int>(before + i), target_) - target_.costs.launch +
+      k.us += plan::estimate(a, static_cast<int>(before + i), target_).us - target_.costs.launch +
               target_.costs.next;
     }
     k.us += target_.costs.launch;

@@ -17,7 +17,7 @@ namespace {
 bool is_product(const Step& s) { return s.kind == OpKind::matmul; }
 
 /// Returns whether a tiling has fewer than `wanted` blocks per multiprocessor.
-bool leaves_gpu_idle(const Tiles& t, const target::Target& target, double wanted = 0.5) {
+bool leaves_gpu_idle(const Tiles& t, const target::Target& target, double wanted) {
   const std::int64_t blocks = t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks;
   return static_cast<double>(blocks) < wanted * target.multiprocessors;
 }
@@ -78,7 +78,10 @@ class Tilings {
   /// tilings with 512 elements per block.
   std::vector<Tiles> run_all() {
     std::vector<Tiles> all = run();
-    if (products_ || all.empty() || !leaves_gpu_idle(all.back(), target_, elementwise() ? 2 : 0.5))
+    if (products_ || all.empty() ||
+        !leaves_gpu_idle(
+            all.back(), target_,
+            elementwise() ? target_.costs.search.idle_blocks_elementwise : target_.costs.search.idle_blocks))
       return all;
     rows(512);
     all.insert(all.end(), result_.begin(), result_.end());
@@ -388,7 +391,10 @@ std::vector<Tiles> row_splits(const Steps& s, const Axes& a, const target::Targe
   std::vector<Tiles> result;
   if (std::ranges::any_of(s.steps, is_product)) return result;
   const std::vector<Tiles> whole = tilings(s, a, -1, target);
-  if (std::ranges::any_of(whole, [&](const Tiles& t) { return !leaves_gpu_idle(t, target); })) return result;
+  if (std::ranges::any_of(whole, [&](const Tiles& t) {
+        return !leaves_gpu_idle(t, target, target.costs.search.idle_blocks);
+      }))
+    return result;
   for (int axis = 0; axis < static_cast<int>(a.axes.size()); ++axis) {
     if (!a.axes[axis].summed || a.axes[axis].whole) continue;
     for (Tiles& t : tilings(s, a, axis, target)) {

@@ -13,28 +13,26 @@
 
 namespace zellige::plan {
 
-// Loads in flight per thread where tiles are read directly from global memory; stores in between prevent more.
-constexpr double reads_at_a_time = 4;
-
 namespace {
 
 using emulate::Counter;
 
-/// Computes the expected time of one launch: count() per program of the launch, join() them, then settle().
+/// Computes the expected time of one launch: count() per program of the launch, join() them, then add_to().
 class Pricing {
  public:
   Pricing(const Kernel& plan, const Program& program, const target::Target& target, bool first_kernel)
-      : plan_(plan), program_(program), target_(target), first_kernel_(first_kernel) {
+      : plan_(plan), program_(program), target_(target) {
+    k.first_kernel = first_kernel;
     k.name = plan.program.name;
   }
 
-  KernelCost k;
+  KernelWork k;
 
-  /// Sets the quantities in the kernel's cost `k` (bytes, wavefronts, instructions ...). `made_here`: tensors that
+  /// Sets the quantities in the kernel's work `k` (bytes, wavefronts, instructions ...). `made_here`: tensors that
   /// earlier kernels of the program have read or written, and that are therefore in the L2.
   void count(const std::set<int>& made_here) {
     const TileProgram& p = plan_.program;
-    launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
+    k.launched = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
     k.warp_specialized = plan_.warp_specialized();
     k.chained = find_work(plan_, [](const Work& w) { return w.matmul.chained(); });
     k.stalls = k.warp_specialized && !k.chained;
@@ -48,34 +46,30 @@ class Pricing {
   /// Adds the cost of `other`, another tile program of the same launch. Quantities per launch are added up, work per
   /// block is averaged over all blocks, and of latencies the maximum is taken.
   void join(const Pricing& other) {
-    const double all = launched_ + other.launched_;
+    const double all = k.launched + other.k.launched;
     const auto mean = [&](double& each, double others) {
-      each = (each * launched_ + others * other.launched_) / all;
+      each = (each * k.launched + others * other.k.launched) / all;
     };
     k.dram_bytes += other.k.dram_bytes, k.l2_bytes += other.k.l2_bytes;
     mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
     mean(k.slots, other.k.slots);
-    for (double KernelCost::*longest :
-         {&KernelCost::trip_count, &KernelCost::chain, &KernelCost::barriers, &KernelCost::rounds})
+    for (double KernelWork::*longest :
+         {&KernelWork::trip_count, &KernelWork::chain, &KernelWork::barriers, &KernelWork::rounds})
       k.*longest = std::max(k.*longest, other.k.*longest);
     k.in_flight = std::min(k.in_flight, other.k.in_flight);
     k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
-    launched_ = all;
+    k.launched = all;
   }
-  /// Adds the kernel's cost to `all`, after it has computed the times from the quantities in the cost `k` (bytes,
-  /// wavefronts, instructions ...).
-  void add_to(CostEstimate& all) {
-    KernelCost warm = k;
-    plan::settle(warm, target_, launched_, first_kernel_, evicted(program_bytes()));
-    plan::settle(k, target_, launched_, first_kernel_, 1);
-    all.us += k.us, all.warm_us += warm.us;
-    all.kernels.push_back(std::move(k));
+  /// Adds the time of the work `k` to `all`.
+  void add_to(CostEstimate& all) const {
+    all.warm_us += time_of(k, target_, evicted(program_bytes())).us;
+    all.us += all.kernels.emplace_back(time_of(k, target_)).us;
   }
 
  private:
   /// Returns the fraction of `bytes` that the L2 is expected not to hold any more when they are accessed again.
   double evicted(double bytes) const {
-    return std::max(0.0, 1 - 0.6 * static_cast<double>(target_.costs.l2_bytes) / bytes);
+    return std::max(0.0, 1 - target_.costs.l2_held * static_cast<double>(target_.costs.l2_bytes) / bytes);
   }
 
   /// Returns the number of bytes in the 32-byte sectors that the tile of the load or store `n` touches. The tile
@@ -112,7 +106,7 @@ class Pricing {
     return static_cast<double>(graph::bytes_of(graph::size(n.shape), n.dtype));
   }
   /// Returns whether the L1 cache is expected to hold the tile of `n` until the last step has read it.
-  bool stays_in_l1(const Node& n) const { return plan::stays_in_l1(tile_bytes(n) * k.blocks_each); }
+  bool stays_in_l1(const Node& n) const { return plan::stays_in_l1(tile_bytes(n) * k.blocks_each, target_); }
 
   double iterations_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
 
@@ -154,12 +148,11 @@ class Pricing {
     return entry == c.end() ? 0 : static_cast<double>(entry->second);
   }
 
-  /// Returns the fraction of the issue slots that FMAs can use. The fraction is lower if a multiprocessor has few
-  /// warps, because few warps do not hide the latency of barriers and loads.
+  /// Returns the fraction of the issue slots that FMAs can use.
   double sustained_fma() const {
     const double warps =
-        threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
-    return target_.costs.sustained_fma * std::min(1.0, 0.65 + 0.25 * (warps / 4 - 1));
+        threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(k.launched / target_.multiprocessors));
+    return target_.costs.sustained_fma * target_.costs.fma_share(warps);
   }
   /// Returns the cycles of all instructions of matmul `n`, summed over the warps of a block and the iterations. `m` is
   /// the planner's choice for the matmul: its instruction and tile. An instruction that extends beyond the tile's edges
@@ -174,7 +167,7 @@ class Pricing {
   /// instructions that depend on each other.
   void counted() {
     const Counts c = predict(plan_);
-    const auto each = [&](Counter counter) { return at(c, counter) / launched_; };
+    const auto each = [&](Counter counter) { return at(c, counter) / k.launched; };
     k.wavefronts = each(Counter::ldmatrix_wavefronts) + each(Counter::cp_async_wavefronts) +
                    each(Counter::shared_load_wavefronts) + each(Counter::shared_store_wavefronts);
     double accesses = 0;
@@ -195,7 +188,7 @@ class Pricing {
     k.slots += independent / sustained_fma();
     // `tiles`: number of output tiles per block. steps_of() returns cycles of one tensor core for mma.sync. A
     // multiprocessor has four tensor cores, so that a quarter of these cycles is counted. A wgmma uses all four.
-    const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_;
+    const double tiles = static_cast<double>(plan_.program.grid.count()) / k.launched;
     for (const Work& w : all)
       if (const MatmulChoice& m = w.matmul; m.row && !m.by_threads())
         k.tensor_cycles += tiles * steps_of(plan_.program.nodes[w.node], m) *
@@ -223,7 +216,7 @@ class Pricing {
   /// loads that threads issue before they wait. The first round of a tile that is read directly, without a copy in
   /// shared memory, is not counted.
   void latencies() {
-    k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
+    k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / k.launched;
     k.in_flight = 1;
     k.in_flight = std::max<double>(k.in_flight, plan_.stages());
     for (const Agent& agent : plan_.agents)
@@ -255,7 +248,7 @@ class Pricing {
         // Read directly. The first round is part of every kernel's latency and does not count. Rows that are held in
         // registers are loaded at a time.
         const double passes = stays_in_l1(n) ? 1 : reads;
-        const double together = rows ? each : reads_at_a_time;
+        const double together = rows ? each : target_.costs.reads_at_a_time;
         k.rounds += std::max(0.0, passes * std::ceil(each / together) - 1) * iterations_of(n);
         continue;
       }
@@ -267,7 +260,7 @@ class Pricing {
   /// They differ only for persistent blocks, which may have different numbers of tiles.
   void busiest() {
     if (plan_.blocks == 0) return;
-    const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.parts_of_loop()) / launched_,
+    const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.parts_of_loop()) / k.launched,
                  uneven = std::ceil(tiles) / tiles;
     for (double* each :
          {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trip_count, &k.chain, &k.barriers, &k.tiles})
@@ -285,8 +278,7 @@ class Pricing {
   const Kernel& plan_;
   const Program& program_;
   const target::Target& target_;
-  bool first_kernel_;
-  double launched_ = 1, threads_ = 128;
+  double threads_ = 128;
 };
 
 }  // namespace

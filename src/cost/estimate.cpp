@@ -20,7 +20,7 @@ namespace {
 using graph::BlockGraph;
 using graph::BlockOp;
 
-/// Estimates one custom operator; see estimate(). Sums up the quantities of `KernelCost` over its operators.
+/// Estimates one custom operator; see estimate(). Sums up the quantities of `KernelWork` over its operators.
 class Estimate {
  public:
   Estimate(const graph::KernelGraph& g, const graph::KernelOp& op, const target::Target& target)
@@ -30,8 +30,8 @@ class Estimate {
         target_(target),
         warps_(static_cast<double>(block_.block.count()) / 32) {}
 
-  /// Returns the expected time of the custom operator in microseconds.
-  double us() {
+  /// Returns the expected time of the custom operator.
+  KernelCost cost() {
     k_.trip_count = static_cast<double>(block_.loop);
     k_.barriers = block_.loop > 1 ? k_.trip_count : 0;
     for (const BlockOp& op : block_.ops) add(op);
@@ -43,8 +43,10 @@ class Estimate {
     k_.l2_bytes *= blocks;
     resident();
     read_again(blocks);
-    settle(k_, target_, blocks, true, 1);
-    return k_.us + (fits_ ? 0 : 1e6);
+    k_.launched = blocks;
+    KernelCost cost = time_of(k_, target_);
+    if (!fits_) cost.us += 1e6;
+    return cost;
   }
 
  private:
@@ -98,7 +100,7 @@ class Estimate {
   /// far as they fit; the rest comes from DRAM again. Fewer resident blocks therefore read less of long rows from DRAM.
   void read_again(double blocks) {
     for (const auto& [bytes, times] : again_) {
-      if (stays_in_l1(bytes * k_.blocks_each)) continue;
+      if (stays_in_l1(bytes * k_.blocks_each, target_)) continue;
       k_.l2_bytes += blocks * bytes * times;
       k_.dram_bytes +=
           blocks * bytes * times * evicted_of_rows(bytes * k_.blocks_each * target_.multiprocessors, target_);
@@ -119,7 +121,7 @@ class Estimate {
         if (op.map[axis] == a.dim)
           share = static_cast<double>(a.end - a.start) / static_cast<double>(s[a.dim] * block_.grid[axis]);
     k_.l2_bytes += share * sectors * times(op);
-    k_.wavefronts += bytes * times(op) / 128;
+    k_.wavefronts += bytes * times(op) / target_.costs.shared_cycle;
     k_.slots += bytes * times(op) / 256;
     const double all = extent(graph_.tensors[kernel_tensor].shape) * size;
     k_.dram_bytes += all;
@@ -136,7 +138,7 @@ class Estimate {
     if (graph::is_elementwise(op.kind)) {
       return add_elementwise(extent(y) / 32 * slots_of(op.kind) * times(op));
     }
-    add_elementwise(4 * extent(x) / 32 * times(op));
+    add_elementwise(target_.costs.reduction_slots * extent(x) / 32 * times(op));
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
 
@@ -239,7 +241,7 @@ class Estimate {
   /// Both are limited by shared memory.
   void resident() {
     const auto shared = [&](double stages) { return stages * trip_bytes_ + once_bytes_; };
-    constexpr double in_flight = 48 * 1024;
+    const auto in_flight = static_cast<double>(target_.costs.bytes_in_flight);
     k_.in_flight = 1;
     if (block_.loop > 1 && !k_.warp_specialized) {
       k_.in_flight =
@@ -248,17 +250,18 @@ class Estimate {
                       target_);
     } else if (block_.loop > 1) {
       const auto limit = static_cast<double>(target_.shared_per_block);
-      while (k_.in_flight < std::min(8.0, k_.trip_count) && shared(k_.in_flight + 1) <= limit &&
+      while (k_.in_flight < std::min<double>(target_.costs.max_stages, k_.trip_count) &&
+             shared(k_.in_flight + 1) <= limit &&
              (k_.in_flight < 3 || (k_.in_flight - 1) * trip_bytes_ < in_flight))
         ++k_.in_flight;
     }
     const double bytes = shared(k_.in_flight);
-    fits_ = bytes <= 1.2 * static_cast<double>(target_.shared_per_block);
+    fits_ = bytes <= target_.costs.shared_slack * static_cast<double>(target_.shared_per_block);
     const double by_shared = static_cast<double>(target_.shared_per_multiprocessor) /
                              (bytes + static_cast<double>(target_.shared_reserved_per_block));
     const double by_threads = target_.threads_per_multiprocessor / (32 * warps_);
-    // Threads that read all tiles from global memory have few registers. Otherwise 32 warps have enough of them.
-    const double by_registers = again_.empty() ? 4.0 * 8 / warps_ : by_threads;
+    // Threads that read all tiles from global memory have few registers. Otherwise resident_warps have enough of them.
+    const double by_registers = again_.empty() ? target_.costs.resident_warps / warps_ : by_threads;
     k_.blocks_each = std::clamp(static_cast<int>(std::min({by_shared, by_threads, by_registers})), 1,
                                 target_.blocks_per_multiprocessor);
   }
@@ -273,13 +276,13 @@ class Estimate {
   // Tiles that threads read several times from global memory: bytes per block, and how often after the first time.
   std::vector<std::pair<double, double>> again_;
   bool fits_ = true;  // the tiles fit the shared memory of a block, or exceed it by at most a fifth
-  KernelCost k_;
+  KernelWork k_;
 };
 
 }  // namespace
 
-double estimate(const graph::KernelGraph& g, int op, const target::Target& target) {
-  return Estimate(g, g.ops[op], target).us();
+KernelCost estimate(const graph::KernelGraph& g, int op, const target::Target& target) {
+  return Estimate(g, g.ops[op], target).cost();
 }
 
 }  // namespace zellige::plan

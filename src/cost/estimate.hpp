@@ -10,9 +10,9 @@ namespace zellige::plan {
 /// of the first in registers.
 inline constexpr std::int64_t min_chained_iterations = 2;
 
-/// Returns the expected time, in microseconds, of operator number `op`, which must be a custom operator. If the
-/// operator's tiles clearly exceed the shared memory of a block, the returned time is increased by 1 s (1,000,000 µs),
+/// Returns the expected time of operator number `op`, which must be a custom operator. If the
+/// operator's tiles clearly exceed the shared memory of a block, its time is increased by 1 s (1,000,000 µs),
 /// so that a search does not choose them.
-double estimate(const graph::KernelGraph&, int op, const target::Target&);
+KernelCost estimate(const graph::KernelGraph&, int op, const target::Target&);
 
 }  // namespace zellige::plan

@@ -23,10 +23,7 @@ double slots_of(OpKind op) {
   return graph::is_elementwise(op) ? graph::elementwise(op).law.slots.count() : others;
 }
 
-bool stays_in_l1(double bytes) {
-  constexpr double l1_bytes = 128 * 1024;  // what shared memory usually leaves
-  return bytes <= l1_bytes;
-}
+bool stays_in_l1(double bytes, const target::Target& target) { return bytes <= target.costs.l1_bytes; }
 
 double evicted_of_rows(double bytes, const target::Target& target) {
   // Each miss replaces a random byte of the L2. So a byte is held for `bytes` further accesses with probability
@@ -39,23 +36,25 @@ double evicted_of_rows(double bytes, const target::Target& target) {
 }
 
 double of_its_cycles(const Instruction& row, bool a_in_shared, const target::Target& target) {
-  constexpr double bytes_a_cycle = 128, element = 2;
-  const double read = ((a_in_shared ? row.m * row.k : 0) + row.n * row.k) * element / bytes_a_cycle;
+  constexpr double element = 2;
+  const double read =
+      ((a_in_shared ? row.m * row.k : 0) + row.n * row.k) * element / target.costs.shared_cycle;
   return std::max(1.0, read / row.cycles) / target.costs.sustained;
 }
 
-void settle(KernelCost& k, const target::Target& target, double launched, bool first_kernel, double missed) {
+KernelCost time_of(const KernelWork& work, const target::Target& target, double missed) {
+  KernelCost k{work};
   const target::Costs& costs = target.costs;
   const double cycle = 1e-3 / costs.clock;  // us
-  k.blocks_of_busiest = ceil_div(static_cast<std::int64_t>(launched), target.multiprocessors);
+  k.blocks_of_busiest = ceil_div(static_cast<std::int64_t>(k.launched), target.multiprocessors);
   k.waves = std::ceil(static_cast<double>(k.blocks_of_busiest) / k.blocks_each);
   const double busy = static_cast<double>(k.blocks_of_busiest);
-  k.launch = first_kernel ? costs.launch : costs.next;
+  k.launch = k.first_kernel ? costs.launch : costs.next;
   k.first = costs.load * cycle;
   k.dram = missed * k.dram_bytes / costs.dram * 1e-3;
   k.l2 = std::max(
       k.l2_bytes / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
-      busy * k.l2_bytes / launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
+      busy * k.l2_bytes / k.launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
   k.shared = busy * k.wavefronts * cycle;
   k.tensor =
       busy * k.tensor_cycles * cycle * (k.stalls && k.in_flight < costs.few_stages ? costs.stalled : 1);
@@ -79,6 +78,7 @@ void settle(KernelCost& k, const target::Target& target, double launched, bool f
                                         : k.waves * k.tiles * costs.tile * cycle;
   const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
   k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + chain_cycles;
+  return k;
 }
 
 }  // namespace zellige::plan

@@ -1,5 +1,5 @@
 // The cost of one kernel launch: how many bytes, instructions and waits it takes of each resource of the GPU, and the
-// times that follow. Both estimates fill it in: that of a graph (estimate.hpp) and that of a plan (cost_estimate.hpp).
+// times that follow. Both estimates fill KernelWork in: that of a graph (estimate.hpp) and that of a plan (cost_estimate.hpp).
 #pragma once
 #include <string>
 
@@ -9,16 +9,15 @@
 
 namespace zellige::plan {
 
-/// The expected time of one kernel launch, and the quantities that it is computed from.
-struct KernelCost {
+/// What one kernel launch does: the quantities that its expected time follows from.
+struct KernelWork {
   std::string name;
+  double launched = 1;       // blocks of the launch
+  bool first_kernel = true;  // the launch is its program's first
   int blocks_each = 1;  // blocks resident per multiprocessor, limited by shared memory, threads and registers
-  std::int64_t blocks_of_busiest = 1;  // number of blocks that the busiest multiprocessor runs in all
-  double waves = 1;                    // blocks_of_busiest / blocks_each, rounded up
-  bool warp_specialized = false;       // producer warps load for consumer warps
-  bool stalls = false;                 // warp-specialised matmuls without a chain: stall if the ring is short
-  bool chained = false;                // two matmuls on wgmma, the second of which reads the first's result
-  // Quantities before they are converted to times.
+  bool warp_specialized = false;  // producer warps load for consumer warps
+  bool stalls = false;            // warp-specialised matmuls without a chain: stall if the ring is short
+  bool chained = false;           // two matmuls on wgmma, the second of which reads the first's result
   double dram_bytes = 0, l2_bytes = 0;                  // per launch
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block; slots: warp instructions issued
   // Per block: loop iterations; the number of them whose loads are in flight; dependent instructions per warp.
@@ -26,6 +25,12 @@ struct KernelCost {
   // Per block: warps; barriers; rounds of loads into registers that threads wait for.
   double warps = 4, barriers = 0, rounds = 0;
   double tiles = 0;  // output tiles per block, in a matmul on wgmma
+};
+
+/// The expected time of one kernel launch, and the work that it is computed from.
+struct KernelCost : KernelWork {
+  std::int64_t blocks_of_busiest = 1;  // number of blocks that the busiest multiprocessor runs in all
+  double waves = 1;                    // blocks_of_busiest / blocks_each, rounded up
   // Microseconds: launch and first load, each resource alone, and the total.
   double launch = 0, first = 0, dram = 0, l2 = 0, shared = 0, tensor = 0, issue = 0, latency = 0, us = 0;
 };
@@ -37,7 +42,7 @@ double slots_of(OpKind);
 double in_sectors(double run);
 /// Returns whether the L1 cache is expected to hold `bytes`, those of one tile of each block on a multiprocessor, until
 /// they are read again.
-bool stays_in_l1(double bytes);
+bool stays_in_l1(double bytes, const target::Target&);
 /// Returns the fraction of the tiles of resident blocks, `bytes` in all, that the L2 is expected not to hold any more when
 /// the blocks read them again. Each block reads its tile at its own time.
 double evicted_of_rows(double bytes, const target::Target&);
@@ -45,9 +50,8 @@ double evicted_of_rows(double bytes, const target::Target&);
 /// rate that tensor cores sustain. It is larger if reading B (and A, with `a_in_shared`) from shared memory takes
 /// longer than the multiplication, as it does with few columns.
 double of_its_cycles(const Instruction&, bool a_in_shared, const target::Target&);
-/// Computes the times in `KernelCost` from the bytes, instructions and other quantities in the same KernelCost.
-/// `launched`: number of blocks of the launch; `first_kernel`: whether it is the program's first launch; `missed`:
-/// fraction of the reads that miss the L2.
-void settle(KernelCost&, const target::Target&, double launched, bool first_kernel, double missed);
+/// Returns the expected time of a launch: the one formula of coarse and fine estimates. `missed`: fraction of the bytes of
+/// DRAM that the L2 does not have.
+KernelCost time_of(const KernelWork&, const target::Target&, double missed = 1);
 
 }  // namespace zellige::plan

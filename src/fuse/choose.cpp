@@ -24,8 +24,6 @@ constexpr std::size_t max_groups = 200;  // candidates with the same first opera
 constexpr std::size_t widest = 64;       // search states (partial covers) with the same first uncovered place
 constexpr std::size_t at_once = 16;      // groups that are extended in parallel
 constexpr std::size_t plans_each = 16;   // limit of plans: times the kinds of single operators plus four
-/// Microseconds added to a kernel's estimated cost, so that of equal covers the one with fewer kernels is selected.
-constexpr double each = 0.01;
 
 /// Searches for the cheapest groups of one graph.
 class Choosing : Candidates {
@@ -219,7 +217,8 @@ class Choosing : Candidates {
     find_kinds(unions);
     const std::size_t before_them = candidates_.size();
     for (std::size_t u = 0; u < unions.size(); ++u)
-      if (Found& f = unions[u]; !f.kind->kernels.empty() && f.kind->us < alone[u] + each) {
+      if (Found& f = unions[u];
+          !f.kind->kernels.empty() && f.kind->us < alone[u] + target_.costs.search.each) {
         by_ops_[f.set] = candidates_.size();
         candidates_.push_back({f.set, before(f.set), f.ops, f.kind});
       }
@@ -232,7 +231,7 @@ class Choosing : Candidates {
     std::vector<Piece> pieces;
     for (const Candidate& c : candidates_) {
       Piece& piece = pieces.emplace_back();
-      piece.cost = free(c.list[0]) ? never : c.us() + each;
+      piece.cost = free(c.list[0]) ? never : c.us() + target_.costs.search.each;
       if (piece.cost == never) continue;
       for (int op : c.list) piece.places.push_back(place_[op]);
       std::ranges::sort(piece.places);
@@ -298,10 +297,10 @@ class Choosing : Candidates {
           whole = whole && one.ops.has(candidates_[p].ops);
           us += candidates_[p].us(), launches += candidates_[p].launches();
         }
-        if (!whole || one.us() > (1 + tie) * us) continue;
+        if (!whole || one.us() > (1 + target_.costs.search.tie) * us) continue;
         if (!one.kind->planned && ended_) continue;
         if (!one.kind->planned) ++choice_.work.plans, kinds_.plan(*one.kind);
-        if (one.us() > (1 + tie) * us || one.launches() >= launches) continue;
+        if (one.us() > (1 + target_.costs.search.tie) * us || one.launches() >= launches) continue;
         std::vector<std::size_t> rest{c};
         for (std::size_t w : way)
           if (parts.count(w) == 0) rest.push_back(w);

@@ -11,9 +11,6 @@
 
 namespace zellige::fuse {
 
-/// The median error of the cost model (docs/reference/costs.md): smaller differences count as equal.
-constexpr double tie = 0.05;
-
 /// Operators that become one kernel.
 struct Group {
   std::vector<int> ops;

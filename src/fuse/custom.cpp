@@ -70,7 +70,7 @@ Cost cost(const KernelGraph& g, const target::Target& target) {
 bool less(const Cost& decomposed, const Cost& kept, const target::Target& target) {
   const double more =
       decomposed.kernels > kept.kernels ? static_cast<double>(decomposed.kernels - kept.kernels) : 0;
-  const double minimum = decomposed.kernels == 1 ? 1 + tie : 1 - tie;
+  const double tie = target.costs.search.tie, minimum = decomposed.kernels == 1 ? 1 + tie : 1 - tie;
   return decomposed.us + more * target.costs.launch < minimum * kept.us;
 }
 

@@ -12,9 +12,6 @@ namespace zellige::fuse {
 namespace {
 
 constexpr std::size_t max_tilings = 32;  // per kind, that are planned, in order of estimated time
-/// The time of a custom operator that replaces a single operator must be less than this share of the
-/// operator's own time.
-constexpr double alone_gain = 0.85;
 
 }  // namespace
 
@@ -61,7 +58,7 @@ void Kinds::plan(Kind& kind) const {
       kind.us = *us, kind.best = k;
   }
   if (kind.us == never) kind.why = refusal.why;
-  if (kind.first.ops.size() == 1) kind.us /= alone_gain;
+  if (kind.first.ops.size() == 1) kind.us /= target_.costs.search.alone_gain;
 }
 
 Kernel Kinds::kernel(const Kind& kind, const std::vector<int>& ops) const {

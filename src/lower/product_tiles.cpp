@@ -47,30 +47,11 @@ constexpr std::int64_t few_rows = 9;  // with fewer rows at least half of N = 16
 constexpr ProductTile of_odd_rows[] = {
     {64, 0, 64, 128, true}, {128, 0, 64, 256, true}, {256, 0, 64, 256, true}};
 
-/// Constants of the time estimate for matmuls on warpgroups. In about 500 measurements by bench/emitted.py
-/// on an H200, the tiles that they rank first were on average 1% slower than the fastest.
-constexpr double boost = 1.07;  // relative clock of a multiprocessor if not all of them work
-// Share of the tensor cores' peak rate with all multiprocessors working, limited by power.
-constexpr double sustained = 0.8;
-constexpr double l2_bytes_a_cycle = 59, shared_bytes_a_cycle = 128,
-                 products_a_cycle = 2048;      // per multiprocessor
-constexpr double streamed_bytes_a_cycle = 45;  // from memory, per multiprocessor
-// With fewer ring stages than this, the loop takes 1.3 times as long.
-constexpr double few_stages = 5, stalled = 1.3;
-constexpr double tile_end = 0.55,
-                 // us: the last stores of a 128 x 128 tile; additional us without TMA stores.
-    no_tensor_map = 1.2;
-constexpr double lone_warpgroup = 0.8;  // additional us if a single warpgroup both multiplies and stores
-// Us until the ring is full, in addition to the time of blocks that use cp.async.
-constexpr double starting = 1.5;
-constexpr double exchange = 5;  // us for the exchange between the two ranks of split-K
-// Fraction of the shorter of memory time and compute time that adds to the longer.
-constexpr double hidden = 0.5;
-
 /// Collects the candidate tiles of a matmul with their estimated times.
 class Choice {
  public:
-  Choice(const ProductSize& size, const target::Target& target) : size_(size), target_(target) {}
+  Choice(const ProductSize& size, const target::Target& target)
+      : size_(size), target_(target), c_(target.costs.tiles) {}
 
   std::vector<ProductTile> run() {
     if (size_.dtype == graph::DType::f32)
@@ -87,8 +68,9 @@ class Choice {
     if (fits_warpgroups() && size_.m >= few_rows && size_.n % 64 == 0)
       for (const ProductTile& t : of_few_rows)
         if (size_.m <= t.n && size_.m > t.n / 2 && has_instruction(t))
-          consider(t, t.n == rows_of_a_stream ? us_of_stream(t, 0.95, dram_saturating_fraction)
-                                              : us_of_warpgroups(t));
+          consider(t, t.n == rows_of_a_stream
+                          ? us_of_stream(t, c_.stream_warpgroup, c_.stream_filled_warpgroup)
+                          : us_of_warpgroups(t));
     if (fits_warpgroups())
       for (const std::int64_t rows : odd_rows(size_.m))
         for (ProductTile t : of_odd_rows)
@@ -133,36 +115,34 @@ class Choice {
   /// would take if memory were infinitely fast.
   double limited_by_memory(double us) const {
     const double memory = us_of_memory();
-    return std::max(us, memory) + hidden * std::min(us, memory);
+    return std::max(us, memory) + c_.hidden * std::min(us, memory);
   }
 
   /// Returns the estimated microseconds on mma.sync with several blocks per multiprocessor. A tile takes the
   /// time of its multiplications or of its reads from L2, whichever is longer.
   double us_of_warps(const ProductTile& t) const {
-    constexpr double products = 512, bytes = 32, cycles_once = 1500, together = 2;
     const double waves = std::max(1.0, tiles(t) / target_.multiprocessors), clock = target_.costs.clock * 1e3;
-    const double step =
-        std::max(static_cast<double>(t.m * t.n) / products, static_cast<double>(t.m + t.n) * 2 / bytes);
+    const double step = std::max(static_cast<double>(t.m * t.n) / c_.warp_products,
+                                 static_cast<double>(t.m + t.n) * 2 / c_.warp_bytes);
     return limited_by_memory(waves * step * static_cast<double>(size_.k) / clock) +
-           std::max(1.0, waves / together) * cycles_once / clock;
+           std::max(1.0, waves / c_.warp_blocks) * c_.warp_once / clock;
   }
 
   /// Returns the estimated microseconds on FMA units with several blocks per multiprocessor. For each step
   /// over K, this is the longest of three times (issuing FMAs, reading shared memory, reading from L2) plus a
   /// part of the other two. If a multiprocessor has few warps, the latency of barriers and loads adds to it.
   double us_of_threads(const ProductTile& t) const {
-    constexpr double lanes = 128, seen = 0.3, cycles_once = 2500, line = 128, threads_at_a_time = 512;
+    const double line = target_.costs.shared_cycle, seen = target_.costs.selection.overlooked;
     const auto m = static_cast<double>(std::min(t.m, size_.m)),
                n = static_cast<double>(std::min(t.n, size_.n)), warps = static_cast<double>(t.threads) / 32;
     const double clock = target_.costs.clock * 1e3, each = std::ceil(tiles(t) / target_.multiprocessors);
     const double sums = m * n / static_cast<double>(t.threads);  // per thread
-    constexpr double stages = 3;
-    const double room = std::floor(static_cast<double>(target_.shared_per_multiprocessor) /
-                                   (stages * (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k))));
-    const double together = std::max(1.0, std::min({threads_at_a_time / (32 * warps), each, room}));
-    const double quarter = warps / 4 * together;
+    const double room =
+        std::floor(static_cast<double>(target_.shared_per_multiprocessor) /
+                   (c_.fma_stages * (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k))));
+    const double together = std::max(1.0, std::min({c_.fma_threads / (32 * warps), each, room}));
     const double fma =
-        m * n / lanes / target_.costs.sustained_fma / std::min(1.0, 0.65 + 0.25 * (quarter - 1));
+        m * n / c_.fma_lanes / target_.costs.sustained_fma / target_.costs.fma_share(warps * together);
     // A thread with s accumulators reads about sqrt(s) elements of each operand per step of K. Two phases
     // of these 16-byte loads are served as one wavefront.
     const double read = static_cast<double>(t.threads) * 2 * std::sqrt(std::max(1.0, sums)) * 4 / 2 / line +
@@ -171,12 +151,13 @@ class Choice {
     const double step = std::max({fma, read, load_cycles}) + seen * (std::min(fma, read) + load_cycles);
     const double k = static_cast<double>(ceil_div(size_.k, t.k) * std::min(t.k, size_.k));
     // The latency of an iteration is hidden by the iterations in flight and by the other blocks of the multiprocessor.
-    constexpr double in_flight = 48 * 1024, max_stages = 8;
+    const auto in_flight = static_cast<double>(target_.costs.bytes_in_flight);
     const double stage = (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k));
     const double waits = k / static_cast<double>(std::min(t.k, size_.k)) * target_.costs.load /
-                         std::clamp(in_flight / stage, stages - 1, max_stages) * std::ceil(each / together);
-    const double us = std::max(each * step * k, waits) / clock + (each > 1 ? 2 : 1) * cycles_once / clock;
-    return limited_by_memory(us * std::max(1.0, 0.5 * target_.multiprocessors / tiles(t)));
+                         std::clamp<double>(in_flight / stage, c_.fma_stages - 1, target_.costs.max_stages) *
+                         std::ceil(each / together);
+    const double us = std::max(each * step * k, waits) / clock + (each > 1 ? 2 : 1) * c_.fma_once / clock;
+    return limited_by_memory(us * std::max(1.0, c_.fma_filled * target_.multiprocessors / tiles(t)));
   }
 
   /// Returns the estimated microseconds of a matmul with few rows, which DRAM bandwidth limits: the time of its DRAM
@@ -188,8 +169,9 @@ class Choice {
   /// Adds the candidates on mma.sync for matmuls with at most 16 rows.
   void stream() {
     const ProductTile& w = size_.k >= long_rows ? wide_and_long : wide;
-    consider(narrow, us_of_stream(narrow, 1, 0.9));
-    consider(w, us_of_stream(w, tiles(w) > target_.multiprocessors ? 1.01 : 0.99, 0.9));
+    consider(narrow, us_of_stream(narrow, 1, c_.stream_filled));
+    consider(w, us_of_stream(w, tiles(w) > target_.multiprocessors ? c_.stream_wide_many : c_.stream_wide,
+                             c_.stream_filled));
   }
 
   /// Returns the estimated microseconds on wgmma fed by TMA, one block per multiprocessor. A wave takes as
@@ -206,26 +188,29 @@ class Choice {
     const double read = m / 64 * (64 + n) * 2, filled = (m + n) * 2;  // bytes of shared memory per step of k
     const double stage = filled * static_cast<double>(t.k), out = blocks > each ? 2 * m * n : 0;
     const double stall =
-        static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
+        static_cast<double>(target_.shared_per_block) - out < target_.costs.few_stages * stage ? c_.stalled
+                                                                                               : 1;
     // True if clusters of two blocks share the load of an operand. Each block loads half of the operand's
     // rows, which must be a multiple of 8.
     const bool pairs = t.swap_ab && t.n % 16 == 0 && pairs_pay(t.m, t.n, iterations);
-    const double load_cycles = m * 2 / (t.swap_ab ? streamed_bytes_a_cycle : l2_bytes_a_cycle) +
-                               (pairs ? 0.5 : 1) * n * 2 / l2_bytes_a_cycle;
-    const double cycles =
-        stall * std::max({(read + filled) / shared_bytes_a_cycle, load_cycles, m * n / products_a_cycle});
-    const double one = k * cycles / (target_.costs.clock * boost) * 1e-3;
-    const double together = k * m * n / (products_a_cycle * sustained * target_.costs.clock) * 1e-3;
+    const double load_cycles =
+        m * 2 / (t.swap_ab ? c_.streamed_cycle : c_.l2_cycle) + (pairs ? 0.5 : 1) * n * 2 / c_.l2_cycle;
+    const double cycles = stall * std::max({(read + filled) / target_.costs.shared_cycle, load_cycles,
+                                            m * n / c_.products_cycle});
+    const double one = k * cycles / (target_.costs.clock * c_.boost) * 1e-3;
+    const double together = k * m * n / (c_.products_cycle * c_.sustained * target_.costs.clock) * 1e-3;
     const double area = m * n / (128 * 128);
-    const double end = tile_end * area * std::max(1.0, area / 2) * (blocks > each ? 1 : 2) +
-                       (t.n % 64 != 0 && !t.swap_ab ? no_tensor_map * area : 0) +
-                       (t.m == 64 && !t.swap_ab ? lone_warpgroup : 0);
+    const double end = c_.end * area * std::max(1.0, area / 2) * (blocks > each ? 1 : 2) +
+                       (t.n % 64 != 0 && !t.swap_ab ? c_.no_tensor_map * area : 0) +
+                       (t.m == 64 && !t.swap_ab ? c_.lone_warpgroup : 0);
     const double us = whole * std::max(one, together) + (last > 0 ? std::max(one, last * together) : 0);
-    return limited_by_memory(us) + starting + std::ceil(blocks / each) * end + (split > 1 ? exchange : 0);
+    return limited_by_memory(us) + c_.starting + std::ceil(blocks / each) * end +
+           (split > 1 ? c_.exchange : 0);
   }
 
   const ProductSize& size_;
   const target::Target& target_;
+  const target::Costs::Tiles& c_;
   std::vector<Costed> found_;
 };
 

@@ -12,9 +12,6 @@
 
 namespace zellige::plan {
 
-/// The fraction of the multiprocessors that saturates DRAM with TMA loads; measured on an H200.
-inline constexpr double dram_saturating_fraction = 0.73;
-
 /// The problem size of a batched matmul.
 struct ProductSize {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;

@@ -77,8 +77,7 @@ bool in_advance(const Task& t) { return t.kind == WorkKind::copy_in && t.section
 /// Returns whether the task is a part of split-K's exchange, which follows the loop at once and is in no phase.
 bool is_exchange(const Task& t) { return t.kind == WorkKind::to_cluster || t.kind == WorkKind::from_cluster; }
 
-constexpr std::int64_t bytes_in_flight = 48 * 1024;  // per multiprocessor: hides a latency of about 700 ns
-constexpr int max_stages = 8, max_ring_stages = 10;
+constexpr int max_ring_stages = 10;
 
 /// Returns the number of stages of a TMA producer's ring: the most that fit in shared memory. There are at least two if
 /// the loop has two iterations, because the consumer releases a stage only after it has acquired the next one.
@@ -113,13 +112,14 @@ int copy_stages(const CopiedLoop& l, const target::Target& target) {
   };
   // A loop whose iterations all fit is prefetched completely, so that no stage is refilled. With two blocks
   // per multiprocessor this was slower: they hide each other's latency already (docs/log.md).
-  if (blocks == 1 && l.loop <= max_stages && fits(l.loop, 1)) return static_cast<int>(l.loop);
-  const int limit = static_cast<int>(std::min<std::int64_t>(max_stages, l.loop));
+  if (blocks == 1 && l.loop <= target.costs.max_stages && fits(l.loop, 1)) return static_cast<int>(l.loop);
+  const int limit = static_cast<int>(std::min<std::int64_t>(target.costs.max_stages, l.loop));
   int best = 1;
   for (int s = 2; s <= limit; ++s) {
     if (!fits(s, s <= 3 ? 1 : std::min<std::int64_t>(blocks, 4))) break;
     best = s;
-    if (s >= 3 && (s - 1) * l.stage_bytes * std::min<std::int64_t>(blocks, 4) >= bytes_in_flight) break;
+    if (s >= 3 && (s - 1) * l.stage_bytes * std::min<std::int64_t>(blocks, 4) >= target.costs.bytes_in_flight)
+      break;
   }
   return best;
 }

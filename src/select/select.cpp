@@ -11,9 +11,6 @@
 namespace zellige::plan {
 namespace {
 
-// Fraction of the shorter of loads and multiplications that adds to the longer.
-constexpr double overlooked = 0.3;
-
 /// Numbers of instruction tiles along the dimensions of a matmul. A unit is the group of N tiles that a
 /// warp computes together (tiles_in_unit).
 struct Tiles {
@@ -43,38 +40,36 @@ Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   return {mma, b * k * (n + (a_in_registers ? 0 : m)) * c.load->cycles};
 }
 
-/// Returns the factor by which an FMA matmul is slower because of its registers: 100 if accumulators and
-/// operands need more than 200 (the compiler spills), 1.3 if there are more than 64 accumulators (fewer
-/// blocks are resident on a multiprocessor), otherwise 1.
-double crowded(const MatmulChoice& c, const WarpLayout& w) {
+/// Returns the factor by which an FMA matmul is slower because of its registers: those of accumulators and operands
+/// may be so many that the compiler spills, or those of accumulators so many that fewer blocks are resident.
+double crowded(const MatmulChoice& c, const WarpLayout& w, const target::Costs::Selection& costs) {
   const std::int64_t sums = accumulator_registers(c, w), all = sums + operand_registers(c, w);
-  return all > 200 ? 100 : sums > 64 ? 1.3 : 1;
+  return all > costs.spilled_sums ? costs.spilled : sums > costs.crowded_sums ? costs.crowded : 1;
 }
 
 /// Returns the cycles that a multiprocessor needs for one execution of the matmul `c`. Its four quarters
 /// multiply in parallel, and shared memory serves all warps.
-double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
+double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers,
+              const target::Costs::Selection& costs) {
   const Work one = work(c, w, a_in_registers);
   const double multiplying =
                    1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0),
                loading = static_cast<double>(one.loads) * w.count();
   if (c.by_threads())
-    return (std::max(multiplying, loading) + overlooked * std::min(multiplying, loading)) * crowded(c, w);
-  return multiplying + loading + 30.0 * static_cast<double>(ceil_div(Tiles(c).k, w.k));
+    return (std::max(multiplying, loading) + costs.overlooked * std::min(multiplying, loading)) *
+           crowded(c, w, costs);
+  return multiplying + loading + costs.mma_step * static_cast<double>(ceil_div(Tiles(c).k, w.k));
 }
 
 /// Returns the estimated cycles of the scalar fallback, which computes each element as a dot product: two
 /// shared-memory loads per multiplication, and a reduction over lanes.
-double cycles_one_by_one(const MatmulChoice& c) {
-  return 100 + static_cast<double>(c.batch * c.m * c.n * c.k) / 16;
+double cycles_one_by_one(const MatmulChoice& c, const target::Costs::Selection& costs) {
+  return costs.one_by_one + static_cast<double>(c.batch * c.m * c.n * c.k) / costs.one_by_one_rate;
 }
 
 constexpr std::int64_t max_registers = 128;  // for accumulators; with more the compiler spills
 // For all values of a chain of matmuls that are live at one time.
 constexpr std::int64_t max_chain_registers = 176;
-// Cycles of a row reduction among warps: through shared memory, with two barriers.
-constexpr double row_among_warps = 400;
-constexpr double row_element = 12;  // cycles of a warp per element that a row reduction adds up
 // Limit of the partial results of warps that share K.
 constexpr std::int64_t max_partial_bytes = 32 * 1024;
 
@@ -92,7 +87,10 @@ namespace {
 class Selector {
  public:
   Selector(Selection& selected, const target::Target& target)
-      : matmuls_(selected.matmuls), program_(selected.program), target_(target) {}
+      : matmuls_(selected.matmuls),
+        program_(selected.program),
+        target_(target),
+        costs_(target.costs.selection) {}
 
   /// Sets Selection::matmuls: the instruction, the warp layout and the source of A of every matmul.
   void run() {
@@ -136,11 +134,11 @@ class Selector {
       if (program_.nodes[in].dtype != DType::f32) return nullptr;
     if (program_.threads() % 32 != 0) return nullptr;
     const Instruction* best = nullptr;
-    double min_cost = cycles_one_by_one(c);
+    double min_cost = cycles_one_by_one(c, costs_);
     for (const Instruction& row : target::outer_products()) {
       c.row = &row;
       layouts(c, may_split_k(n), [&](const WarpLayout& w) {
-        if (const double estimated = cycles(c, w, false); estimated < min_cost)
+        if (const double estimated = cycles(c, w, false, costs_); estimated < min_cost)
           min_cost = estimated, best = &row;
       });
     }
@@ -155,18 +153,20 @@ class Selector {
 
   /// Returns the estimated cycles of a matmul with warp layout `w`: its executions in all iterations, the row
   /// reductions of its accumulators, and the combination of partial results. If `a_in_registers`, loads
-  /// of A are not counted. Adds 1e6 if a thread would have more than `max_registers` accumulators.
+  /// of A are not counted. Adds Costs::Selection::spill if a thread would have more than `max_registers` accumulators.
   double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
     const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
-    const double partials =
-        w.k == 1 ? 0 : 40.0 + 2.0 * w.k * static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
-    const double spill = accumulator_registers(c, w) > max_registers ? 1e6 : 0;
-    const double elements =
-        row_element * static_cast<double>(accumulator_registers(c, w)) * std::max(1.0, w.count() / 4.0);
+    const double partials = w.k == 1
+                                ? 0
+                                : costs_.partials + costs_.partials_warp * w.k *
+                                                        static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
+    const double spill = accumulator_registers(c, w) > max_registers ? costs_.spill : 0;
+    const double elements = costs_.row_element * static_cast<double>(accumulator_registers(c, w)) *
+                            std::max(1.0, w.count() / 4.0);
     const int warps = std::max(1, program_.warps());  // warps without work hide nothing
-    const double idle = c.by_threads() ? 1 + 0.5 * (1 - static_cast<double>(w.count()) / warps) : 1;
-    const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : row_among_warps));
-    return passes * (idle * cycles(c, w, a_in_registers) + rows) + partials + spill;
+    const double idle = c.by_threads() ? 1 + costs_.idle * (1 - static_cast<double>(w.count()) / warps) : 1;
+    const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : costs_.row_among_warps));
+    return passes * (idle * cycles(c, w, a_in_registers, costs_) + rows) + partials + spill;
   }
 
   /// Calls visit(WarpLayout) for every way to distribute the block's warps, or fewer, over batch, M, N and
@@ -295,7 +295,7 @@ class Selector {
       operand = sums / 2;
     }
     const std::int64_t passing = std::max<std::int64_t>(0, maximum - max_chain_registers);
-    return 8.0 * static_cast<double>(passing * program_.loop) * warps.front().count();
+    return costs_.passing * static_cast<double>(passing * program_.loop) * warps.front().count();
   }
 
   /// Returns the number of row reductions (sum or max) whose operand is computed elementwise from the matmul's result.
@@ -324,7 +324,7 @@ class Selector {
     const MatmulChoice& p = matmuls_.at(from_.at(id));
     const double passes =
         program_.nodes[id].section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
-    return passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
+    return passes * (costs_.crossing + costs_.crossing_line * static_cast<double>(p.batch * p.m * p.n) / 128);
   }
 
   /// Returns the estimated cycles of matmul `id` if it passes no operand or result to another matmul in
@@ -377,6 +377,7 @@ class Selector {
   std::map<int, MatmulChoice>& matmuls_;
   TileProgram& program_;
   const target::Target& target_;
+  const target::Costs::Selection& costs_;
 };
 
 }  // namespace

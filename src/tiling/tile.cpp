@@ -14,17 +14,6 @@ namespace {
 using retile::OpTiling;
 using retile::Tiling;
 
-/// Minimum gain, relative and in microseconds, for which a tiling replaces the graph's own: estimates rank
-/// plans, they are not measurements. Where launch and latency dominate (lora on an H200), an estimated gain
-/// of 0.8 us was a loss of 0.2 us.
-constexpr double clear_gain = 0.12, clear_us = 1;
-/// Minimum relative gain if the loop has more, shorter iterations: their latencies are what the cost model
-/// predicts worst.
-constexpr double clear_gain_of_longer_loops = 0.3;
-/// Minimum fraction of a block's warps that its matmuls keep busy. With a quarter, tilings that were
-/// estimated at 0.8 of the original's time took up to 1.4 of it.
-constexpr double min_busy = 0.5;
-
 /// Returns a reference to one extent of a tiling. `at` is 0, 1 or 2 for grid x, y or z, and 3 for the loop.
 std::int64_t& extent(OpTiling& t, int at) {
   return at == 0 ? t.grid.x : at == 1 ? t.grid.y : at == 2 ? t.grid.z : t.loop;
@@ -63,7 +52,7 @@ class Neighbours {
               timed.ops[mine.op].block = std::move(block);
               double us = 0;  // including the operators that read its results
               for (const OpTiling& o : given_)
-                if (o.op == mine.op || reads(o.op)) us += estimate(timed, o.op, target_);
+                if (o.op == mine.op || reads(o.op)) us += estimate(timed, o.op, target_).us;
               found_.emplace_back(us, t);
             }
           }
@@ -230,10 +219,11 @@ bool has_longer_loop(const Plan& a, const Plan& b) {
 
 /// Returns whether plan a is cheaper than plan `given` by the minimum gains, in percent and in microseconds,
 /// and keeps enough warps busy.
-bool clearly_less(const Tiled& a, const Tiled& given) {
-  const double gain = has_longer_loop(a.plan, given.plan) ? clear_gain_of_longer_loops : clear_gain;
-  return a.cost.us < (1 - gain) * given.cost.us && a.cost.us < given.cost.us - clear_us &&
-         busy(a.plan) >= std::min(min_busy, busy(given.plan));
+bool clearly_less(const Tiled& a, const Tiled& given, const target::Costs::Search& costs) {
+  const double gain =
+      has_longer_loop(a.plan, given.plan) ? costs.clear_gain_of_longer_loops : costs.clear_gain;
+  return a.cost.us < (1 - gain) * given.cost.us && a.cost.us < given.cost.us - costs.clear_us &&
+         busy(a.plan) >= std::min(costs.min_busy, busy(given.plan));
 }
 
 }  // namespace
@@ -248,7 +238,7 @@ Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const 
   const auto given =
       std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });
   const bool rejected = given == all.end();
-  const bool clear = !rejected && clearly_less(all.front(), *given);
+  const bool clear = !rejected && clearly_less(all.front(), *given, target.costs.search);
   const double us = rejected ? 0 : given->cost.us;
   Tiled taken = rejected || clear ? std::move(all.front()) : std::move(*given);
   taken.plan.rejected = std::move(found.rejected);

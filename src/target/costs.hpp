@@ -1,0 +1,130 @@
+// The constants of the cost model, each once, with what it was fitted on; docs/reference/costs.md explains the formulas.
+// bench/fit_price.py reads them from this file by their names, and prints better ones.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+namespace zellige::target {
+
+/// The constants of one target. The defaults are of an H200. Other targets have clock, bandwidths and L2 size of their
+/// data sheets and these defaults otherwise, which suffices to rank the plans of one target.
+struct Costs {
+  // Of a kernel's time (cost/kernel_cost.hpp): fitted by bench/fit_price.py --fit to bench/results/tilings_h200.jsonl,
+  // the times of 494 plans of saved graphs.
+  double clock = 1.755;              // GHz, sustained under load
+  double dram = 4100, l2 = 6300;     // GB/s, of DRAM and of the L2 cache
+  double l2_cycle = 90;              // bytes per cycle from the L2 into one multiprocessor
+  double launch = 2.8, next = 0.54;  // us, for a program's first kernel and for each further kernel
+  double load = 1270;  // cycles from the issue of a load to the use of its data, a barrier included
+  double step = 3.4;   // cycles of an instruction that depends on the preceding one
+  double barrier = 190, barrier_warp = 26;  // cycles of a barrier of four warps, and of each further warp
+  double rest = 0.1;  // fraction of the time of all but the slowest resource that does not overlap with it
+
+  // Of the same formulas for TMA and wgmma: fitted to twelve standalone matmuls (docs/log.md).
+  double l2_bulk = 12000, bulk_cycle = 50;  // as l2 and l2_cycle, for TMA copies
+  double sustained = 0.82;                  // fraction of the tensor cores' peak rate that wgmma reaches
+  double rest_warp_specialized = 0.05;      // as `rest`, where copies have warps of their own
+  double tile = 900;                        // cycles without wgmma between two tiles of a persistent block
+  double power = 0.1;  // additional time, as a fraction of that of wgmma's L2 reads, because the clock drops
+  // With fewer ring stages than this, wgmma loops take `stalled` times as long (Tiles::stalled: of tiles without a plan).
+  double few_stages = 5, stalled = 1.06;
+
+  // Of the same formulas, each fitted alone on the H200.
+  double chain_iteration = 110;   // of attention: cycles that wgmma waits in an iteration for other work
+  double elementwise_step = 2.5;  // as `step`, in elementwise work, which has several independent values
+  // Of long rows, such as an l2 norm of 4482 x 8192 to 29944 bf16: loads in flight of a thread that reads a tile directly
+  // from global memory (stores in between prevent more); bytes of L1 that shared memory usually leaves; the fraction of
+  // the L2 in which data are found again.
+  double reads_at_a_time = 4, l1_bytes = 128 * 1024, l2_held = 0.6;
+  // Of float32 matmuls, set by hand.
+  double sustained_fma = 0.85;  // fraction of issue slots that SIMT matmuls fill with FMAs
+  // Fraction of `sustained_fma` that four warps of a multiprocessor reach, and what each four more add.
+  double fma_of_four_warps = 0.65, fma_of_four_more = 0.25;
+  // Of what has no plan yet (cost/estimate.cpp), assumed: issue slots of a reduction per 32 elements; warps of a
+  // multiprocessor that have registers enough; the share of a block's shared memory that tiles may exceed and fit still,
+  // because buffers share bytes.
+  double reduction_slots = 4, resident_warps = 32, shared_slack = 1.2;
+
+  // Of the device, or assumed of it.
+  std::int64_t l2_bytes = 50 << 20;
+  double shared_cycle = 128;                 // bytes per cycle of a multiprocessor's shared memory
+  std::int64_t bytes_in_flight = 48 * 1024;  // of loads, per multiprocessor: hides a latency of about 700 ns
+  int max_stages = 8;                        // most stages of a loop of cp.async
+  bool measured = false;  // these constants were measured on a GPU of the target; otherwise assumed
+
+  /// Returns the fraction of sustained_fma that FMA matmuls reach with `warps` warps on a multiprocessor: few warps do
+  /// not hide the latency of barriers and loads.
+  double fma_share(double warps) const {
+    return std::min(1.0, fma_of_four_warps + fma_of_four_more * (warps / 4 - 1));
+  }
+
+  /// Of the tiles of standalone matmuls (lower/product_tiles.cpp). Cycles are of a multiprocessor.
+  struct Tiles {
+    // On wgmma: about 500 measurements by bench/emitted.py. The tiles ranked first were 1% slower than the fastest on
+    // average. Costs::sustained, bulk_cycle and stalled differ, because they are of plans, and were fitted on other times.
+    double boost = 1.07;     // relative clock of a multiprocessor if not all of them work
+    double sustained = 0.8;  // share of the tensor cores' peak rate with all of them working: the power limit
+    double l2_cycle = 59, streamed_cycle = 45;  // bytes per cycle from the L2, and of weights from DRAM
+    double products_cycle = 2048;
+    double stalled = 1.3;
+    double end = 0.55;            // us of the last stores of a 128 x 128 tile,
+    double no_tensor_map = 1.2;   // and more us without TMA stores
+    double lone_warpgroup = 0.8;  // us: a single warpgroup both multiplies and stores
+    double starting = 1.5;        // us until the ring is full, beyond those of blocks that use cp.async
+    double exchange = 5;          // us for the exchange between the two ranks of split-K
+    double hidden = 0.5;  // fraction of the shorter of memory time and compute time that adds to the longer
+    // On mma.sync: products and bytes from the L2 per cycle, cycles of a wave beside its loop, blocks together.
+    double warp_products = 512, warp_bytes = 32, warp_once = 1500, warp_blocks = 2;
+    // On FMA units: lanes, cycles of a wave beside its loop, threads together, stages, and the share of multiprocessors
+    // that must have a block.
+    double fma_lanes = 128, fma_once = 2500, fma_threads = 512, fma_stages = 3, fma_filled = 0.5;
+    // Few rows, which stream the weights: shares of the DRAM time of the narrow tile on wgmma and of the wide one on
+    // mma.sync, with few or many blocks; shares of multiprocessors that must have a block.
+    double stream_warpgroup = 0.95, stream_wide = 0.99, stream_wide_many = 1.01;
+    double stream_filled = 0.9, stream_filled_warpgroup = 0.73;
+  } tiles{};
+
+  /// Of a matmul within a kernel (select/select.cpp), in cycles, set by hand. They order the instructions and warp layouts
+  /// of one kernel, and are no part of its time.
+  struct Selection {
+    double overlooked = 0.3;  // fraction of the shorter of loads and multiplications that adds to the longer
+    // FMA matmuls take `crowded` times as long with more accumulators a thread than `crowded_sums`, and `spilled` times
+    // if accumulators and operands are more than `spilled_sums`.
+    std::int64_t crowded_sums = 64, spilled_sums = 200;
+    double crowded = 1.3, spilled = 100;
+    double one_by_one = 100, one_by_one_rate = 16;  // of the scalar fallback: once, and products per cycle
+    double mma_step = 30;                           // of a step over K on mma.sync
+    double partials = 40, partials_warp = 2;        // of adding warps' partial results
+    double spill = 1e6;                             // of too many accumulators
+    double row_among_warps = 400;  // of a row reduction among warps: through shared memory, with two barriers
+    double row_element = 12;       // of a warp, per element that a row reduction adds up
+    double idle = 0.5;             // additional share of the time if all warps but one are idle
+    double passing = 8;            // of a register that spills, per iteration and warp
+    double crossing = 60, crossing_line = 8;  // of passing A through shared memory: once, and per 128 values
+  } selection{};
+
+  /// Of the searches for tilings and groups (tiling, candidate, fuse): what an expected time is trusted to tell.
+  struct Search {
+    // Relative gain, and in us, for which a tiling replaces the graph's own. Where launch and latency dominate (lora on
+    // an H200), an estimated gain of 0.8 us was a loss of 0.2 us. Longer loops, of shorter iterations, must gain more:
+    // their latencies are predicted worst.
+    double clear_gain = 0.12, clear_us = 1, clear_gain_of_longer_loops = 0.3;
+    // Least fraction of a block's warps that its matmuls keep busy. With a quarter, tilings that were estimated at 0.8 of
+    // the original's time took up to 1.4 of it.
+    double min_busy = 0.5;
+    // Weight of the time with a warm L2, where some inputs are already. It is small, so that it only decides between
+    // tilings which take equally long while they wait for DRAM.
+    double warm = 0.06;
+    // Share of the coarse estimate below which a plan is not expected to be: less where the estimate is too high, for
+    // loops of matmuls alone, and for those that warpgroups may run or that have a step between two matmuls. Set so that
+    // the fastest plans that were found are tried (image_attention_b16 on sm_80, prime_causal on sm_90a).
+    double hopeful = 0.8, hopeful_of_matmuls = 0.6, hopeful_of_chains = 0.38;
+    // Blocks per multiprocessor below which the GPU is idle: by default, and of elementwise work.
+    double idle_blocks = 0.5, idle_blocks_elementwise = 2;
+    double tie = 0.05;         // smaller relative differences mean nothing (docs/reference/costs.md)
+    double each = 0.01;        // us of a kernel more: of equal covers that with fewer kernels is selected
+    double alone_gain = 0.85;  // share of an operator's time below which a custom operator replaces it
+  } search{};
+};
+
+}  // namespace zellige::target

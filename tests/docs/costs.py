@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Checks that constants of the cost model stand in src/target/costs.hpp alone: in the folders that estimate and choose no other file has a number
+with a fraction or a constexpr double, but those of ALLOWED; no file of src defines a constant of one of the names again; and bench/fit_price.py
+finds each constant that it fits.
+
+  tests/docs/costs.py [ROOT]
+"""
+import pathlib
+import re
+import sys
+
+from modules import ROOT, main
+
+sys.path.insert(0, str(ROOT / "bench"))
+import fit_price
+
+COSTS = "src/target/costs.hpp"
+FOLDERS = ("select", "lower", "plan", "cost", "tiling", "candidate", "fuse")
+NUMBER = re.compile(r"(?<![\w.])\d+\.\d*[1-9]\d*(?:e[-+]?\d+)?(?![\w.])|\b\d+(?:\.\d*)?e[-+]?\d+|\bconstexpr\s+double\s+\w+")
+# What may stand elsewhere: a file, a text of its line, and why.
+ALLOWED = {
+    ("src/cost/estimate.cpp", "1e6"): "what does not fit is never chosen: no time",
+    ("src/cost/kernel_cost.cpp", "held = 0.5"): "the start of an iteration to a fixed point",
+    ("src/cost/kernel_cost.cpp", "constexpr double element"): "bytes of float16",
+    ("src/cost/kernel_cost.cpp", "1e-3"): "a unit: GHz to cycles per us, GB/s to bytes per us",
+    ("src/cost/cost_estimate.cpp", ": 0.25"): "a multiprocessor has four tensor cores",
+    ("src/lower/product_tiles.cpp", "1e3"): "a unit: GHz to cycles per us",
+    ("src/lower/product_tiles.cpp", "1e-3"): "a unit",
+    ("src/lower/product_tiles.cpp", "pairs ? 0.5"): "two blocks load half of an operand each",
+    ("src/lower/lower_block.cpp", "constexpr double"): "the least float32 and infinity",
+    ("src/candidate/expected_time.cpp", "1e-3"): "a unit",
+    ("src/candidate/mask_partial_tiles.cpp", "constexpr double infinity"): "a value of the graph",
+    ("src/candidate/tiles.cpp", "constexpr double held"): "a limit: elements of a row that a thread holds in registers",
+    ("src/select/layouts.cpp", "constexpr double forbidden"): "infinity",
+    ("src/select/elimination.cpp", "constexpr double infinite"): "infinity",
+    ("src/plan/swizzle_search.cpp", "1e300"): "more than any cost",
+    ("src/select/elimination.cpp", "1e-9"): "a rounding error",
+    ("src/fuse/cover.hpp", "constexpr double never"): "infinity",
+    ("src/fuse/cover.cpp", "constexpr double rounding"): "a rounding error",
+}
+
+
+def errors(root):
+    names = fit_price.constants(root / COSTS)
+    for name in fit_price.NAMES:
+        if name not in names:
+            yield f"bench/fit_price.py: fits {name}, which {COSTS} lacks"
+    again = re.compile(r"\bconstexpr\s+[\w:<> ]+[ ,](" + "|".join(n for n in names if len(n) > 5) + r")\s*=")
+    used = set()
+    for file in sorted((root / "src").rglob("*.[ch]pp")):
+        path = str(file.relative_to(root))
+        if path == COSTS:
+            continue
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            line = re.sub(r'"(?:[^"\\]|\\.)*"', '""', line).split("//")[0]
+            if m := again.search(line):
+                yield f"{path}:{number}: {m[1]} is a constant of {COSTS}"
+            if pathlib.Path(path).parts[1] not in FOLDERS or not NUMBER.search(line):
+                continue
+            allowed = [(f, text) for f, text in ALLOWED if f == path and text in line]
+            used.update(allowed)
+            if not allowed:
+                yield f"{path}:{number}: {NUMBER.search(line)[0]}: a constant of the cost model belongs to {COSTS}"
+    for f, text in ALLOWED.keys() - used:
+        yield f"tests/docs/costs.py: {f} has no line with {text}, which is allowed"
+
+
+if __name__ == "__main__":
+    sys.exit(main(errors))
