@@ -138,7 +138,7 @@ class Program:
         return self._native.workspace()
 
     def explain(self) -> str:
-        """Returns the decisions of the planner, and the estimated time of each kernel, in words."""
+        """Returns the kernels as text (NAME.ir), which shows the decisions of the planner, and the estimated time of each kernel."""
         return self._native.text("plan") + self._native.text("price")
 
     def compile(self) -> None:

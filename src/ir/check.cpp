@@ -230,6 +230,23 @@ void check(const File& f, const std::string& file) {
   }
 }
 
+void check_complete(const File& f, const std::string& file) {
+  for (std::size_t i = 0; i < f.plan.kernels.size(); ++i) {
+    const plan::Kernel& k = f.plan.kernels[i];
+    const KernelPositions& at = f.positions[i];
+    if (k.registers < 1)
+      throw Mistake(file, at.kernel, fmt::format("{}: a thread needs 1 register or more", k.name()));
+    for (std::size_t a = 0; a < k.agents.size(); ++a)
+      plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
+        const bool idle =
+            step.work.node < 0 && !plan::as<plan::Loop>(step) && !std::get_if<plan::Sync>(&step.is);
+        if (idle)
+          throw Mistake(file, at.agents[a][static_cast<std::size_t>(p.index)],
+                        fmt::format("{} does nothing with a value: do", describe(step, p.index)));
+      });
+  }
+}
+
 Position position(const plan::Kernel& k, const KernelPositions& at, std::string_view message) {
   std::vector<Named> steps, others;
   for (std::size_t a = 0; a < k.agents.size(); ++a) {

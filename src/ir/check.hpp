@@ -8,6 +8,10 @@ namespace zellige::ir {
 /// decided of each matmul, load and store.
 void check(const File&, const std::string& file);
 
+/// Throws Mistake unless the kernels say what the emitter needs and no proof does: what each step does with which value, and
+/// the registers of a thread.
+void check_complete(const File&, const std::string& file);
+
 /// Returns where the text says what the message of the verifier is about: the step, value or tensor that it names first;
 /// the kernel if it names none.
 Position position(const plan::Kernel&, const KernelPositions&, std::string_view message);

@@ -79,6 +79,7 @@ emit::Program emit(File f) {
 emit::Program compile(std::string_view text, const std::string& file) {
   File f = parse(text, file);
   verify(f, file);
+  check_complete(f, file);
   try {
     return emit(std::move(f));
   } catch (

@@ -62,6 +62,22 @@ TEST(Bad, TheNearestGoodPlansAreAccepted) {
   for (const fs::path& path : all) EXPECT_EQ(mistake(path), "") << path;
 }
 
+/// The proof asks not which values the steps compute; the emitter does.
+TEST(Bad, AStepThatDoesNothingIsNotEmitted) {
+  const auto refused = [](std::string text) {
+    try {
+      compile(text, "x.ir");
+    } catch (const Mistake& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  std::string text = text_of(ZELLIGE_SOURCE_DIR "/tests/ir/good/order/read_after_a_barrier.ir");
+  EXPECT_EQ(refused(text), "x.ir:2:1: k: a thread needs 1 register or more");
+  text.replace(text.find("registers 0"), 11, "registers 8");
+  EXPECT_EQ(refused(text), "x.ir:8:5: step 'fill' does nothing with a value: do");
+}
+
 TEST(Bad, PlansArePrintedAsTheyAreWritten) {
   std::vector<fs::path> all = files("good");
   for (const fs::path& path : files("bad"))
