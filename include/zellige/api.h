@@ -151,7 +151,7 @@ typedef enum zellige_text {
   ZELLIGE_SOURCE = 0,     /* the CUDA source code, which includes <zellige/block.hpp> */
   ZELLIGE_STANDALONE = 1, /* the same with Zellige's headers inlined */
   ZELLIGE_MANIFEST = 2,   /* docs/reference/manifest.md */
-  ZELLIGE_PLAN = 3,       /* the decisions of each pass, in words */
+  ZELLIGE_PLAN = 3,       /* the decisions of each pass, as text: docs/reference/kernel-ir.md */
   ZELLIGE_PRICE = 4,      /* the estimated time of each kernel, in words */
   ZELLIGE_GRAPH = 5,      /* the graph that the kernels compute, in JSON, with its tiling */
   ZELLIGE_TARGET = 6,
