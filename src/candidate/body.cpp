@@ -9,6 +9,7 @@
 #include "candidate/needed_of_part.hpp"
 #include "candidate/tile_writer.hpp"
 #include "graph/error.hpp"
+#include "graph/reductions.hpp"
 #include "graph/refused.hpp"
 
 namespace zellige::fuse {
@@ -176,7 +177,7 @@ class Emission : TileWriter {
     const bool along = dim >= 0 &&
                        dim == (product ? static_cast<int>(shape(x).size()) - 1 : s.attributes.dim) &&
                        (product || is_reduction(s.kind));
-    if (along && s.kind == OpKind::amax) refuse(s);
+    if (along && &graph::monoid_of(s.kind) != &graph::monoids::sum) refuse(s);
     h.tile = placed(s, std::move(in));
     h.inner = !along;
     if (along) h.tile = emit(OpKind::accum, {h.tile});
@@ -325,8 +326,9 @@ class Emission : TileWriter {
     const int v = s.inputs[0], dim = s.attributes.dim;
     Deferred x = deferred_[v];
     const bool along = is_along(s), last = dim + 1 == static_cast<int>(shape(v).size());
-    if (s.kind == OpKind::amax) {
-      if (!x.itself()) refuse(s);
+    if (const graph::Monoid& of = graph::monoid_of(s.kind); &of != &graph::monoids::sum) {
+      // No accumulator joins other values than sums and maxima.
+      if (!x.itself() || (along && &of != &graph::monoids::max)) refuse(s);
       if (along) return {.kind = Kind::maximum, .after = true, .of = v, .dim = dim};
       x.tile = emit(s.kind, {x.tile}, s.attributes);
       return x;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graph/elementwise.hpp"
+#include "graph/reductions.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -89,7 +90,9 @@ class Rows {
     const std::size_t back = s.kind == OpKind::matmul ? right
                                                       : steps_.values[v].shape.size() - 1 -
                                                             static_cast<std::size_t>(s.attributes.dim);
-    if (s.kind == OpKind::amax || (x && y) || lost.is != Image::zero || !one_per_row(lost, back)) refused(s);
+    if (&graph::monoid_of(s.kind) != &graph::monoids::sum || (x && y) || lost.is != Image::zero ||
+        !one_per_row(lost, back))
+      refused(s);
     lost.early = false;
     return lost;
   }

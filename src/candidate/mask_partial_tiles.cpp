@@ -1,9 +1,9 @@
 #include "candidate/mask_partial_tiles.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "graph/elementwise.hpp"
+#include "graph/reductions.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -32,7 +32,7 @@ class Masking {
       for (std::size_t i = 0; i < s.inputs.size(); ++i) {
         int& v = s.inputs[i];
         v = now_[v];
-        const double neutral = identity(s);
+        const double neutral = graph::monoid_of(s.kind).identity;
         if (joins(s, i) && out_of_bounds_[v] != graph::image(neutral)) v = masked(v, neutral);
       }
       if (has(s.output)) out_of_bounds_[s.output] = of(s);
@@ -112,14 +112,10 @@ class Masking {
     for (int v : s.inputs) x.push_back(out_of_bounds_[v]);
     if (graph::is_elementwise(s.kind)) return graph::image(s.kind, s.attributes, x);
     if (is_reduction(s.kind))  // along another axis
-      return x[0] == graph::image(identity(s)) ? x[0] : Image::anything;
+      return x[0] == graph::image(graph::monoid_of(s.kind).identity) ? x[0] : Image::anything;
     const bool moves = s.kind == OpKind::permute;
     const bool keeps = s.kind == OpKind::mask && x[0] == graph::image(s.attributes.value);
     return moves || keeps ? x[0] : Image::anything;
-  }
-  /// Returns the neutral element of a reduction or matmul.
-  static double identity(const Step& s) {
-    return s.kind == OpKind::amax ? -std::numeric_limits<double>::infinity() : 0;
   }
 
   Steps s_;

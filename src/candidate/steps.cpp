@@ -10,6 +10,7 @@
 #include "graph/in_place.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "graph/reductions.hpp"
 #include "rewrite/rewrite.hpp"
 
 namespace zellige::fuse {
@@ -67,7 +68,7 @@ class Expansion {
     const DType dtype = g_.tensors[op.outputs[0]].dtype;
     Attributes a = op.attributes;
     a.keepdim = true;
-    if (!graph::is_composed(op.kind) || is_rotary(op.kind) || graph::is_greatest(op.kind, a)) {
+    if (!graph::is_composed(op.kind) || is_rotary(op.kind) || graph::is_primitive_fold(op.kind, a)) {
       const Shape shape = graph::infer_shapes({g_.name}, op.kind, a, shapes).at(0);
       made_[op.outputs[0]] = value({shape, dtype, op.outputs[0]});
       result_.steps.push_back({op.kind, a, in, made_[op.outputs[0]]});
@@ -217,7 +218,7 @@ bool same_numbers(const Steps& s, int a, int b) {
   return origin(a) == origin(b);
 }
 
-bool is_reduction(OpKind kind) { return kind == OpKind::reduction || kind == OpKind::amax; }
+bool is_reduction(OpKind kind) { return kind == OpKind::reduction || graph::folds(kind); }
 
 std::vector<std::size_t> readers_of(const Steps& s) {
   // By value: reductions and matmuls as indices of steps, outputs as indices of values after them.
@@ -251,17 +252,9 @@ bool fusable(const KernelGraph& g, int index) {
   for (int t : op.outputs)
     if (g.tensors[t].memory >= 0) return false;
   if (op.kind == OpKind::concat) return !graph::writes_in_place(g);
-  switch (graph::family(op.kind)) {
-    case graph::OpFamily::matmul:
-    case graph::OpFamily::elementwise:
-    case graph::OpFamily::composed:
-    case graph::OpFamily::reduction:
-    case graph::OpFamily::mask:
-    case graph::OpFamily::rotary:
-      return true;
-    default:
-      return false;
-  }
+  using enum graph::OpFamily;
+  constexpr graph::OpFamily families[] = {matmul, elementwise, composed, reduction, mask, rotary};
+  return std::ranges::count(families, graph::family(op.kind)) > 0;
 }
 
 Steps steps_of(const KernelGraph& g, const std::vector<int>& ops, Readers readers) {

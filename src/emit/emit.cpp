@@ -93,7 +93,8 @@ std::vector<const char*> headers_of(std::string_view kernels) {
     headers.push_back("block/fragment.hpp");
   if (calls("multiply<")) headers.push_back("block/multiply.hpp");
   if (calls("OuterProduct<")) headers.push_back("block/multiply_outer.hpp");
-  if (calls("sum_lanes<") || calls("max_lanes<")) headers.push_back("block/reduce.hpp");
+  if (calls("sum_lanes<") || calls("max_lanes<") || calls("join_lanes<"))
+    headers.push_back("block/reduce.hpp");
   if (calls("LoadAnywhere<")) headers.push_back("block/load_anywhere.hpp");
   if (calls("griddep_")) headers.push_back("atom/griddepcontrol.hpp");
   return headers;

@@ -4,6 +4,8 @@
 
 #include "emit/delayed_stores.hpp"
 #include "emit/kernel_text.hpp"
+#include "graph/elementwise.hpp"
+#include "graph/reductions.hpp"
 #include "select/warpgroups.hpp"
 
 namespace zellige::emit {
@@ -375,12 +377,13 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
     if (columns % c.vector()) head += fmt::format("if ({} < {}) ", Index::named("at.n") + v.at, columns);
     sum = fmt::format("sum{}[{}::line(i)]", item.node, fragment_type(c));
   }
-  if (n.op == OpKind::reduction_max)
-    out_.line("{}{} = zellige::max({}, {});", head, sum, sum, x.text);
-  else if (graph::is_integer(n.dtype))
-    out_.line("{}{} = zellige::wrap_add({}, {});", head, sum, sum, x.text);
-  else
+  const graph::Elementwise& join = graph::elementwise(graph::monoid_of(n.op).join);
+  const bool integer = graph::is_integer(n.dtype);
+  if (join.kind == OpKind::add && !integer)
     out_.line("{}{} += {};", head, sum, x.text);
+  else
+    out_.line("{}{} = {};", head, sum,
+              fmt::format(fmt::runtime(integer ? join.integers : join.text), sum, x.text));
 }
 
 /// Emits stores of the elements of a vector, the variable `value`, with `piece` elements per store instruction. `to`

@@ -270,18 +270,20 @@ Value KernelText::joined(const std::vector<std::string>& parts, int vector, cons
 }
 
 /// Emits `item`, a read from a buffer in shared memory, for the coordinate in `nest`, and returns the value. If the
-/// buffer has several partial results per element, the value is their sum or maximum.
+/// buffer has several partial results per element, the value is what they give together, such as their sum.
 Value KernelText::read_shared(const Item& item, const NestAt& nest) {
   const SmemTensor& b = plan_.tensors[item.buffer];
   const std::string tile = tile_at_stage(item.buffer);
-  const bool max = b.node >= 0 && block_.nodes[b.node].kind == plan::NodeKind::reduce &&
-                   block_.nodes[b.node].op == OpKind::reduction_max;
+  const bool reduced = b.node >= 0 && block_.nodes[b.node].kind == plan::NodeKind::reduce;
+  const graph::Monoid& of = reduced ? graph::monoid_of(block_.nodes[b.node].op) : graph::monoids::sum;
+  const std::string join = of.functions ? "" : ", " + join_source(of);
   std::vector<std::string> parts;
   for (const std::vector<plan::TileCoordinate>& piece : item.pieces) {
     const std::vector<Index> at = nest.index(piece);
-    parts.push_back(b.partials > 1 ? fmt::format("read_{}<{}, {}>({}, {})", max ? "max" : "sum", item.width,
-                                                 b.partials, tile, fmt::join(at, ", "))
-                                   : fmt::format("read<{}>({}({}))", item.width, tile, fmt::join(at, ", ")));
+    parts.push_back(b.partials > 1
+                        ? fmt::format("read_{}<{}, {}>({}{}, {})", of.functions ? of.name : "joined",
+                                      item.width, b.partials, tile, join, fmt::join(at, ", "))
+                        : fmt::format("read<{}>({}({}))", item.width, tile, fmt::join(at, ", ")));
   }
   return joined(parts, item.vector, register_type(b.dtype));
 }

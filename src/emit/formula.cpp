@@ -28,4 +28,9 @@ std::string formula(const plan::Node& n, const std::vector<std::string>& in, pla
   return wraps ? fmt::format("int(int8_t({}))", y) : y;
 }
 
+std::string join_source(const graph::Monoid& monoid) {
+  return fmt::format("[](float x, float y) {{ return {}; }}",
+                     fmt::format(fmt::runtime(graph::elementwise(monoid.join).text), "x", "y"));
+}
+
 }  // namespace zellige::emit

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/reductions.hpp"
 #include "tile/program.hpp"
 
 namespace zellige::emit {
@@ -11,5 +12,8 @@ namespace zellige::emit {
 /// the operands' dtype. Throws Error if the operator is not elementwise, has no expression for this dtype,
 /// or has a wrong number of operands.
 std::string formula(const plan::Node& node, const std::vector<std::string>& operands, plan::DType from);
+
+/// Returns the C++ function that joins two floats as the monoid does, for a kernel's functions that take one.
+std::string join_source(const graph::Monoid&);
 
 }  // namespace zellige::emit

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "emit/formula.hpp"
 #include "emit/kernel_text.hpp"
 
 namespace zellige::emit {
@@ -21,10 +22,7 @@ void KernelText::lanes_nest(const plan::Step& step) {
   const Context& c = plan_.contexts[work.context];
   const int group = c.lanes() * c.parts();
   const bool product = n.kind == NodeKind::matmul;
-  out_.line("// {} of {}: {} thread{} a sum",
-            product                         ? "products"
-            : n.op == OpKind::reduction_max ? "maxima"
-                                            : "sums",
+  out_.line("// {} of {}: {} thread{} a sum", product ? "products" : graph::monoid_of(n.op).plural,
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), group, group > 1 ? "s" : "");
   const bool some = open_threads(c);
   const char* counter = index_type(c.items(1) + c.threads() / group);
@@ -72,14 +70,20 @@ void KernelText::lanes_nest(const plan::Step& step) {
 void KernelText::finish(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.contexts[work.context];
-  const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
+  // Returns the call that joins x over the lanes that share the result `of`.
+  const auto joined = [&](const std::string& lanes, const std::string& x, const std::string& of) {
+    const graph::Monoid& monoid = graph::monoid_of(n.op);
+    return monoid.functions ? fmt::format("{}_lanes<{}>({}, {})", monoid.name, lanes, x, of)
+                            : fmt::format("join_lanes<{}>({}, {}, {})", lanes, x, of, join_source(monoid));
+  };
   if (work.buffer < 0 && !c.row) {  // every lane of a row keeps the row's result
     out_.line("Vec<{}, 1> acc{}[{}];", register_type(n.dtype), work.node, c.steps(1));
     const bool some = open_threads(c);
     // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
     const Share o = share(c, 1, {.type = "int", .counter = "i", .item = "o", .guarded = false});
-    out_.line("acc{}[{}][0] = {}_lanes<{}>(sum{}[{}], {});", work.node, o.step, max ? "max" : "sum",
-              c.lanes(), work.node, o.step, o.item);
+    out_.line("acc{}[{}][0] = {};", work.node, o.step,
+              joined(fmt::format("{}", c.lanes()), fmt::format("sum{}[{}]", work.node, o.step),
+                     fmt::format("{}", o.item)));
     close(o);
     if (some) out_.close();
     return;
@@ -89,10 +93,9 @@ void KernelText::finish(const Work& work) {
     out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(n.dtype), work.node, type);
     const bool some = open_threads(c);
     out_.line("#pragma unroll");
-    out_.line(
-        "for (int r = 0; r < {0}::lines; ++r) acc{1}[r][0] = {2}_lanes<{3}>(sum{1}[r], {0}::line_at(r, warp, "
-        "lane).m);",
-        type, work.node, max ? "max" : "sum", lanes_of(c));
+    out_.line("for (int r = 0; r < {}::lines; ++r) acc{}[r][0] = {};", type, work.node,
+              joined(lanes_of(c), fmt::format("sum{}[r]", work.node),
+                     fmt::format("{}::line_at(r, warp, lane).m", type)));
     if (some) out_.close();
     return;
   }
@@ -107,8 +110,8 @@ void KernelText::finish(const Work& work) {
     out_.line("#pragma unroll");
     out_.open("for (int r = 0; r < {}::lines; ++r) {{", type);
     out_.line("const FragmentAt at = {}::line_at(r, warp, lane);", type);
-    out_.line("const Vec<{}, 1> x{{{}_lanes<{}>(sum{}[r], at.m)}};", register_type(n.dtype),
-              max ? "max" : "sum", lanes_of(c), work.node);
+    out_.line("const Vec<{}, 1> x{{{}}};", register_type(n.dtype),
+              joined(lanes_of(c), fmt::format("sum{}[r]", work.node), "at.m"));
     const std::int64_t batch = graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2));
     std::vector<Index> at = coordinate("int", Index::named("at.b"), c, 2);
     at[rank - 2] = Index::named("at.m");
@@ -126,9 +129,10 @@ void KernelText::finish(const Work& work) {
   // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
   const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = false});
   if (lanes > 1)
-    out_.line("const Vec<{}, 1> x{{{}_lanes<{}>(sum{}[{}], {})}};", register_type(n.dtype),
-              max ? "max" : "sum", lanes, work.node, o.step,
-              parts > 1 ? digit(Index::named("tid"), lanes, groups, true) : o.item);
+    out_.line(
+        "const Vec<{}, 1> x{{{}}};", register_type(n.dtype),
+        joined(fmt::format("{}", lanes), fmt::format("sum{}[{}]", work.node, o.step),
+               fmt::format("{}", parts > 1 ? digit(Index::named("tid"), lanes, groups, true) : o.item)));
   else
     out_.line("const Vec<{}, 1> x{{sum{}[{}]}};", register_type(n.dtype), work.node, o.step);
   std::string inside = lanes > 1 ? fmt::format("tid % {} == 0", lanes) : "";

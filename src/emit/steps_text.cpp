@@ -1,8 +1,10 @@
 // Emits the schedule of a kernel, step by step: what steps accumulate in, loops, and works in order (kernel_text.hpp).
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "emit/kernel_text.hpp"
+#include "graph/reductions.hpp"
 #include "kernel/nests.hpp"
 
 namespace zellige::emit {
@@ -64,9 +66,11 @@ void KernelText::start(const Work& t) {
 void KernelText::sum_declaration(const Work& t) {
   const Node& n = block_.nodes[t.node];
   const Context& c = plan_.contexts[t.context];
-  const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
+  const double identity = graph::monoid_of(n.op).identity;
   const std::string type = register_type(n.dtype);
-  const char* start = type == "int" ? max ? min_int : "0" : max ? "-zellige::infinity" : "0.0f";
+  const std::string start = type == "int"          ? identity < 0 ? min_int : "0"
+                            : std::isinf(identity) ? "-zellige::infinity"
+                                                   : float_literal(identity);
   if (c.row) {
     const std::string fragment = fragment_type(c);
     out_.line("Vec<{}, {}::lines> sum{};", type, fragment, t.node);

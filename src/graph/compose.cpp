@@ -7,6 +7,7 @@
 
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "graph/reductions.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -44,8 +45,10 @@ class Steps {
                ? scalar(OpKind::mul_scalar, {sum(x)}, 1 / n)  // exact, and cheaper
                : scalar(OpKind::div, {sum(x)}, n);
   }
-  int amax(int x) {
-    for (int dim : dims_) x = add(OpKind::amax, {x}, {.dim = dim, .keepdim = true});
+  int amax(int x) { return folded(OpKind::amax, x); }
+  /// Appends steps that reduce x over the dimensions, one after another, and returns the index of the result.
+  int folded(OpKind kind, int x) {
+    for (int dim : dims_) x = add(kind, {x}, {.dim = dim, .keepdim = true});
     return x;
   }
   /// Appends a step that clamps x to the range of finite float32 numbers. Returns the index of its result.
@@ -69,21 +72,21 @@ class Steps {
 
 }  // namespace
 
-bool is_composed(OpKind kind) { return family(kind) == OpFamily::composed || kind == OpKind::amax; }
+bool is_composed(OpKind kind) { return family(kind) == OpFamily::composed || folds(kind); }
 
 bool reduces(OpKind kind) {
-  return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin ||
+  return folds(kind) || kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amin ||
          kind == OpKind::logsumexp;
 }
 
-bool is_greatest(OpKind kind, const Attributes& a) {
-  return kind == OpKind::amax && a.sizes.empty() && a.keepdim;
+bool is_primitive_fold(OpKind kind, const Attributes& a) {
+  return folds(kind) && a.sizes.empty() && a.keepdim;
 }
 
 std::vector<int> composed_dims(OpKind kind, const Attributes& a, const Shape& x) {
   std::vector<int> dims;
   const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
-  if (norm || kind == OpKind::rotary) {
+  if (norm || kind == OpKind::rotary || kind == OpKind::rotary_interleaved) {
     const std::size_t count = norm && !a.sizes.empty() ? a.sizes.size() : 1;
     for (std::size_t d = 1; d <= count; ++d) dims.push_back(static_cast<int>(x.size() - d));
     return dims;
@@ -112,9 +115,6 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
       break;
     case OpKind::mean:
       s.mean(x);
-      break;
-    case OpKind::amax:
-      s.amax(x);
       break;
     case OpKind::amin:
       s.unary(OpKind::neg, s.amax(s.unary(OpKind::neg, x)));
@@ -169,7 +169,8 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
       break;
     }
     default:
-      fail("{} is not made of other operators", name(kind));
+      if (!folds(kind)) fail("{} is not made of other operators", name(kind));
+      s.folded(kind, x);
   }
   return s.take();
 }

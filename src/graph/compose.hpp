@@ -3,7 +3,8 @@
 //
 //   compose(OpKind::softmax, {.dim = 1}, {{4, 8}})   // for shape (4, 8): amax, sub, exp, reduction, div
 //
-// amax along one dimension with keepdim is a primitive; every other amax is composed of this primitive.
+// amax along one dimension with keepdim is a primitive; every other amax is composed of this primitive. So are the other
+// reductions along one dimension or several (reductions.hpp).
 //
 // A step refers to its inputs by number: the composite operator's operands have the first numbers, and the
 // results of the steps, in order, the next ones. The last step computes the operator's result, with extent 1
@@ -24,8 +25,9 @@ struct Step {
 /// although amax along one dimension with keepdim is a primitive.
 bool is_composed(OpKind);
 
-/// Returns whether the operator is the primitive amax: a maximum along one dimension, with keepdim.
-bool is_greatest(OpKind, const Attributes&);
+/// Returns whether the operator is a primitive such as the primitive amax: a reduction of Along::dims (reductions.hpp)
+/// along one dimension, with keepdim.
+bool is_primitive_fold(OpKind, const Attributes&);
 
 /// Returns the steps of a composite operator. `operands` are shapes that infer_shapes() accepts. Throws Error
 /// if the operator is not composite.

@@ -90,7 +90,7 @@ enum class OpKind : std::uint8_t {
   rms_norm,  // x / sqrt(mean of squares over the last dimension + eps)
   layer_norm,
   rotary,              // a pair is elements k and k + n/2 of the last dimension
-  rotary_interleaved,  // a pair is elements 2k and 2k + 1 (pairs.hpp)
+  rotary_interleaved,  // a pair is elements 2k and 2k + 1
   concat,
   split,  // along `dim`
   // Gather and scatter of rows by index: rows.hpp.

@@ -9,6 +9,7 @@
 #include "graph/kept.hpp"
 #include "graph/matrices.hpp"
 #include "graph/ops.hpp"
+#include "graph/reductions.hpp"
 #include "graph/rows.hpp"
 
 namespace zellige::graph {
@@ -245,6 +246,14 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
                                 const std::vector<Shape>& operands) {
   const Shape& x = operands.at(0);
   const std::size_t last = x.size() - 1;
+  if (reduces(kind)) return {reduced_shape(where, kind, attributes, x)};
+  if (is_accumulator(kind)) {
+    const Reduction& row = *reduction_of(kind);
+    if (row.rescales && broadcast_shape(where, x, operands.at(1)) != x)
+      fail_at(where, "expected a factor that broadcasts to the accumulated {}, found {}", to_string(x),
+              to_string(operands[1]));
+    return {row.along == Along::iterations ? x : reduced(where, x, last, attributes.to)};
+  }
   switch (kind) {
     case OpKind::matmul:
       if (operands.size() < 3) return {matmul_shape(where, x, operands.at(1))};
@@ -261,12 +270,6 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       const Shape one = reduced(where, x, attributes.dim, 1);
       return {one, one};
     }
-    case OpKind::amax:
-    case OpKind::sum:
-    case OpKind::mean:
-    case OpKind::amin:
-    case OpKind::logsumexp:
-      return {reduced_shape(where, kind, attributes, x)};
     case OpKind::softmax:
     case OpKind::safe_softmax:
     case OpKind::log_softmax:
@@ -310,22 +313,8 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       return {concat_shape(where, attributes.dim, operands)};
     case OpKind::split:
       return split_shapes(where, attributes, x);
-    case OpKind::accum_red_sum:
-    case OpKind::accum_red_mean:
-    case OpKind::accum_red_rms:
-      return {reduced(where, x, last, 1)};
-    case OpKind::accum_redtox_sum:
-      return {reduced(where, x, last, attributes.to)};
-    case OpKind::accum_rescale:
-    case OpKind::accum_red_sum_rescale: {
-      const Shape& factor = operands.at(1);
-      if (broadcast_shape(where, x, factor) != x)
-        fail_at(where, "expected a factor that broadcasts to the accumulated {}, found {}", to_string(x),
-                to_string(factor));
-      return {kind == OpKind::accum_rescale ? x : reduced(where, x, last, 1)};
-    }
     default:
-      Shape y = x;  // elementwise, accum, accum_max
+      Shape y = x;  // elementwise
       for (std::size_t i = 1; i < operands.size(); ++i) y = broadcast_shape(where, y, operands[i]);
       return {y};
   }

@@ -1,9 +1,12 @@
 #include "graph/ops.hpp"
 
 #include <array>
+#include <map>
 
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/nearest.hpp"
+#include "graph/reductions.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -18,10 +21,7 @@ constexpr OpInfo in_front[] = {
     {OpKind::custom, "custom", custom, -1, -1, true, false, "customized"},
     {OpKind::matmul, "matmul", matmul, 3, 1, true, true, "matmul", 1},
 };
-constexpr OpInfo elementwise_operators[] = {  // rows after the elementwise operators
-    {OpKind::reduction, "reduction", reduction, 1, 1, true, true, "reduction_#"},
-    {OpKind::reduction_max, "reduction_max", reduction, 1, 2, false, true, "reduction_#_max"},
-    {OpKind::amax, "amax", reduction, 1, 1, true, true, ""},
+constexpr OpInfo others[] = {  // between the reductions and the accumulators
     {OpKind::sum, "sum", composed, 1, 1, true, true, ""},
     {OpKind::mean, "mean", composed, 1, 1, true, true, ""},
     {OpKind::amin, "amin", composed, 1, 1, true, true, ""},
@@ -43,21 +43,26 @@ constexpr OpInfo elementwise_operators[] = {  // rows after the elementwise oper
     {OpKind::expand, "expand", view, 1, 1, true, true, ""},
     {OpKind::slice, "slice", view, 1, 1, true, true, ""},
     {OpKind::mask, "mask", mask, 2, 1, true, true, "", 1},
-    {OpKind::accum, "accum", accumulator, 1, 1, false, true, "accum_nored"},
-    {OpKind::accum_red_sum, "accum_red_sum", accumulator, 1, 1, false, true, "accum_red_ld_sum"},
-    {OpKind::accum_red_mean, "accum_red_mean", accumulator, 1, 1, false, true, "accum_red_ld_mean"},
-    {OpKind::accum_red_rms, "accum_red_rms", accumulator, 1, 1, false, true, "accum_red_ld_rms"},
-    {OpKind::accum_redtox_sum, "accum_redtox_sum", accumulator, 1, 1, false, true, "accum_redtox_ld_sum"},
-    {OpKind::accum_max, "accum_max", accumulator, 1, 1, false, true, "accum_max"},
-    {OpKind::accum_rescale, "accum_rescale", accumulator, 2, 1, false, true, "accum_nored_rescale"},
-    {OpKind::accum_red_sum_rescale, "accum_red_sum_rescale", accumulator, 2, 1, false, true,
-     "accum_red_ld_sum_rescale"},
 };
 // clang-format on
 
+/// Returns the row of a reduction or accumulator. Those over iterations are operators of block graphs alone.
+constexpr OpInfo info_of(const Reduction& row) {
+  const bool everywhere = row.along == Along::dim || row.along == Along::dims;
+  const bool local = everywhere || row.along == Along::running;
+  return {row.kind,
+          row.name,
+          local ? reduction : accumulator,
+          row.rescales ? 2 : 1,
+          row.along == Along::running ? 2 : 1,
+          everywhere,
+          true,
+          row.mirage};
+}
+
 constexpr auto table = [] {
   constexpr std::size_t count = std::tuple_size_v<decltype(elementwise_rows)>;
-  std::array<OpInfo, std::size(in_front) + count + std::size(elementwise_operators)> all{};
+  std::array<OpInfo, std::size(in_front) + count + std::size(others) + std::size(reduction_rows)> all{};
   std::size_t at = 0;
   for (const OpInfo& row : in_front) all[at++] = row;
   std::apply(
@@ -66,7 +71,11 @@ constexpr auto table = [] {
          ...);
       },
       elementwise_rows);
-  for (const OpInfo& row : elementwise_operators) all[at++] = row;
+  for (const Reduction& row : reduction_rows)
+    if (row.kind < others[0].kind) all[at++] = info_of(row);
+  for (const OpInfo& row : others) all[at++] = row;
+  for (const Reduction& row : reduction_rows)
+    if (row.kind > others[0].kind) all[at++] = info_of(row);
   return all;
 }();
 
@@ -84,54 +93,34 @@ const OpInfo& info(OpKind kind) { return table[static_cast<std::size_t>(kind)]; 
 
 std::vector<AttributeKey> attribute_keys(OpKind kind) {
   constexpr bool optional = false;
-  switch (kind) {
-    case OpKind::matmul:
-      return {{"tf32", optional}};
-    case OpKind::slice_scatter:
-      return {{"dim"}, {"start", optional}};
-    case OpKind::mul_scalar:
-      return {{"scalar"}};
-    case OpKind::cast:
-      return {{"dtype"}, {"saturate", optional}};
-    case OpKind::permute:
-      return {{"dims"}};
-    case OpKind::reshape:
-    case OpKind::expand:
-      return {{"shape"}};
-    case OpKind::slice:
-      return {{"dim"}, {"start"}, {"end"}};
-    case OpKind::mask:
-      return {{"dims", optional},
-              {"tril", optional},
-              {"triu", optional},
-              {"length", optional},
-              {"value", optional}};
-    case OpKind::clamp:
-      return {{"lo"}, {"hi"}};
-    case OpKind::reduction:
-      return {{"dim"}, {"to", optional}};
-    case OpKind::accum_redtox_sum:
-      return {{"to"}};
-    case OpKind::split:
-      return {{"dim"}, {"sizes"}};
-    case OpKind::reduction_max:
-    case OpKind::concat:
-    case OpKind::softmax:
-    case OpKind::safe_softmax:
-    case OpKind::log_softmax:
-      return {{"dim"}};
-    case OpKind::amax:
-    case OpKind::sum:
-    case OpKind::mean:
-    case OpKind::amin:
-    case OpKind::logsumexp:
-      return {{"dim"}, {"keepdim", optional}};
-    case OpKind::rms_norm:
-    case OpKind::layer_norm:
-      return {{"normalized_shape", optional}, {"eps", optional}};
-    default:
-      break;
-  }
+  static const std::map<OpKind, std::vector<AttributeKey>> keys{
+      {OpKind::matmul, {{"tf32", optional}}},
+      {OpKind::slice_scatter, {{"dim"}, {"start", optional}}},
+      {OpKind::mul_scalar, {{"scalar"}}},
+      {OpKind::cast, {{"dtype"}, {"saturate", optional}}},
+      {OpKind::permute, {{"dims"}}},
+      {OpKind::reshape, {{"shape"}}},
+      {OpKind::expand, {{"shape"}}},
+      {OpKind::slice, {{"dim"}, {"start"}, {"end"}}},
+      {OpKind::mask,
+       {{"dims", optional},
+        {"tril", optional},
+        {"triu", optional},
+        {"length", optional},
+        {"value", optional}}},
+      {OpKind::clamp, {{"lo"}, {"hi"}}},
+      {OpKind::reduction, {{"dim"}, {"to", optional}}},
+      {OpKind::accum_redtox_sum, {{"to"}}},
+      {OpKind::split, {{"dim"}, {"sizes"}}},
+      {OpKind::reduction_max, {{"dim"}}},
+      {OpKind::concat, {{"dim"}}},
+      {OpKind::softmax, {{"dim"}}},
+      {OpKind::safe_softmax, {{"dim"}}},
+      {OpKind::log_softmax, {{"dim"}}},
+      {OpKind::rms_norm, {{"normalized_shape", optional}, {"eps", optional}}},
+      {OpKind::layer_norm, {{"normalized_shape", optional}, {"eps", optional}}}};
+  if (const auto row = keys.find(kind); row != keys.end()) return row->second;
+  if (reduces(kind)) return {{"dim"}, {"keepdim", optional}};
   if (is_elementwise(kind) && graph::elementwise(kind).scalar) return {{"scalar", optional}};
   return {};
 }

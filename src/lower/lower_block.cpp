@@ -278,7 +278,6 @@ class BlockLowering {
                       Section::after, false);
       }
       case OpKind::accum_red_sum:
-        return carried_sum(in[0], last, 1);
       case OpKind::accum_redtox_sum:
         return carried_sum(in[0], last, a.to);
       case OpKind::accum_red_mean: {

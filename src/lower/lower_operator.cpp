@@ -2,6 +2,7 @@
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/kept.hpp"
+#include "graph/reductions.hpp"
 #include "lower/lower.hpp"
 
 namespace zellige::plan {
@@ -10,7 +11,7 @@ int lower_operator(TileProgram& program, OpKind kind, const graph::Attributes& a
                    const std::vector<int>& operands, Section section, const Shape& shape) {
   std::vector<Shape> shapes;
   for (int i : operands) shapes.push_back(program.nodes[i].shape);
-  if (graph::is_composed(kind) && !graph::is_greatest(kind, a)) {
+  if (graph::is_composed(kind) && !graph::is_primitive_fold(kind, a)) {
     std::vector<int> values = operands;
     for (const graph::Step& step : graph::compose(kind, a, shapes)) {
       std::vector<int> in;
@@ -32,7 +33,7 @@ int lower_operator(TileProgram& program, OpKind kind, const graph::Attributes& a
   if (graph::is_elementwise(kind)) {
     n.kind = NodeKind::map, n.op = kind;
     n.to_dtype = a.dtype, n.saturate = a.saturate, n.scalar = a.scalar, n.lo = a.lo, n.hi = a.hi;
-  } else if (kind == OpKind::reduction || kind == OpKind::amax) {
+  } else if (graph::reduction_of(kind)) {
     n.kind = NodeKind::reduce, n.op = kind == OpKind::amax ? OpKind::reduction_max : kind;
     n.dim = a.dim, n.to = n.shape[a.dim];
     if (kind == OpKind::reduction) n.dtype = kept_in(n.dtype);

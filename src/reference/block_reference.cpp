@@ -84,7 +84,7 @@ class Worker {
       const BlockOp& op = p.block.ops[i];
       if (op.kind == OpKind::reduction_max) states_[i] = make_array(p.block.tensors[op.outputs[0]].shape);
       if (is_accumulator(op.kind)) {
-        const bool whole = op.kind == OpKind::accum_red_sum_rescale;  // reduced after the loop only
+        const bool whole = reduction_of(op.kind)->along == Along::then_last;
         states_[i] = make_array(p.block.tensors[whole ? op.inputs[0] : op.outputs[0]].shape);
       }
     }
@@ -296,7 +296,7 @@ class Worker {
     if (first) std::fill(state.values.begin(), state.values.end(), static_cast<double>(-FLT_MAX));
     now.values = state.values;
     if (errors()) running_max_error(op, index, first);
-    fold_max(operand(op.inputs[0]), op.attributes.dim, result(op.outputs[0]));
+    fold(monoids::max, operand(op.inputs[0]), op.attributes.dim, false, result(op.outputs[0]));
     for (std::size_t i = 0; i < now.values.size(); ++i)
       difference.values[i] = first && now.values[i] == now.values[i] ? 0 : state.values[i] - now.values[i];
     if (errors())
@@ -325,27 +325,15 @@ class Worker {
     const Operand x = operand(op.inputs[0]);
     const Result acc{state.shape, state.values.data()};
     const int last = static_cast<int>(x.shape.size()) - 1;
-    if (first)
-      std::fill(state.values.begin(), state.values.end(), op.kind == OpKind::accum_max ? -FLT_MAX : 0.0);
+    const Reduction& row = *reduction_of(op.kind);
+    const bool maximum = row.of == &monoids::max;  // starts at the lowest finite number, as a kernel does
+    if (first) std::fill(state.values.begin(), state.values.end(), maximum ? -FLT_MAX : row.of->identity);
     if (errors()) accumulate_error(op, index, first, bound_);
     if (sampling()) accumulate_error(op, index, first, own_);
-    switch (op.kind) {
-      case OpKind::accum:
-        for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += x.values[i];
-        break;
-      case OpKind::accum_max:
-        fold_max(x, -1, acc);
-        break;
-      case OpKind::accum_rescale:
-      case OpKind::accum_red_sum_rescale:
-        if (!first)  // in the first iteration the state is 0, whatever r is
-          broadcast({state.shape, state.values.data()}, operand(op.inputs[1]), acc,
-                    [](double a, double r) { return a * r; });
-        for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += x.values[i];
-        break;
-      default:
-        fold(x, last, op.kind == OpKind::accum_red_rms, acc);
-    }
+    if (row.rescales && !first)  // in the first iteration the state is 0, whatever r is
+      broadcast({state.shape, state.values.data()}, operand(op.inputs[1]), acc,
+                [](double a, double r) { return a * r; });
+    fold(*row.of, x, row.along == Along::iterations_last ? last : -1, row.squares, acc);
   }
 
   /// Updates the errors of an accumulator's running value, which are in `e`, by one iteration. `first`: it is
@@ -357,20 +345,18 @@ class Worker {
     const Uncertain x = uncertain(op.inputs[0], e);
     const Result to{state.shape, e.states[index].values.data()};
     const int last = static_cast<int>(x.at.shape.size()) - 1;
-    const bool added = op.kind == OpKind::accum || op.kind == OpKind::accum_rescale ||
-                       op.kind == OpKind::accum_red_sum_rescale;  // element by element
+    const Reduction& row = *reduction_of(op.kind);
     if (first) std::fill(to.values, to.values + state.values.size(), 0.0);
-    if (op.kind == OpKind::accum_max) return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
-    if (!first && added && op.kind != OpKind::accum)
+    if (row.of == &monoids::max) return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
+    if (!first && row.rescales)
       rescale_error({state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
-    if (added)
+    if (row.along != Along::iterations_last)  // element by element
       for (std::size_t i = 0; i < state.values.size(); ++i)
         to.values[i] += x.error[i] + (exact ? 0 : sum_error(p_.block.loop) * std::fabs(x.at.values[i]));
     else if (exact)
-      fold({x.at.shape, x.error}, last, false, to);
+      fold(monoids::sum, {x.at.shape, x.error}, last, false, to);
     else
-      fold_error(x, last, op.kind == OpKind::accum_red_rms,
-                 x.at.shape[last] / state.shape[last] * p_.block.loop, to);
+      fold_error(x, last, row.squares, x.at.shape[last] / state.shape[last] * p_.block.loop, to);
   }
 
   /// Computes the errors of an accumulator's result after the loop, from those of its running value; both are
@@ -400,7 +386,7 @@ class Worker {
     if (sampling()) finish_error(op, index, count, own_);
     if (op.kind == OpKind::accum_red_sum_rescale) {
       std::fill(y.values.begin(), y.values.end(), 0.0);
-      fold({state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false,
+      fold(monoids::sum, {state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false,
            result(op.outputs[0]));
     } else {
       y.values = state.values;

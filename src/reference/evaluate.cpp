@@ -9,7 +9,6 @@
 #include "graph/elementwise.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
-#include "graph/pairs.hpp"
 #include "graph/rows.hpp"
 #include "reference/array.hpp"
 #include "reference/evaluate_rows.hpp"
@@ -179,32 +178,23 @@ std::vector<double> in_tf32(const Operand& x) {
   return values;
 }
 
-void fold(const Operand& x, int dim, bool squared, const Result& y) {
-  const Around from(x.shape, dim);
-  const std::int64_t to = y.shape[dim], inner = from.inner;
-  for (std::int64_t o = 0; o < from.outer; ++o)
-    for (std::int64_t e = 0; e < from.extent; ++e) {
-      const double* px = x.values + (o * from.extent + e) * inner;
-      double* py = y.values + (o * to + e % to) * inner;
-      if (squared)
-        for (std::int64_t i = 0; i < inner; ++i) py[i] += px[i] * px[i];
-      else
-        for (std::int64_t i = 0; i < inner; ++i) py[i] += px[i];
-    }
-}
-
-void fold_max(const Operand& x, int dim, const Result& y) {
-  const auto raise = [](double& m, double v) { m = v > m || v != v ? v : m; };
-  if (dim < 0) {
-    const std::int64_t n = size(x.shape);
-    for (std::int64_t i = 0; i < n; ++i) raise(y.values[i], x.values[i]);
-    return;
-  }
-  const Around from(x.shape, dim);
-  for (std::int64_t o = 0; o < from.outer; ++o)
-    for (std::int64_t e = 0; e < from.extent; ++e)
-      for (std::int64_t i = 0; i < from.inner; ++i)
-        raise(y.values[o * from.inner + i], x.values[(o * from.extent + e) * from.inner + i]);
+void fold(const Monoid& monoid, const Operand& x, int dim, bool squares, const Result& y) {
+  const Around from = dim < 0 ? Around({1, 1, size(x.shape)}, 1) : Around(x.shape, dim);
+  const std::int64_t to = dim < 0 ? 1 : y.shape[dim];
+  const Attributes none;
+  Doubles m;
+  with_elementwise(monoid.join, [&](const auto& f, auto operands) {
+    if constexpr (decltype(operands)::value == 2)
+      for (std::int64_t o = 0; o < from.outer; ++o)
+        for (std::int64_t e = 0; e < from.extent; ++e) {
+          const double* px = x.values + (o * from.extent + e) * from.inner;
+          double* py = y.values + (o * to + e % to) * from.inner;
+          for (std::int64_t i = 0; i < from.inner; ++i) {
+            const double both[] = {squares ? px[i] * px[i] : px[i], py[i]};
+            py[i] = f(m, none, static_cast<const double*>(both));
+          }
+        }
+  });
 }
 
 namespace {
@@ -240,12 +230,9 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     if (in.size() > 2) add_bias(in[2], y);
   } else if (names_rows(kind)) {
     evaluate_rows(kind, attributes, in, y);
-  } else if (kind == OpKind::reduction) {
-    std::fill_n(y.values, size(y.shape), 0.0);
-    fold(x, attributes.dim, false, y);
-  } else if (is_greatest(kind, attributes)) {
-    std::fill_n(y.values, size(y.shape), -std::numeric_limits<double>::infinity());
-    fold_max(x, attributes.dim, y);
+  } else if (kind == OpKind::reduction || is_primitive_fold(kind, attributes)) {
+    std::fill_n(y.values, size(y.shape), monoid_of(kind).identity);
+    fold(monoid_of(kind), x, attributes.dim, false, y);
   } else if (is_composed(kind)) {
     composed(kind, attributes, in, y);
   } else if (is_view(kind)) {

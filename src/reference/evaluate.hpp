@@ -8,6 +8,7 @@
 
 #include "graph/compose.hpp"
 #include "graph/matrices.hpp"
+#include "graph/reductions.hpp"
 #include "graph/view.hpp"
 
 namespace zellige::graph {
@@ -29,13 +30,10 @@ struct Result {
 void evaluate(OpKind, const Attributes&, const std::vector<Operand>&, const std::vector<Result>&,
               DType dtype = DType::f32);
 
-/// Reduces x along `dim` and adds the sums to y: y[..., j, ...] += the sum of f(x[..., j + k to, ...]) over
-/// k. `to` is y's extent along `dim`; f is the square if `squared`, otherwise the identity.
-void fold(const Operand& x, int dim, bool squared, const Result& y);
-
-/// Reduces x along `dim` and raises y to the maxima: y[...] = max(y[...], maximum of x[...] along `dim`). If
-/// `dim` is -1, compares x and y element by element. A NaN makes the result NaN.
-void fold_max(const Operand& x, int dim, const Result& y);
+/// Reduces x along `dim` and joins the results to y: y[..., j, ...] and f(x[..., j + k to, ...]) over all k. `to` is
+/// y's extent along `dim`; f is the square if `squares`, otherwise the identity. If `dim` is -1, joins x and y element by
+/// element. A NaN makes the result NaN.
+void fold(const Monoid&, const Operand& x, int dim, bool squares, const Result& y);
 
 /// Splits a shape at one dimension: the product of the extents before it, its own extent, the product of the
 /// extents after it.
@@ -78,6 +76,24 @@ void copy_view(OpKind kind, const Attributes& attributes, const Shape& from, con
     for (std::size_t d = to.size() - 1; d-- > 0; rest /= to[d]) at += rest % to[d] * v.steps[d];
     for (std::int64_t i = 0; i < n; ++i) y[row * n + i] = x[at + i * step];
   }
+}
+
+// A rotary embedding has two conventions, for rows of n numbers. Halves (Llama, GPT-NeoX): a pair is elements k and
+// k + n/2 of a row. Interleaved (GPT-J): elements 2k and 2k + 1.
+
+/// Reorders x, in which pairs are interleaved, to y, in which pairs are in halves. Rows have n numbers;
+/// `count` is the number of elements of x.
+template <class Number>
+void halves_of_pairs(std::int64_t n, std::int64_t count, const Number* x, Number* y) {
+  for (std::int64_t row = 0; row < count; row += n)
+    for (std::int64_t i = 0; i < n; ++i) y[row + i / 2 + i % 2 * (n / 2)] = x[row + i];
+}
+
+/// The inverse: reorders pairs in halves to interleaved ones.
+template <class Number>
+void pairs_of_halves(std::int64_t n, std::int64_t count, const Number* x, Number* y) {
+  for (std::int64_t row = 0; row < count; row += n)
+    for (std::int64_t i = 0; i < n; ++i) y[row + i] = x[row + i / 2 + i % 2 * (n / 2)];
 }
 
 /// Finds the operands' elements for each row of a result, by NumPy's broadcasting rules: dimensions count

@@ -65,8 +65,8 @@ struct Parts {
       : op(op), in(in), out(out) {
     const Shape& x = in[0].shape;
     bool independent = is_elementwise(op.kind);
-    if (is_composed(op.kind)) independent = composed_dims(op.kind, op.attributes, x).back() > 0;
-    if (op.kind == OpKind::reduction) independent = op.attributes.dim > 0;
+    if (is_composed(op.kind) || op.kind == OpKind::reduction)
+      independent = composed_dims(op.kind, op.attributes, x).back() > 0;
     if (!independent) return;
     extent = out[0][0];
     step = std::clamp<std::int64_t>(chunk * extent / std::max(size(x), size(out[0])), 1, extent);

@@ -7,7 +7,6 @@
 #include "graph/elementwise.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
-#include "graph/pairs.hpp"
 #include "graph/rows.hpp"
 #include "reference/array.hpp"
 #include "reference/compare.hpp"
@@ -223,6 +222,28 @@ void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, 
   pairs_of_halves(n, count, of_halves.data(), error);
 }
 
+/// Computes the error bounds of y, in which the elements of x along `dim` are joined in float32, one after another.
+void joined_error(const Monoid& monoid, const Uncertain& x, int dim, const Operand& y, double* error) {
+  const Around from(x.at.shape, dim);
+  const Elementwise& row = elementwise(monoid.join);
+  const Attributes none;
+  Doubles m;
+  with_elementwise(monoid.join, [&](const auto& meaning, auto operands) {
+    if constexpr (decltype(operands)::value == 2)
+      for (std::int64_t i = 0; i < size(y.shape); ++i) {
+        double both[max_operands] = {monoid.identity}, errors[max_operands] = {};
+        for (std::int64_t e = 0; e < from.extent; ++e) {
+          const std::int64_t at = (i / from.inner * from.extent + e) * from.inner + i % from.inner;
+          both[1] = x.at.values[at], errors[1] = x.error[at];
+          const double joined = meaning(m, none, static_cast<const double*>(both));
+          errors[0] = elementwise_error<2>(row, m, meaning, none, DType::f32, both, errors, joined);
+          both[0] = joined;
+        }
+        error[i] = errors[0];
+      }
+  });
+}
+
 /// Computes the error bounds of y, the maximum of x along `dim`.
 void amax_error(const Uncertain& x, int dim, const Operand& y, double* error) {
   const std::vector<double> none(static_cast<std::size_t>(size(y.shape)), -infinity);
@@ -262,9 +283,9 @@ void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Re
   for (std::size_t i = 0; i < n; ++i) high[i] = y[i] + error.values[i], low[i] = y[i] - error.values[i];
   for (std::size_t i = 0; i < terms; ++i)
     up[i] = x.at.values[i] + x.error[i], down[i] = x.at.values[i] - x.error[i];
-  fold_max(x.at, dim, {before.shape, y.data()});
-  fold_max({x.at.shape, up.data()}, dim, {before.shape, high.data()});
-  fold_max({x.at.shape, down.data()}, dim, {before.shape, low.data()});
+  fold(monoids::max, x.at, dim, false, {before.shape, y.data()});
+  fold(monoids::max, {x.at.shape, up.data()}, dim, false, {before.shape, high.data()});
+  fold(monoids::max, {x.at.shape, down.data()}, dim, false, {before.shape, low.data()});
   for (std::size_t i = 0; i < n; ++i)
     error.values[i] = std::max(distance(high[i], y[i]), distance(y[i], low[i]));
 }
@@ -326,10 +347,14 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     std::fill_n(errors[0], size(out[0].shape), 0.0);
     const std::int64_t terms = x.at.shape[attributes.dim] / out[0].shape[attributes.dim];
     if (is_integer(dtype))
-      return fold({x.at.shape, x.error}, attributes.dim, false, {out[0].shape, errors[0]});
+      return fold(monoids::sum, {x.at.shape, x.error}, attributes.dim, false, {out[0].shape, errors[0]});
     fold_error(x, attributes.dim, false, terms * repeats, {out[0].shape, errors[0]});
-  } else if (is_greatest(kind, attributes)) {
-    amax_error(x, attributes.dim, out[0], errors[0]);
+  } else if (is_primitive_fold(kind, attributes)) {
+    const Monoid& monoid = monoid_of(kind);
+    if (&monoid == &monoids::max)
+      amax_error(x, attributes.dim, out[0], errors[0]);
+    else
+      joined_error(monoid, x, attributes.dim, out[0], errors[0]);
   } else if (is_composed(kind)) {
     composed(kind, attributes, dtype, in, errors[0]);
   } else if (kind == OpKind::rotary_interleaved) {

@@ -35,7 +35,7 @@ void propagate(OpKind, const Attributes&, DType, const std::vector<Uncertain>& i
 /// computes them. `terms`: number of terms of a complete sum, of which this call may add only some.
 void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const Result& error);
 
-/// Computes the error bound of the maximum of `before` and x along `dim`, as fold_max() computes it. `error`
+/// Computes the error bound of the maximum of `before` and x along `dim`, as fold() computes it. `error`
 /// is the bound of `before` on entry and that of the maximum on return.
 void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error);
 

@@ -8,6 +8,7 @@
 #include "graph/infer.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
+#include "graph/reductions.hpp"
 
 namespace zellige::retile {
 namespace {
@@ -344,32 +345,29 @@ class Relating {
     const int x = op_->inputs[0];
     Relation r = of(0);
     const bool last = r.back == 0;
-    const OpKind kind = op_->kind;
-    if (kind == OpKind::accum_rescale || kind == OpKind::accum_red_sum_rescale) {
+    const graph::Reduction& row = *graph::reduction_of(op_->kind);
+    const bool maximum = row.of == &graph::monoids::max;
+    if (row.rescales) {
       if (change_.loop) refuse("it is rescaled after every iteration");
       for (std::size_t i = 0; i < op_->inputs.size(); ++i)
         if (of(i).kind == Kind::sums || of(i).loop) refuse("it is rescaled after every iteration");
-      if (kind == OpKind::accum_red_sum_rescale && (last || (of(1).kind == Kind::parts && of(1).back == 0)))
+      if (row.along == graph::Along::then_last && (last || (of(1).kind == Kind::parts && of(1).back == 0)))
         refuse("it reduces the dimension of which the tile has a part");
       return met(op_->inputs);
     }
-    const bool mean_of_squares = kind == OpKind::accum_red_rms;
-    const bool mean = kind == OpKind::accum_red_mean || mean_of_squares;
+    const bool mean = op_->kind == OpKind::accum_red_mean || row.squares;
     if (r.kind == Kind::same) {
-      if (change_.loop && !mean && kind != OpKind::accum_max)
-        refuse("it adds the same tile in every iteration");
+      if (change_.loop && !mean && !maximum) refuse("it adds the same tile in every iteration");
       return {};
     }
-    if (kind == OpKind::accum_max) {
+    if (maximum) {
       if (r.kind == Kind::sums || r.loop) refuse("it takes the maximum of what is in parts");
       return r;
     }
-    if (r.kind == Kind::sums && (mean_of_squares || (mean && (r.loop || last))))
+    if (r.kind == Kind::sums && (row.squares || (mean && (r.loop || last))))
       refuse("its input would be a partial sum, in which it is not linear");
-    std::int64_t to =
-        0;  // number of accumulators of the last dimension that remain separate; 0: it is not reduced
-    if (kind == OpKind::accum_redtox_sum) to = op_->attributes.to;
-    if (kind == OpKind::accum_red_sum || mean) to = 1;
+    // Number of accumulators of the last dimension that remain separate; 0: it is not reduced.
+    const std::int64_t to = row.along == graph::Along::iterations_last ? op_->attributes.to : 0;
     if (r.kind == Kind::parts) {
       if (to > 0 && last) {
         if (common(x, 0) % to != 0)

@@ -121,32 +121,18 @@ class BlockRun {
   /// Adds the operand of one iteration to an accumulator, after initialising the accumulator if `first` is true.
   void accumulate(const graph::BlockOp& op, Values<N>& state, bool first) {
     const Values<N>& x = tiles_[op.inputs[0]];
-    if (first) {
-      const bool whole = op.kind == OpKind::accum_red_sum_rescale;  // reduced only after the loop
-      state = make_values(whole ? x.shape : tiles_[op.outputs[0]].shape,
-                          op.kind == OpKind::accum_max ? lowest() : a_.integer(0));
+    const graph::Reduction& row = *graph::reduction_of(op.kind);
+    if (first)
+      state = make_values(row.along == graph::Along::then_last ? x.shape : tiles_[op.outputs[0]].shape,
+                          row.of == &graph::monoids::max ? lowest() : a_.integer(0));
+    if (row.of == &graph::monoids::max) return fold_max(a_, x, -1, false, state);
+    if (row.rescales && !first) {  // a sum of 0 stays 0, even if the factor is infinite
+      const Values<N> old = state;
+      map(a_, OpKind::mul, {}, {&old, &tiles_[op.inputs[1]]}, state);
     }
-    switch (op.kind) {
-      case OpKind::accum_max:
-        return fold_max(a_, x, -1, false, state);
-      case OpKind::accum_rescale:
-      case OpKind::accum_red_sum_rescale:
-        if (!first) {  // a sum of 0 stays 0, even if the factor is infinite
-          const Values<N> old = state;
-          map(a_, OpKind::mul, {}, {&old, &tiles_[op.inputs[1]]}, state);
-        }
-        [[fallthrough]];
-      case OpKind::accum:
-        for (std::size_t i = 0; i < state.at.size(); ++i) state.at[i] = a_.add(state.at[i], x.at[i]);
-        return;
-      case OpKind::accum_red_sum:
-      case OpKind::accum_red_mean:
-      case OpKind::accum_red_rms:
-      case OpKind::accum_redtox_sum:
-        return fold(a_, x, static_cast<int>(x.shape.size()) - 1, op.kind == OpKind::accum_red_rms, state);
-      default:
-        fail("{}: `equal` has no meaning for this operator", graph::name(op.kind));
-    }
+    if (row.along == graph::Along::iterations_last)
+      return fold(a_, *row.of, x, static_cast<int>(x.shape.size()) - 1, row.squares, state);
+    for (std::size_t i = 0; i < state.at.size(); ++i) state.at[i] = a_.add(state.at[i], x.at[i]);
   }
 
   /// Sets the result of an accumulator from its `state` after the loop.
@@ -154,7 +140,7 @@ class BlockRun {
     Values<N>& y = tiles_[op.outputs[0]];
     if (op.kind == OpKind::accum_red_sum_rescale) {
       y.at.assign(y.at.size(), a_.integer(0));
-      fold(a_, state, static_cast<int>(state.shape.size()) - 1, false, y);
+      fold(a_, graph::monoids::sum, state, static_cast<int>(state.shape.size()) - 1, false, y);
     } else {
       y.at = state.at;
     }

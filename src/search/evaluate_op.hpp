@@ -9,7 +9,6 @@
 #include "graph/error.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
-#include "graph/pairs.hpp"
 #include "number/values.hpp"
 #include "reference/evaluate.hpp"
 #include "search/evaluate_rows.hpp"
@@ -65,19 +64,24 @@ void matmul(A& a, const ValuesOf<A>& x, const ValuesOf<A>& z, ValuesOf<A>& y) {
       }
 }
 
-/// Adds sums along `dim` to y: y[..., j, ...] += sum over k of f(x[..., j + k * to, ...]). `to` is the extent
-/// of y along `dim`; f(v) is v^2 if `squared`, else v.
+/// Joins elements of x along `dim` to y: y[..., j, ...] and f(x[..., j + k * to, ...]) over all k. `to` is the extent of
+/// y along `dim`; f(v) is v^2 if `squares`, else v.
 template <Arithmetic A>
-void fold(A& a, const ValuesOf<A>& x, int dim, bool squared, ValuesOf<A>& y) {
+void fold(A& a, const graph::Monoid& of, const ValuesOf<A>& x, int dim, bool squares, ValuesOf<A>& y) {
   const graph::Around from(x.shape, dim);
   const std::int64_t to = y.shape[dim];
-  for (std::int64_t o = 0; o < from.outer; ++o)
-    for (std::int64_t e = 0; e < from.extent; ++e)
-      for (std::int64_t i = 0; i < from.inner; ++i) {
-        const NumberOf<A>& v = x.at[(o * from.extent + e) * from.inner + i];
-        NumberOf<A>& sum = y.at[(o * to + e % to) * from.inner + i];
-        sum = a.add(sum, squared ? a.mul(v, v) : v);
-      }
+  const graph::Attributes none;
+  std::vector<NumberOf<A>> both(graph::max_operands, a.integer(0));
+  graph::with_elementwise(of.join, [&](const auto& meaning, auto) {
+    for (std::int64_t o = 0; o < from.outer; ++o)
+      for (std::int64_t e = 0; e < from.extent; ++e)
+        for (std::int64_t i = 0; i < from.inner; ++i) {
+          const NumberOf<A>& v = x.at[(o * from.extent + e) * from.inner + i];
+          NumberOf<A>& joined = y.at[(o * to + e % to) * from.inner + i];
+          both[0] = joined, both[1] = squares ? a.mul(v, v) : v;
+          joined = meaning(a, none, static_cast<const NumberOf<A>*>(both.data()));
+        }
+  });
 }
 
 /// Sets y to the maximum of x along `dim`, or with dim = -1 to x itself. If `fresh` is false, the maximum
@@ -120,11 +124,12 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
       const ValuesOf<A> product = y;
       map(a, OpKind::add, {}, {&product, in[2]}, y);
     }
-  } else if (kind == OpKind::reduction) {
-    y.at.assign(y.at.size(), a.integer(0));
-    fold(a, x, attributes.dim, false, y);
-  } else if (graph::is_greatest(kind, attributes)) {
+  } else if (kind == OpKind::amax && graph::is_primitive_fold(kind, attributes)) {
     fold_max(a, x, attributes.dim, true, y);
+  } else if (kind == OpKind::reduction || graph::is_primitive_fold(kind, attributes)) {
+    const graph::Monoid& of = graph::monoid_of(kind);
+    y.at.assign(y.at.size(), a.integer(static_cast<std::int64_t>(of.identity)));
+    fold(a, of, x, attributes.dim, false, y);
   } else if (graph::is_composed(kind)) {
     std::vector<graph::Shape> shapes;
     for (const auto* operand : in) shapes.push_back(operand->shape);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/ops.hpp"
 #include "graph/view.hpp"
@@ -18,34 +19,47 @@ namespace {
 
 using Order = Field::Order;
 
-/// Returns whether the graph has an operator of one of these kinds.
-bool has_any(const KernelGraph& g, std::initializer_list<OpKind> kinds) {
-  return any_op(g, [&](const auto& op, const graph::BlockGraph*) {
-    return std::ranges::find(kinds, op.kind) != kinds.end();
+/// Arithmetic that remembers which of its operations a definition called: maxima and minima; comparisons and selections;
+/// absolute values; square roots, which absolute values and powers may be; logarithms, which powers may be.
+struct Called : graph::Doubles {
+  bool maxima = false, sides = false, absolutes = false, roots = false, logs = false;
+  double max(double x, double) { return maxima = true, x; }
+  double min(double x, double) { return maxima = true, x; }
+  double less(double x, double) { return sides = true, x; }
+  double less_equal(double x, double) { return sides = true, x; }
+  double same(double x, double) { return sides = true, x; }
+  double choose(double, double x, double) { return sides = true, x; }
+  double abs(double x) { return absolutes = roots = true, x; }
+  double sqrt(double x) { return roots = true, x; }
+  double log(double x) { return logs = true, x; }
+  double pow(double x, double) { return roots = logs = true, x; }
+};
+
+/// Adds to `called` what the definition of an operator calls. `operands`: the shapes of its operands.
+void call(OpKind kind, const graph::Attributes& a, const std::vector<graph::Shape>& operands,
+          Called& called) {
+  if (graph::is_elementwise(kind)) {
+    graph::with_elementwise(kind, [&](const auto& meaning, auto) {
+      const double x[graph::max_operands] = {1, 1, 1};
+      meaning(called, a, static_cast<const double*>(x));
+    });
+  } else if (graph::is_composed(kind) && !graph::is_primitive_fold(kind, a)) {
+    for (const graph::Step& step : graph::compose(kind, a, operands))
+      call(step.kind, step.attributes, {}, called);
+  } else if (graph::reduction_of(kind)) {
+    call(graph::monoid_of(kind).join, {}, {}, called);
+    called.roots = called.roots || kind == OpKind::accum_red_rms;
+  }
+}
+/// Returns `called` with what the definitions of the graph's operators call.
+Called called_by(const KernelGraph& g, Called called = {}) {
+  any_op(g, [&](const auto& op, const graph::BlockGraph* block) {
+    std::vector<graph::Shape> operands;
+    for (int t : op.inputs) operands.push_back(block ? block->tensors[t].shape : g.tensors[t].shape);
+    call(op.kind, op.attributes, operands, called);
+    return false;
   });
-}
-
-/// Returns whether the graph computes maxima or minima.
-bool takes_maxima(const KernelGraph& g) {
-  return has_any(g, {OpKind::amax, OpKind::amin, OpKind::softmax, OpKind::safe_softmax, OpKind::log_softmax,
-                     OpKind::logsumexp, OpKind::reduction_max, OpKind::accum_max, OpKind::clamp,
-                     OpKind::maximum, OpKind::minimum, OpKind::relu});
-}
-
-/// Returns whether the graph compares numbers or selects by a condition.
-bool takes_sides(const KernelGraph& g) {
-  return has_any(g, {OpKind::eq, OpKind::ne, OpKind::lt, OpKind::le, OpKind::gt, OpKind::ge, OpKind::where});
-}
-
-/// Returns whether the graph may compute square roots.
-bool takes_roots(const KernelGraph& g) {
-  return has_any(g, {OpKind::sqrt, OpKind::rsqrt, OpKind::abs, OpKind::rms_norm, OpKind::layer_norm,
-                     OpKind::accum_red_rms, OpKind::pow});
-}
-
-/// Returns whether the graph computes logarithms.
-bool takes_logs(const KernelGraph& g) {
-  return has_any(g, {OpKind::log, OpKind::log_softmax, OpKind::logsumexp, OpKind::pow});
+  return called;
 }
 
 /// What was found for one element of an output in all fields of one kind.
@@ -126,9 +140,9 @@ class Tier {
     Field field(
         draw(options_.seed, static_cast<std::uint64_t>(n) + (static_cast<std::uint64_t>(order_) << 32)),
         order_);
-    field.tells_logs = takes_logs(a_) || takes_logs(b_);
+    field.tells_logs = called_.logs;
     field.tells_order = has_order(a_) || has_order(b_);
-    field.tells_roots = takes_roots(a_) || takes_roots(b_);
+    field.tells_roots = called_.roots;
     field.keeps_sums = keeps_sums_;
     fold(field);
     std::vector<Values<FieldNumber>> inputs;
@@ -251,6 +265,7 @@ class Tier {
   const FieldOptions& options_;
   Order order_;
   bool keeps_sums_;
+  const Called called_ = called_by(b_, called_by(a_));
   std::vector<graph::Numbers> numbers_;
   std::int64_t range_ = 0;
   bool distinct_ = false, any_value_ = false;
@@ -263,7 +278,8 @@ class Tier {
 }  // namespace
 
 bool has_order(const KernelGraph& g) {
-  return takes_maxima(g) || takes_sides(g) || has_any(g, {OpKind::abs});
+  const Called called = called_by(g);
+  return called.maxima || called.sides || called.absolutes;
 }
 
 bool compares_inputs(const KernelGraph& g) {
@@ -293,9 +309,9 @@ bool compares_inputs(const KernelGraph& g) {
 
 FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
                          const FieldOptions& options) {
-  const bool maxima = takes_maxima(a) || takes_maxima(b);
-  const bool sides =
-      has_order(a) || has_order(b) || takes_roots(a) || takes_roots(b) || takes_logs(a) || takes_logs(b);
+  const Called called = called_by(b, called_by(a));
+  const bool maxima = called.maxima;
+  const bool sides = maxima || called.sides || called.absolutes || called.roots || called.logs;
   FieldTrials first;
   const auto tier = [&](Order order, bool keeps_sums) {
     FieldTrials found;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/compose.hpp"
 #include "graph/error.hpp"
 #include "graph/ops.hpp"
 
@@ -96,6 +97,17 @@ class SizesOfGraph {
                const std::vector<Extents>& out, GraphSizes::Op& at) {
     const Extents &x = in[0], &y = out[0];
     const int last = static_cast<int>(x.size()) - 1;
+    if (graph::reduces(kind)) {
+      std::size_t from = 0;
+      for (int d = 0; d <= last; ++d) {
+        const auto& dims = attributes.sizes;
+        const bool over = dims.empty() ? d == attributes.dim : std::ranges::count(dims, d) > 0;
+        if (!over) s_.same(x[d], y[from]);
+        if (over) s_.counted_.push_back(x[d]);
+        from += !over || attributes.keepdim;
+      }
+      return;
+    }
     switch (kind) {
       case OpKind::matmul: {
         const auto batches = [](const Extents& e, std::size_t matrix) {
@@ -120,21 +132,6 @@ class SizesOfGraph {
       case OpKind::reduction_max:
         unify(x, y, attributes.dim);
         return unify(x, out[1], attributes.dim);
-      case OpKind::amax:
-      case OpKind::sum:
-      case OpKind::mean:
-      case OpKind::amin:
-      case OpKind::logsumexp: {
-        std::size_t at = 0;
-        for (int d = 0; d <= last; ++d) {
-          const auto& dims = attributes.sizes;
-          const bool over = dims.empty() ? d == attributes.dim : std::ranges::count(dims, d) > 0;
-          if (!over) s_.same(x[d], y[at]);
-          if (over) s_.counted_.push_back(x[d]);
-          at += !over || attributes.keepdim;
-        }
-        return;
-      }
       case OpKind::permute:
         for (std::size_t d = 0; d < y.size(); ++d)
           s_.same(x[static_cast<std::size_t>(attributes.sizes[d])], y[d]);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graph/elementwise.hpp"
+#include "graph/reductions.hpp"
 #include "kernel/carry.hpp"
 
 namespace zellige::plan {
@@ -36,10 +37,10 @@ class Body {
  private:
   Image in(const Node& n, std::size_t i) const { return left_[n.in[i]]; }
 
-  /// Returns whether a sum, or a `maximum`, over all iterations stays the same when the masked iteration is skipped, in
+  /// Returns whether what a reduction joins over all iterations stays the same when the masked iteration is skipped, in
   /// which the elements of its operand are `x`.
-  static bool neutral(Image x, bool maximum) {
-    return maximum ? x == Image::lowest || x == Image::floor : x == Image::zero;
+  static bool neutral(Image x, const graph::Monoid& of) {
+    return x == graph::image(of.identity) || (x == Image::floor && &of == &graph::monoids::max);
   }
 
   Image of(const Node& n) const {
@@ -49,11 +50,11 @@ class Body {
       case NodeKind::round:
         return graph::converted(in(n, 0), n.dtype, false);
       case NodeKind::reduce:
-        return !neutral(in(n, 0), n.op == OpKind::reduction_max) ? Image::anything
-               : n.carried                                       ? Image::unchanged
-                                                                 : in(n, 0);
+        return !neutral(in(n, 0), graph::monoid_of(n.op)) ? Image::anything
+               : n.carried                                ? Image::unchanged
+                                                          : in(n, 0);
       case NodeKind::running_max:  // is never below its initial value, the lowest finite number
-        return neutral(in(n, 0), true) ? Image::unchanged : Image::anything;
+        return neutral(in(n, 0), graph::monoids::max) ? Image::unchanged : Image::anything;
       case NodeKind::running_diff:
         return in(n, 0) == Image::unchanged ? Image::zero : Image::anything;
       case NodeKind::matmul: {
@@ -65,7 +66,7 @@ class Body {
       case NodeKind::accumulate: {
         if (n.in.empty()) return Image::anything;
         const bool kept = n.op != OpKind::accum_rescale || in(n, 1) == Image::one;
-        return kept && neutral(in(n, 0), n.op == OpKind::accum_max) ? Image::unchanged : Image::anything;
+        return kept && neutral(in(n, 0), graph::monoid_of(n.op)) ? Image::unchanged : Image::anything;
       }
       default:
         return Image::anything;

@@ -1,5 +1,7 @@
 #include "tile/program.hpp"
 
+#include "graph/reductions.hpp"
+
 namespace zellige::plan {
 
 std::string_view name(NodeKind kind) {

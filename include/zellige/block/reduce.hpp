@@ -1,4 +1,4 @@
-// Computes sums and maxima of float or int over groups of lanes in a warp. Every lane of a group gets the group's
+// Computes sums, maxima and other reductions of float or int over groups of lanes in a warp. Every lane of a group gets the group's
 // result. All 32 lanes of the warp must make the call.
 //
 //   float total = sum_lanes<8>(x);       // over the 8 lanes that have the same lane / 8
@@ -22,6 +22,15 @@ template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T max_lanes(T x) {
 #pragma unroll
   for (int mask = Lanes / 2; mask > 0; mask /= 2) x = max(x, shfl_xor(x, mask * Step));
+  return x;
+}
+
+/// Returns what join(x, y), associative and commutative, makes of x over this lane's group: `Lanes` lanes (a power of
+/// two) at a stride of `Step` lanes.
+template <int Lanes, int Step = 1, class T, class Join>
+ZELLIGE_CALL T join_lanes(T x, const Join& join) {
+#pragma unroll
+  for (int mask = Lanes / 2; mask > 0; mask /= 2) x = join(x, shfl_xor(x, mask * Step));
   return x;
 }
 
@@ -68,6 +77,12 @@ template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T max_lanes(T x, int result) {
   check_lanes<Lanes, Step>(result, "max_lanes");
   return max_lanes<Lanes, Step>(x);
+}
+/// Returns join_lanes(x, join) over this lane's group. `result` identifies the result, as for sum_lanes.
+template <int Lanes, int Step = 1, class T, class Join>
+ZELLIGE_CALL T join_lanes(T x, int result, const Join& join) {
+  check_lanes<Lanes, Step>(result, "join_lanes");
+  return join_lanes<Lanes, Step>(x, join);
 }
 
 }  // namespace zellige

@@ -356,4 +356,18 @@ ZELLIGE_CALL auto read_max(const AddressTile<Pointer, Layout>& tile, Coordinate.
   return x;
 }
 
+/// Returns N adjacent elements, each what join(x, y) makes of its `Parts` partial results, like read_sum.
+template <int N, int Parts, class Pointer, class Layout, class Join, class... Coordinate>
+ZELLIGE_CALL auto read_joined(const AddressTile<Pointer, Layout>& tile, const Join& join, Coordinate... c) {
+  check_parts<Parts>(tile);
+  auto x = read<N>(tile(0, c...));
+#pragma unroll
+  for (int p = 1; p < Parts; ++p) {
+    const auto y = read<N>(tile(p, c...));
+#pragma unroll
+    for (int i = 0; i < N; ++i) x[i] = join(x[i], y[i]);
+  }
+  return x;
+}
+
 }  // namespace zellige

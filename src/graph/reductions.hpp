@@ -1,0 +1,82 @@
+// Defines the reductions and accumulators in one table: the monoid by which each joins elements, along which dimensions
+// or iterations, and what it applies to the elements before.
+//
+//   monoid_of(OpKind::amax).join        // OpKind::maximum
+//   reduction_of(OpKind::softmax)       // nullptr: it is composed of operators of the table (compose.hpp)
+#pragma once
+#include <limits>
+#include <string_view>
+
+#include "graph/graph.hpp"
+
+namespace zellige::graph {
+
+/// An associative and commutative operation with an identity.
+struct Monoid {
+  std::string_view name, plural;
+  OpKind join;  // the elementwise operator that joins two elements: its row has the meaning and the source
+  double identity;  // join(identity, x) is x
+  // Whether kernels have functions NAME_lanes and read_NAME (block/reduce.hpp, tile.hpp). Else they call join_lanes and
+  // read_joined with the source of `join`.
+  bool functions;
+};
+namespace monoids {
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr Monoid sum{"sum", "sums", OpKind::add, 0, true};
+inline constexpr Monoid max{"max", "maxima", OpKind::maximum, -infinity, true};
+}  // namespace monoids
+
+/// What a reduction joins. `iterations` are those of a block's loop.
+enum class Along : std::uint8_t {
+  dim,              // a dimension, down to `to` elements
+  dims,             // one dimension or several, which may stay with extent 1 (compose.hpp)
+  running,          // a dimension, and the iterations so far
+  iterations,       // the iterations, element by element
+  iterations_last,  // the iterations and the last dimension
+  then_last         // the iterations and, after the loop, the last dimension
+};
+
+/// A row of the table.
+struct Reduction {
+  OpKind kind;
+  std::string_view name, mirage;  // as in OpInfo (ops.hpp)
+  const Monoid* of;
+  Along along;
+  bool squares;   // joins the squares of the elements
+  bool rescales;  // multiplies what it has joined by its second operand before each iteration
+};
+
+// clang-format off
+inline constexpr Reduction reduction_rows[] = {
+    {OpKind::reduction, "reduction", "reduction_#", &monoids::sum, Along::dim, false, false},
+    {OpKind::reduction_max, "reduction_max", "reduction_#_max", &monoids::max, Along::running, false, false},
+    {OpKind::amax, "amax", "", &monoids::max, Along::dims, false, false},
+    {OpKind::accum, "accum", "accum_nored", &monoids::sum, Along::iterations, false, false},
+    {OpKind::accum_red_sum, "accum_red_sum", "accum_red_ld_sum", &monoids::sum, Along::iterations_last, false, false},
+    {OpKind::accum_red_mean, "accum_red_mean", "accum_red_ld_mean", &monoids::sum, Along::iterations_last, false, false},
+    {OpKind::accum_red_rms, "accum_red_rms", "accum_red_ld_rms", &monoids::sum, Along::iterations_last, true, false},
+    {OpKind::accum_redtox_sum, "accum_redtox_sum", "accum_redtox_ld_sum", &monoids::sum, Along::iterations_last, false, false},
+    {OpKind::accum_max, "accum_max", "accum_max", &monoids::max, Along::iterations, false, false},
+    {OpKind::accum_rescale, "accum_rescale", "accum_nored_rescale", &monoids::sum, Along::iterations, false, true},
+    {OpKind::accum_red_sum_rescale, "accum_red_sum_rescale", "accum_red_ld_sum_rescale", &monoids::sum, Along::then_last, false, true},
+};
+// clang-format on
+
+/// Returns the operator's row, or nullptr if it is neither a reduction nor an accumulator, or is composed of others.
+constexpr const Reduction* reduction_of(OpKind kind) {
+  for (const Reduction& row : reduction_rows)
+    if (row.kind == kind) return &row;
+  return nullptr;
+}
+/// Returns the monoid of an operator of the table, and that of sums for any other operator, such as a matmul.
+constexpr const Monoid& monoid_of(OpKind kind) {
+  const Reduction* row = reduction_of(kind);
+  return row ? *row->of : monoids::sum;
+}
+/// Returns whether the operator is a reduction along one dimension or several.
+constexpr bool folds(OpKind kind) {
+  const Reduction* row = reduction_of(kind);
+  return row && row->along == Along::dims;
+}
+
+}  // namespace zellige::graph
