@@ -8,6 +8,7 @@
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/kept.hpp"
+#include "graph/ops.hpp"
 #include "reference/regroup.hpp"
 
 namespace zellige::graph {
@@ -17,36 +18,9 @@ namespace {
 /// block of the whole grid. False if the operator handles partial tiles or stores a slice, because its result
 /// then depends on the block's position in the grid.
 bool anywhere(const BlockOp& op) {
-  switch (op.kind) {
-    case OpKind::output:
-      // else some blocks store nothing, or a partial tile
-      return op.attributes.dim < 0 && op.attributes.sizes.empty();
-    case OpKind::input:
-      return op.attributes.sizes.empty();
-    case OpKind::matmul:
-    case OpKind::reduction:
-    case OpKind::reduction_max:
-    case OpKind::gather:
-    case OpKind::permute:
-    case OpKind::reshape:
-    case OpKind::expand:
-    case OpKind::slice:
-    case OpKind::rotary_interleaved:
-    case OpKind::mask:  // its bounds are shifted to the smaller grid's origin
-    case OpKind::concat:
-    case OpKind::split:
-    case OpKind::accum:
-    case OpKind::accum_red_sum:
-    case OpKind::accum_red_mean:
-    case OpKind::accum_red_rms:
-    case OpKind::accum_redtox_sum:
-    case OpKind::accum_max:
-    case OpKind::accum_rescale:
-    case OpKind::accum_red_sum_rescale:
-      return true;
-    default:
-      return is_elementwise(op.kind) || is_composed(op.kind);
-  }
+  // Else some blocks store nothing, or a partial tile. The bounds of a mask are shifted to the smaller grid's origin.
+  if (op.kind == OpKind::output) return op.attributes.dim < 0 && op.attributes.sizes.empty();
+  return op.kind != OpKind::input || op.attributes.sizes.empty();
 }
 
 /// Builds the subgraph for one region, from the requested tensor back to known tensors. Each region of a
@@ -96,36 +70,25 @@ class Cutter {
   /// that holds the region.
   int computed(int t, const Region& r) {
     const KernelOp& op = g_.ops[producer_[t]];
-    if (is_elementwise(op.kind) || op.kind == OpKind::mask) return same_part(op, t, r);
-    if (is_composed(op.kind)) {
-      const std::vector<int> dims = composed_dims(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape);
-      return reduces(op.kind) ? reduced(op, t, r, dims) : along(op, t, r, dims);
-    }
-    switch (op.kind) {
-      case OpKind::rotary_interleaved:
-        return along(op, t, r, {static_cast<int>(r.extent.size()) - 1});
-      case OpKind::matmul:
-        return product(op, t, r);
-      case OpKind::reduction:
-        return along(op, t, r, {op.attributes.dim});
-      case OpKind::gather:
-        return gathered(op, t, r);
-      case OpKind::concat:
-        return joined(op, t, r);
-      case OpKind::split:
-        return taken(op, t, r);
-      case OpKind::permute:
-      case OpKind::expand:
-      case OpKind::slice:
-      case OpKind::reshape:
-        return seen(op, t, r);
-      case OpKind::custom:
-        if (std::ranges::all_of(op.block->ops, anywhere)) return blocks(op, t, r);
-        break;
-      default:
-        break;
-    }
-    return everything(op, t, r);
+    using Rule = int (Cutter::*)(const KernelOp&, int, const Region&);
+    static const std::map<OpFamily, Rule> rules{{OpFamily::elementwise, &Cutter::same_part},
+                                                {OpFamily::mask, &Cutter::same_part},
+                                                {OpFamily::composed, &Cutter::composed},
+                                                {OpFamily::reduction, &Cutter::composed},
+                                                {OpFamily::rotary, &Cutter::composed},
+                                                {OpFamily::matmul, &Cutter::product},
+                                                {OpFamily::rows, &Cutter::gathered},
+                                                {OpFamily::join, &Cutter::joined},
+                                                {OpFamily::view, &Cutter::seen},
+                                                {OpFamily::custom, &Cutter::blocks}};
+    const auto rule = rules.find(family(op.kind));
+    return rule == rules.end() ? everything(op, t, r) : (this->*rule->second)(op, t, r);
+  }
+
+  /// Adds a composite operator, reduction or rotation of pairs, restricted to region `r` of its result `t`.
+  int composed(const KernelOp& op, int t, const Region& r) {
+    const std::vector<int> dims = composed_dims(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape);
+    return reduces(op.kind) ? reduced(op, t, r, dims) : along(op, t, r, dims);
   }
 
   /// Returns the region of `operand`, which broadcasts, that an elementwise operator reads to compute region
@@ -221,6 +184,7 @@ class Cutter {
   /// Adds a gather by index, restricted to region `r` of its result `t`. It needs all rows of the table, but
   /// only the region's elements of each row. Returns the restricted result's index in the subgraph.
   int gathered(const KernelOp& op, int t, const Region& r) {
+    if (op.kind != OpKind::gather) return everything(op, t, r);
     Region table = whole(g_.tensors[op.inputs[0]].shape), numbers = whole(g_.tensors[op.inputs[1]].shape);
     const std::size_t front = numbers.extent.size();
     for (std::size_t d = 0; d < r.extent.size(); ++d) {
@@ -236,6 +200,7 @@ class Cutter {
   /// Adds a concat, restricted to region `r` of its result `t`: it concatenates the parts of operands that
   /// lie in the region. Returns the restricted result's index in the subgraph.
   int joined(const KernelOp& op, int t, const Region& r) {
+    if (op.kind == OpKind::split) return taken(op, t, r);
     const int dim = op.attributes.dim;
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
     std::int64_t offset = 0;
@@ -269,7 +234,7 @@ class Cutter {
     const int operand = op.inputs[0];
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
     Region given = r, part = r;
-    switch (op.kind) {
+    switch (op.kind) {  // each view maps coordinates in its own way, and has its own attributes
       case OpKind::permute:
         for (std::size_t d = 0; d < r.extent.size(); ++d) {
           const auto of = static_cast<std::size_t>(op.attributes.sizes[d]);
@@ -299,6 +264,7 @@ class Cutter {
   /// graph on a smaller grid, with the regions of the operands that these blocks load. Then slices the result
   /// to `r` and returns the slice's index in the subgraph.
   int blocks(const KernelOp& op, int t, const Region& r) {
+    if (!std::ranges::all_of(op.block->ops, anywhere)) return everything(op, t, r);
     const BlockGraph& b = *op.block;
     const auto position = static_cast<int>(std::ranges::find(op.outputs, t) - op.outputs.begin());
     const BlockOp& store = *std::ranges::find_if(b.ops, [&](const BlockOp& inner) {

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""What laws.py must find: a case of OpKind outside of the folders of graphs, lowering and equality; and what it must leave alone."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import laws  # noqa: E402
+
+
+class Laws(unittest.TestCase):
+    def files(self, name, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True)
+            path.write_text(text)
+            return [error.split(":")[0] for error in laws.errors(pathlib.Path(folder))]
+
+    def test_a_case_is_found_in_every_spelling(self):
+        for line in ("case OpKind::exp:", "    case graph::OpKind::exp: return 1;", "case zellige::graph::OpKind::add:", "using enum OpKind;"):
+            self.assertEqual(self.files("src/emit/a.cpp", line), ["src/emit/a.cpp"], line)
+
+    def test_graph_lowering_equality_comments_and_other_enums_are_not(self):
+        for folder in ("graph", "lower", "search"):
+            self.assertEqual(self.files(f"src/{folder}/a.cpp", "case OpKind::exp:"), [])
+        for line in ("// case OpKind::exp:", "case NodeKind::matmul:", "if (kind == OpKind::exp)"):
+            self.assertEqual(self.files("src/emit/a.cpp", line), [], line)
+
+    def test_a_file_may_have_as_many_as_are_named(self):
+        three = "case OpKind::permute:\ncase OpKind::expand:\ncase OpKind::slice:\n"
+        self.assertEqual(self.files("src/reference/cut.cpp", three), [])
+        self.assertEqual(self.files("src/reference/cut.cpp", three + "case OpKind::exp:"), ["src/reference/cut.cpp"])
+
+
+if __name__ == "__main__":
+    unittest.main()
