@@ -25,15 +25,8 @@ Shape without_ones(const Shape& shape) {
 /// Returns whether the operator is a view that keeps the order of elements: a reshape, or a permute that
 /// moves only dimensions of extent 1.
 bool keeps_order(const Known& g, const KernelOp& op) {
-  if (op.kind == OpKind::reshape) return true;
-  if (op.kind != OpKind::permute) return false;
-  std::int64_t before = -1;
-  for (std::int64_t d : op.attributes.sizes) {
-    if (g.shape(op.inputs[0])[static_cast<std::size_t>(d)] == 1) continue;
-    if (d < before) return false;
-    before = d;
-  }
-  return true;
+  return op.kind == OpKind::reshape ||
+         (op.kind == OpKind::permute && keeps_sequence(g.shape(op.inputs[0]), op.attributes.sizes));
 }
 
 /// A matrix (m, h d) that is viewed as heads in more than three dimensions, h along `dim`.

@@ -32,18 +32,6 @@ Order inverse(const Order& order) {
   return result;
 }
 
-/// Returns whether elements keep their sequence if dimensions are put in this order: apart from dimensions of
-/// extent 1, the order is ascending.
-bool keeps(const Shape& shape, const Order& order) {
-  std::int64_t before = -1;
-  for (const std::int64_t d : order) {
-    if (shape[static_cast<std::size_t>(d)] == 1) continue;
-    if (d < before) return false;
-    before = d;
-  }
-  return true;
-}
-
 /// Returns the order of a tensor's dimensions in memory, the slowest first. Returns an empty order in these cases: the
 /// dimensions are in memory order already; the tensor has gaps in memory; it has less than three dimensions.
 Order order_of(const KernelTensor& t) {
@@ -58,7 +46,7 @@ Order order_of(const KernelTensor& t) {
   const Strides rows = graph::row_major(permuted(t.shape, order));
   for (std::size_t i = 0; i < order.size(); ++i)
     if (extent(order[i]) != 1 && stride(order[i]) != rows[i]) return {};
-  return keeps(t.shape, order) ? Order{} : order;
+  return keeps_sequence(t.shape, order) ? Order{} : order;
 }
 
 /// Rewrites the operators of one graph.
@@ -122,7 +110,7 @@ class MemoryOrder {
     if (const auto found = lies_.find({t, order}); found != lies_.end()) return found->second;
     Shape shape(order.size() - g_.tensors[t].shape.size(), 1);
     shape.insert(shape.end(), g_.tensors[t].shape.begin(), g_.tensors[t].shape.end());
-    const KernelOp* op = keeps(shape, order) ? known_.producer[t] : nullptr;
+    const KernelOp* op = keeps_sequence(shape, order) ? known_.producer[t] : nullptr;
     const std::string name = g_.tensors[t].name + "_lies";
     int made = -1;
     if (op && graph::is_elementwise(op->kind)) {
@@ -131,7 +119,7 @@ class MemoryOrder {
       made = out_.add(op->kind, in, op->attributes, name);
     } else if (op && op->kind == OpKind::reshape) {
       made = out_.add(OpKind::reshape, op->inputs, {.sizes = permuted(shape, order)}, name);
-    } else if (keeps(shape, order)) {
+    } else if (keeps_sequence(shape, order)) {
       made = out_.add(OpKind::reshape, {t}, {.sizes = permuted(shape, order)}, name);
     } else {
       const bool padded = shape != g_.tensors[t].shape;

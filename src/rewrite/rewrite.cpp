@@ -79,6 +79,13 @@ bool is_copy(const KernelOp& op) { return op.kind == OpKind::mul_scalar && op.at
 
 bool is_rotary(OpKind kind) { return kind == OpKind::rotary || kind == OpKind::rotary_interleaved; }
 
+bool keeps_sequence(const Shape& shape, const std::vector<std::int64_t>& order) {
+  std::vector<std::int64_t> kept;
+  std::ranges::copy_if(order, std::back_inserter(kept),
+                       [&](std::int64_t d) { return shape[static_cast<std::size_t>(d)] != 1; });
+  return std::ranges::is_sorted(kept);
+}
+
 bool along_rows(OpKind kind) { return graph::is_composed(kind) && !graph::reduces(kind) && !is_rotary(kind); }
 
 int operand_of(const Known& g, const KernelOp& concat, const KernelOp& slice) {

@@ -68,6 +68,9 @@ bool is_output(const KernelGraph&, int tensor);
 bool is_copy(const KernelOp&);
 /// Returns whether the kind is a rotary embedding, of halves or interleaved.
 bool is_rotary(OpKind);
+/// Returns whether elements keep their sequence if the dimensions are put in this order: apart from dimensions of
+/// extent 1, the order is ascending.
+bool keeps_sequence(const Shape&, const std::vector<std::int64_t>& order);
 /// Returns whether the kind is a softmax or a norm, which makes each row of one.
 bool along_rows(OpKind);
 /// Returns which operand of a concatenation a slice of what has the concatenation's shape is, or -1.

@@ -12,13 +12,9 @@ namespace {
 /// two: the rules of products look for a transposed row or column as for any other matrix.
 bool moves_ones(const Known& g, const KernelOp& op) {
   if (op.kind != OpKind::permute || std::ranges::is_sorted(op.attributes.sizes)) return false;
-  const Shape& from = g.shape(op.inputs[0]);
   const auto& dims = op.attributes.sizes;
-  if (dims.size() > 1 && dims.end()[-1] + 1 == dims.end()[-2]) return false;
-  std::vector<std::int64_t> order;
-  for (const std::int64_t d : dims)
-    if (from[static_cast<std::size_t>(d)] != 1) order.push_back(d);
-  return std::ranges::is_sorted(order);
+  const bool turned = dims.size() > 1 && dims.end()[-1] + 1 == dims.end()[-2];
+  return !turned && keeps_sequence(g.shape(op.inputs[0]), dims);
 }
 
 /// Returns a tensor's batches: its extents without the last two.
