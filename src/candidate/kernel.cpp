@@ -15,7 +15,7 @@
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "graph/refused.hpp"
-#include "rewrite/swap_operands.hpp"
+#include "rewrite/rules.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::fuse {
@@ -110,17 +110,19 @@ class Making {
     return k;
   }
 
-  /// Adds the kernel to the result. If swap_operands applies to it, also adds a second kernel with A and B swapped.
-  void offer(Kernel k) {
-    Kernel other = k;
-    bool any = false;
-    for (Part& p : other.parts)
-      if (auto block = swap_operands(*p.block, target_)) {
-        p.block = std::make_shared<BlockGraph>(*std::move(block));
-        any = true;
-      }
-    found_.push_back(std::move(k));
-    if (any) found_.push_back(finished(std::move(other)));
+  /// Adds the kernel to the result, and for each rule of block graphs that applies to it a rewritten kernel.
+  void offer(const Kernel& k) {
+    found_.push_back(k);
+    for (const BlockRule& rule : block_rules()) {
+      Kernel other = k;
+      bool any = false;
+      for (Part& p : other.parts)
+        if (auto block = rule.apply(*p.block, target_)) {
+          p.block = std::make_shared<BlockGraph>(*std::move(block));
+          any = true;
+        }
+      if (any) found_.push_back(finished(std::move(other)));
+    }
   }
 
   /// Adds the kernel of a tiling without a split loop. Returns false if no block graph computes the group

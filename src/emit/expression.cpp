@@ -186,7 +186,7 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
         in[1] = divisor(in[1]);
     }
     result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
-    terms(item, in, nest, result);
+    for (const Rule& rule : rules()) (this->*rule.apply)(item, in, nest, result);
   }
   // A value is assigned to a variable if its expression is long, it has several users, or all neighbours share it.
   const Context& c = *nest.context;
@@ -200,11 +200,20 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
   return named(result);
 }
 
-/// Applies only to values in the layout of accumulators. If `item` computes x * scale or x * scale - y, with one y per
-/// row, records x, scale and y in result.terms. If `item` computes exp(x * scale - y), makes it a call of exp_below(),
-/// which takes two instructions. The difference in rounding is below the rounding of the matmul that reads the result.
-void KernelText::terms(const Item& item, const std::vector<std::string>& in, const NestAt& nest,
-                       Value& result) const {
+std::span<const KernelText::Rule> KernelText::rules() {
+  static constexpr Rule table[] = {
+      {"exp of scaled less",
+       "exp(x c - y) or exp(x - y), in f32 in the layout of accumulators, with one y per row",
+       &KernelText::exp_of_scaled_less},
+  };
+  return table;
+}
+
+/// If `item` computes x * scale or x * scale - y, records x, scale and y in result.terms. If `item` computes
+/// exp(x * scale - y), makes it a call of exp_below(), which takes two instructions. The difference in rounding is below
+/// the rounding of the matmul that reads the result.
+void KernelText::exp_of_scaled_less(const Item& item, const std::vector<std::string>& in, const NestAt& nest,
+                                    Value& result) const {
   const Node& n = block_.nodes[item.node];
   if (!nest.context->row || result.type != "float") return;
   const Value& x = values_[item.in[0]];

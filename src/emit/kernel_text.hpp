@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "emit/names.hpp"
 #include "emit/parameters.hpp"
@@ -63,6 +64,14 @@ struct Share {
 /// Emits one kernel, or one device function of a kernel that runs several tile programs.
 class KernelText {
  public:
+  /// A row of the rewrites of expressions, which are applied to the value of each elementwise operator.
+  struct Rule {
+    std::string_view name, condition;  // shown in the documentation
+    void (KernelText::*apply)(const plan::Item&, const std::vector<std::string>& in, const NestAt&,
+                              Value&) const;
+  };
+  static std::span<const Rule> rules();
+
   KernelText(const plan::Kernel& plan, const plan::Program& program, Names& names, Text& out);
 
   /// Emits the kernel as a __global__ function.
@@ -194,7 +203,7 @@ class KernelText {
   void evaluate(const std::vector<plan::Item>&, const NestAt&);
   void evaluate_one(const std::vector<plan::Item>&, std::size_t, const NestAt&);
   Value apply(const plan::Item&, const NestAt&);
-  void terms(const plan::Item&, const std::vector<std::string>& in, const NestAt&, Value& result) const;
+  void exp_of_scaled_less(const plan::Item&, const std::vector<std::string>& in, const NestAt&, Value&) const;
   std::string rotated(const plan::Item&, const std::vector<std::string>& in, const NestAt&);
   std::string masked(const plan::Item&, const std::vector<std::string>& in, const NestAt&) const;
   Value read_shared(const plan::Item&, const NestAt&);

@@ -152,6 +152,13 @@ constexpr Rule custom[] = {
      decompose},
 };
 
+constexpr BlockRule of_blocks[] = {
+    {"operands swapped",
+     "a matmul's rows leave 64 rows of a wgmma empty, its columns do not, and the loop only multiplies what "
+     "it loads",
+     swap_operands},
+};
+
 }  // namespace
 
 bool copied_view(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -167,6 +174,8 @@ std::span<const Rule> rules(Stage stage) {
   const std::span<const Rule> all[] = {given, normal, copied, heads, priced, custom};
   return all[static_cast<std::size_t>(stage)];
 }
+
+std::span<const BlockRule> block_rules() { return of_blocks; }
 
 std::optional<KernelGraph> rewritten(const KernelGraph& g, Stage stage) {
   std::optional<KernelGraph> result;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "rewrite/rewrite.hpp"
+#include "target/target.hpp"
 
 namespace zellige::fuse {
 
@@ -40,11 +41,23 @@ std::optional<KernelGraph> rewritten(const KernelGraph&, Stage);
 /// Returns the graph in canonical form: no rule matches, and no value is computed twice except for outputs.
 inline KernelGraph normalize(const KernelGraph& g) { return rewritten(g, Stage::normal).value_or(g); }
 
+/// A row of the rewrites of a block graph. What it makes is offered beside the block graph that it is made of, and taken
+/// if the kernel costs less.
+struct BlockRule {
+  std::string_view name, condition;
+  /// Returns the rewritten block graph, or nullopt if the rule does not apply. The tensors of the given one have shapes.
+  std::optional<BlockGraph> (*apply)(const BlockGraph&, const target::Target&);
+};
+std::span<const BlockRule> block_rules();
+
 /// Appends the replacement of an operator, with the same result, to the rewritten graph. Returns false and appends
 /// nothing if the rule does not apply.
 using OfOperator = bool(const Known&, const KernelOp&, Rewrite&);
 /// Rewrites a whole graph, or returns nullopt if there is nothing to rewrite.
 using OfGraph = std::optional<KernelGraph>(const KernelGraph&);
+
+/// Swaps A and B of a matmul: C^T = B^T A^T (swap_operands.cpp).
+std::optional<BlockGraph> swap_operands(const BlockGraph&, const target::Target&);
 
 // Graphs.
 

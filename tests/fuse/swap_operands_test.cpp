@@ -1,7 +1,5 @@
 // Matmuls with small M and swapped operands: the same values, on warpgroups, and only if
 // that pays.
-#include "rewrite/swap_operands.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,0 +1,59 @@
+// Cases of the table of rewrites of graphs (rewrite_rules_test.cpp): for each row, graphs in which its condition holds, and
+// graphs in which it is broken.
+#pragma once
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "graph/builder.hpp"
+
+namespace zellige::fuse::test {
+
+using graph::Builder;
+using graph::DType;
+using graph::KernelGraph;
+using graph::Shape;
+using graph::Tensor;
+
+/// A graph under construction, of random extents: m = a c rows, n = e f columns.
+struct Draw {
+  explicit Draw(unsigned seed) : b("g") {
+    std::mt19937 random(seed);
+    for (std::int64_t* extent : {&a, &c, &e, &f}) *extent = 2 + static_cast<std::int64_t>(random() % 4);
+    m = a * c, n = e * f;
+  }
+  Tensor in(const char* name, Shape shape, DType dtype = DType::f32) {
+    return b.input(name, std::move(shape), dtype);
+  }
+  Tensor x() { return in("x", {m, n}); }
+  Tensor z() { return in("z", {m, n}); }
+
+  Builder b;
+  std::int64_t a = 0, c = 0, e = 0, f = 0, m = 0, n = 0;
+};
+
+/// A graph and the operators of what the row's stage makes of it.
+struct Form {
+  std::function<Tensor(Draw&)> body;
+  std::string expected;
+};
+/// A row, with its condition held and broken. On the inputs of `broken`, what the row makes of `held` is different;
+/// else `alike` says why no such graph shows that the condition is needed.
+struct Case {
+  std::string rule;
+  Form held, broken;
+  std::string alike{};
+};
+
+// Why breaking a condition changes no value.
+inline const std::string cost = "the condition is about cost",
+                         shapes = "the operands or the result would have other shapes",
+                         rounding = "the condition is about rounding or range, which equality leaves out";
+
+/// Returns the cases of rows about views.
+std::vector<Case> cases_of_views();
+/// Returns the cases of all other rows.
+std::vector<Case> cases_of_functions();
+
+}  // namespace zellige::fuse::test

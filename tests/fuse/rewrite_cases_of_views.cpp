@@ -1,0 +1,199 @@
+// See rewrite_cases.hpp.
+#include "rewrite_cases.hpp"
+
+namespace zellige::fuse::test {
+namespace {
+
+Tensor norm_of(Tensor t) { return sqrt(sum(square(t), 1, true)); }
+Tensor turned(Tensor t) { return permute(t, {1, 0}); }
+}  // namespace
+
+std::vector<Case> cases_of_views() {
+  return {
+      {"dead code",
+       {[](Draw& d) {
+          const Tensor t = d.x();
+          exp(t);
+          return relu(t);
+        },
+        "relu"},
+       {[](Draw& d) {
+          const Tensor t = d.x(), p = relu(t);
+          return p + exp(t);
+        },
+        "relu exp add"}},
+      {"memory order",
+       {[](Draw& d) {
+          return relu(d.b.input("x", {d.a, d.c, d.e, d.f}, DType::f32, {d.c * d.e * d.f, 1, d.f * d.c, d.c}));
+        },
+        "permute relu permute"},
+       {[](Draw& d) {
+          return relu(d.in("x", {d.a, d.c, d.e, d.f}));
+        },
+        "relu"},
+       "an order in memory is no value"},
+      {"computed twice",
+       {[](Draw& d) {
+          const Tensor x = d.x(), z = d.z(), t = relu(x);
+          return t + square(relu(x)) * z;
+        },
+        "relu square mul add"},
+       {[](Draw& d) {
+          const Tensor x = d.x(), z = d.z(), t = relu(x);
+          return t + square(relu(z)) * z;
+        },
+        "relu relu square mul add"}},
+      {"identity",
+       {[](Draw& d) {
+          return relu(reshape(d.x() * 1.0, {d.m, d.n}));
+        },
+        "relu"},
+       {[](Draw& d) { return relu(d.x() * 2.0); }, "mul_scalar relu"}},
+      {"permuted reduction",
+       {[](Draw& d) {
+          const Tensor z = d.in("z", {d.a, d.m, d.a});
+          return sum(exp(permute(z, {0, 2, 1})), 2) + d.in("w", {d.a, d.a});
+        },
+        "exp sum add"},
+       {[](Draw& d) {
+          const Tensor z = d.in("z", {d.a, d.m, d.a});
+          return sum(exp(permute(z, {2, 1, 0})), 1) + d.in("w", {d.a, d.a});
+        },
+        "permute exp sum add"}},
+      {"split reduction",
+       {[](Draw& d) {
+          return mean(reshape(d.in("x", {d.m, d.e * d.m}), {d.m, d.e, d.m}), {1, 2}) + d.in("w", {d.m});
+        },
+        "mean add"},
+       {[](Draw& d) {
+          return mean(reshape(d.in("x", {d.m, d.e * d.m}), {d.m, d.e, d.m}), {0, 1}) + d.in("w", {d.m});
+        },
+        "reshape mean add"}},
+      {"kept dimensions",
+       {[](Draw& d) {
+          return rsqrt(reshape(mean(square(d.x()), 1), {d.m, 1})) * d.z();
+        },
+        "square mean rsqrt mul"},
+       {[](Draw& d) {
+          return reshape(mean(d.x(), 1), {d.a, d.c}) * d.in("z", {d.a, d.c});
+        },
+        "mean reshape mul"},
+       cost},
+      {"part of a concatenation",
+       {[](Draw& d) {
+          const Tensor x = d.x();
+          return relu(slice(concat(x, d.in("z", {d.m, d.a}), 1), 1, 0, d.n));
+        },
+        "relu"},
+       {[](Draw& d) {
+          const Tensor x = d.x();
+          return relu(slice(concat(x, d.in("z", {d.m, d.a}), 1), 1, 1, d.n + 1));
+        },
+        "concat slice relu"}},
+      {"repeated concatenation",
+       {[](Draw& d) {
+          const Tensor t = d.in("t", {d.m, 1, d.n}), u = d.in("u", {d.m, 1, d.n});
+          return concat(t, t, 1) + u;
+        },
+        "expand add"},
+       {[](Draw& d) {
+          const Tensor t = d.in("t", {d.m, 1, d.n}), u = d.in("u", {d.m, 1, d.n});
+          return concat(t, u, 1) + u;
+        },
+        "concat add"}},
+      {"broadcast",
+       {[](Draw& d) {
+          const Tensor t = d.x();
+          return t / expand(norm_of(t), {d.m, d.n});
+        },
+        "square sum sqrt div"},
+       {[](Draw& d) {
+          const Tensor r = norm_of(d.x());
+          return expand(r, {d.m, d.n}) + d.in("s", {1, 1});
+        },
+        "square sum sqrt expand add"},
+       shapes},
+      {"moved ones",
+       {[](Draw& d) {
+          return relu(reshape(permute(reshape(d.x(), {d.m, d.n, 1}), {2, 0, 1}), {d.m, d.n}) + d.z());
+        },
+        "add relu"},
+       {[](Draw& d) {
+          return relu(reshape(permute(reshape(d.x(), {d.a, d.c, d.n}), {1, 0, 2}), {d.m, d.n}) + d.z());
+        },
+        "reshape permute reshape add relu"}},
+      {"batch of one",
+       {[](Draw& d) {
+          return relu(matmul(d.in("z", {1, d.m, d.n}), reshape(d.in("w", {d.n, d.a}), {1, d.n, d.a})));
+        },
+        "matmul relu"},
+       {[](Draw& d) {
+          return relu(
+              matmul(d.in("z", {d.e, d.m, d.n}), reshape(d.in("w", {d.e * d.n, d.a}), {d.e, d.n, d.a})));
+        },
+        "reshape matmul relu"},
+       shapes},
+      {"broadcast batches",
+       {[](Draw& d) {
+          return matmul(d.in("q", {d.a, d.m, d.n}), expand(d.in("k", {1, d.n, d.e}), {d.a, d.n, d.e}));
+        },
+        "matmul"},
+       {[](Draw& d) {
+          return matmul(d.in("q", {1, d.m, d.n}), expand(d.in("k", {1, d.n, d.e}), {d.a, d.n, d.e}));
+        },
+        "expand matmul"},
+       shapes},
+      {"there and back",
+       {[](Draw& d) {
+          return reshape(softmax(reshape(relu(d.x()), {d.a, d.c, d.n}), 2), {d.m, d.n});
+        },
+        "relu softmax"},
+       {[](Draw& d) {
+          return reshape(softmax(reshape(relu(d.x()), {d.m, d.e, d.f}), 2), {d.m, d.n});
+        },
+        "reshape relu softmax reshape"}},
+      {"transposed product",
+       {[](Draw& d) {
+          return turned(matmul(d.in("w", {d.n, d.n}), turned(d.in("x", {d.n, d.n}))));
+        },
+        "permute matmul"},
+       {[](Draw& d) {
+          return turned(matmul(d.in("w", {d.n, d.n}), d.in("x", {d.n, d.n})));
+        },
+        "matmul permute"}},
+      {"two views",
+       {[](Draw& d) {
+          return relu(permute(permute(d.in("z", {d.a, d.a + 1, d.e}), {2, 0, 1}), {2, 0, 1}));
+        },
+        "permute relu"},
+       {[](Draw& d) {
+          return relu(reshape(permute(d.in("z", {d.a, d.a + 1, d.e}), {2, 0, 1}), {d.a + 1, d.e, d.a}));
+        },
+        "permute reshape relu"}},
+      {"merged batches",
+       {[](Draw& d) {
+          const Tensor q = reshape(d.in("q", {d.a, d.c, d.e, d.n}), {d.m, d.e, d.n}),
+                       k = reshape(d.in("k", {d.a, d.c, d.n, d.f}), {d.m, d.n, d.f});
+          return relu(reshape(matmul(q, k), {d.a, d.c, d.e, d.f}));
+        },
+        "matmul relu"},
+       {[](Draw& d) {
+          const Tensor q = reshape(d.in("q", {d.a, d.c, d.e, d.n}), {d.m, d.e, d.n}),
+                       k = reshape(d.in("k", {d.m, 1, d.n, d.f}), {d.m, d.n, d.f});
+          return relu(reshape(matmul(q, k), {d.a, d.c, d.e, d.f}));
+        },
+        "reshape reshape matmul reshape relu"},
+       shapes},
+      {"two masks",
+       {[](Draw& d) {
+          return mask(mask(d.in("s", {d.m, d.m}), {.tril = 0}, -1), {.triu = -1}, -1);
+        },
+        "mask"},
+       {[](Draw& d) {
+          return mask(mask(d.in("s", {d.m, d.m}), {.tril = 0}, -1), {.triu = -1}, -2);
+        },
+        "mask mask"}},
+  };
+}
+
+}  // namespace zellige::fuse::test
