@@ -71,12 +71,8 @@ Token function_or_variable(const Words& w, std::size_t i) {
   int depth = 0;
   for (; i + 1 < w.size(); ++i) {
     const std::string_view t = w[i].text;
-    if (t == "requires" && is(w, i + 1, "(")) {
-      i = skip_group(w, i + 1, "(", ")") - 1;
-      continue;
-    }
-    if (t == "decltype" || t == "alignas" || t == "CUTE_ALIGNAS" || t == "__attribute__" ||
-        t == "__launch_bounds__") {
+    if ((t == "requires" && is(w, i + 1, "(")) || t == "decltype" || t == "alignas" || t == "CUTE_ALIGNAS" ||
+        t == "__attribute__" || t == "__launch_bounds__") {
       i = skip_group(w, i + 1, "(", ")") - 1;
       continue;
     }
@@ -120,20 +116,13 @@ class Walk {
   std::size_t block(const Words& t, std::size_t i, Words& words) {
     const std::size_t last = skip_group(t, i, "{", "}");
     const bool linkage = words.size() == 1 && is(words, 0, "extern");
-    const auto at =
-        std::find_if(words.begin(), words.end(), [](const Token& w) { return w.text == "namespace"; });
-    if (linkage) {
-      words.clear();
-      scope(t, i + 1, last - 1);
-      return last;
-    }
-    if (at != words.end()) {
+    const auto at = std::ranges::find_if(words, [](const Token& w) { return w.text == "namespace"; });
+    if (linkage || at != words.end()) {
       const bool is_inline = at != words.begin() && (at - 1)->text == "inline";
       const std::vector<std::string> before = path_;
       const bool was_inside = inside_;
-      for (auto w = at + 1; w != words.end() && !is_inline; ++w) {
-        if (is_word(w->text)) enter(std::string(w->text));
-      }
+      for (auto w = at; w != words.end() && !is_inline; ++w)
+        if (w != at && is_word(w->text)) enter(std::string(w->text));
       words.clear();
       scope(t, i + 1, last - 1);
       path_ = before;
@@ -157,15 +146,12 @@ class Walk {
     }
     return false;
   }
-  /// Enters namespace `name`. Names are recorded only inside of the namespaces that the caller of declared()
-  /// asked for (roots_).
+  /// Enters namespace `name`. Names are recorded only inside the namespaces that declared() was asked for (roots_).
   void enter(const std::string& name) {
-    if (inside_)
-      path_.push_back(name);
-    else if (roots_.count(name))
+    if (!inside_ && roots_.count(name))
       inside_ = true;
     else
-      path_.push_back(name);  // a namespace that is none of the roots
+      path_.push_back(name);  // inside of a root, or a namespace that is none of the roots
   }
   /// Records the names that one statement declares.
   void statement(const Words& words) {
@@ -178,7 +164,7 @@ class Walk {
     if (i >= words.size()) return;
     const std::string_view first = words[i].text;
     if (first == "friend" || first == "static_assert" || first == "extern" || first == "asm") return;
-    if (std::any_of(words.begin(), words.end(), [](const Token& t) { return t.text == "operator"; })) return;
+    if (std::ranges::any_of(words, [](const Token& t) { return t.text == "operator"; })) return;
     if (first == "namespace") return alias(words, i);
     if (first == "using") return use(words, i);
     if (first == "concept") return add(words, i + 1);
@@ -199,9 +185,8 @@ class Walk {
     if (!is(w, i + 2, "=")) return;
     std::string of;
     for (std::size_t k = i + 3; k < w.size(); ++k) of += w[k].text;
-    for (const std::string& root : roots_) {
+    for (const std::string& root : roots_)
       if (of.starts_with(root + "::")) of = of.substr(root.size() + 2);
-    }
     found_.namespaces.emplace(named(w[i + 1].text), of);
   }
   /// Records the names that a using declaration or alias declares. The word `using` is at position i.
@@ -209,9 +194,8 @@ class Walk {
     if (is(w, i + 1, "namespace")) return;
     if (is(w, i + 2, "=") || is(w, i + 2, "[")) return add(w, i + 1);
     // using ::int8_t, ::uint8_t;
-    for (std::size_t k = i + 1; k < w.size(); ++k) {
+    for (std::size_t k = i + 1; k < w.size(); ++k)
       if (is_word(w[k].text) && (k + 1 == w.size() || is(w, k + 1, ","))) put(w[k]);
-    }
   }
   /// Records the token at position i, if there is one that can be a name.
   void add(const Words& w, std::size_t i) {
@@ -240,12 +224,11 @@ Declarations declared(const Source& s, const std::set<std::string>& roots) {
 }
 
 std::string Declarations::find(std::string path) const {
-  for (const auto& [alias, of] : namespaces) {
+  for (const auto& [alias, of] : namespaces)
     if (path.starts_with(alias + "::")) {
       path = of + path.substr(alias.size());
       break;
     }
-  }
   while (!path.empty()) {
     if (names.count(path)) return path;
     const std::size_t last = path.rfind("::");

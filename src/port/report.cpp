@@ -23,20 +23,11 @@ std::string text_of(const fs::path& file) {
 bool is_compat(const fs::path& folder) {
   return text_of(folder / "cute" / "config.hpp").find("#define cute zellige") != std::string::npos;
 }
-/// Returns the first folder of the include path that has CuTe headers and is not Zellige's compat folder.
+/// Returns the first folder of the include path that has the header and is not Zellige's compat folder.
 /// Returns an empty path if there is none.
-fs::path cutlass_of(const std::vector<fs::path>& folders) {
-  for (const fs::path& f : folders) {
-    if (fs::exists(f / "cute" / "config.hpp") && !is_compat(f)) return f;
-  }
-  return {};
-}
-/// Returns the file of header `path` in the first folder that has it and is not Zellige's compat folder.
-/// Returns an empty path if there is none.
-fs::path header_of(const std::vector<fs::path>& folders, const std::string& path) {
-  for (const fs::path& f : folders) {
-    if (fs::exists(f / path) && !is_compat(f)) return f / path;
-  }
+fs::path folder_of(const std::vector<fs::path>& folders, const std::string& header) {
+  for (const fs::path& f : folders)
+    if (fs::exists(f / header) && !is_compat(f)) return f;
   return {};
 }
 /// Returns the version of CUTLASS in a folder, such as "4.7.0", or "" if the folder has no version header.
@@ -48,9 +39,8 @@ std::string version_of(const fs::path& cutlass) {
     std::string define, name, value;
     words >> define >> name >> value;
     if (define != "#define") continue;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; ++i)
       if (name == (i == 0 ? "CUTLASS_MAJOR" : i == 1 ? "CUTLASS_MINOR" : "CUTLASS_PATCH")) part[i] = value;
-    }
   }
   return part[0].empty() ? "" : fmt::format("{}.{}.{}", part[0], part[1], part[2]);
 }
@@ -72,15 +62,13 @@ class Cutlass {
   void read() {
     all_.emplace();
     std::vector<fs::path> files;
-    for (const auto& e : fs::recursive_directory_iterator(folder_ / "cute")) {
+    for (const auto& e : fs::recursive_directory_iterator(folder_ / "cute"))
       if (e.path().extension() == ".hpp") files.push_back(e.path());
-    }
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     for (const fs::path& file : files) {
       Declarations here = declared(read_source(text_of(file)), {"cute"});
-      for (const auto& [name, line] : here.names) {
+      for (const auto& [name, line] : here.names)
         if (all_->names.emplace(name, line).second) file_of_.emplace(name, file.string());
-      }
       all_->namespaces.merge(here.namespaces);
     }
   }
@@ -125,13 +113,11 @@ std::vector<Path> qualified(const std::vector<Token>& t) {
 }
 /// Returns whether the source opens the namespace cute, or has `using namespace cute`.
 bool opens_the_namespace(const std::vector<Token>& t) {
-  for (std::size_t i = 0; i + 1 < t.size(); ++i) {
+  for (std::size_t i = 0; i + 1 < t.size(); ++i)
     if (t[i].text == "namespace" && t[i + 1].text == "cute" && !is(t, i + 2, "::")) return true;
-  }
   return false;
 }
-/// Returns the paths of names that follow neither `cute::` nor another name, except names that the source
-/// itself declares.
+/// Returns the paths of names that follow neither `cute::` nor another name, except those that the source declares.
 std::vector<Path> unqualified(const std::vector<Token>& t) {
   std::set<std::string_view> own;
   for (std::size_t i = 1; i + 1 < t.size(); ++i) {
@@ -168,7 +154,7 @@ class Writer {
   Writer(const Ours& ours, const std::vector<fs::path>& folders)
       : ours_(ours),
         folders_(folders),
-        folder_(cutlass_of(folders)),
+        folder_(folder_of(folders, "cute/config.hpp")),
         cutlass_(folder_),
         names_(all_names(ours.names)) {}
 
@@ -177,17 +163,13 @@ class Writer {
     r.cutlass = folder_.string();
     if (!r.cutlass.empty()) r.version = version_of(folder_);
     std::set<std::string> seen;
-    for (const Include& i : s.includes) {
-      if (i.path.starts_with("cute/") || i.path.starts_with("cutlass/") || i.path.starts_with("zellige/")) {
+    for (const Include& i : s.includes)
+      if (i.path.starts_with("cute/") || i.path.starts_with("cutlass/") || i.path.starts_with("zellige/"))
         if (seen.insert("<" + i.path).second) r.includes.push_back(header(i));
-      }
-    }
     for (const Path& p : qualified(s.tokens)) name(r, seen, p, true);
-    if (opens_the_namespace(s.tokens)) {
+    if (opens_the_namespace(s.tokens))
       for (const Path& p : unqualified(s.tokens)) name(r, seen, p, false);
-    }
-    std::stable_sort(r.names.begin(), r.names.end(),
-                     [](const Use& a, const Use& b) { return a.line < b.line; });
+    std::ranges::stable_sort(r.names, [](const Use& a, const Use& b) { return a.line < b.line; });
     return r;
   }
 
@@ -196,8 +178,8 @@ class Writer {
   Use header(const Include& i) {
     Use u{fmt::format("<{}>", i.path), i.line, Whose::missing, "", ""};
     const auto at = ours_.headers.find(i.path);
-    const fs::path theirs = header_of(folders_, i.path);
-    const bool there = !theirs.empty();
+    const fs::path folder = folder_of(folders_, i.path), theirs = folder / i.path;
+    const bool there = !folder.empty();
     // A header that both Zellige and CUTLASS have counts as CUTLASS's if it is in cutlass/, or if Zellige's
     // header only includes CUTLASS's.
     const bool passes_on = i.path.starts_with("cutlass/") || (at != ours_.headers.end() && at->second);
@@ -208,9 +190,8 @@ class Writer {
       u.is = Whose::ours;
     } else {
       std::vector<std::string> known;
-      for (const auto& [path, next] : ours_.headers) {
+      for (const auto& [path, next] : ours_.headers)
         if (!next) known.push_back(path);
-      }
       const std::string near = nearest(i.path, known);
       if (!near.empty()) u.nearest = fmt::format("<{}>", near);
     }
@@ -251,8 +232,7 @@ class Writer {
 
 bool Report::complete() const {
   const auto there = [](const Use& u) { return u.is != Whose::missing; };
-  return std::all_of(includes.begin(), includes.end(), there) &&
-         std::all_of(names.begin(), names.end(), there);
+  return std::ranges::all_of(includes, there) && std::ranges::all_of(names, there);
 }
 
 Ours ours() {

@@ -50,8 +50,7 @@ std::string_view cute_names();
 /// The CUTLASS version whose names Zellige follows.
 constexpr std::string_view followed_version = "4.7.0";
 
-/// Returns the CuTe headers and names that a source uses. `folders` is the include path, in which CUTLASS is
-/// looked for.
+/// Returns the CuTe headers and names that a source uses. `folders`: the include path, where CUTLASS is looked for.
 Report report(const Source&, const Ours&, const std::vector<std::filesystem::path>& folders);
 
 }  // namespace zellige::port
