@@ -24,7 +24,7 @@ std::vector<std::string> parts_of(std::string_view name) {
   return parts;
 }
 bool one_of(const std::string& s, std::initializer_list<const char*> all) {
-  return std::any_of(all.begin(), all.end(), [&](const char* x) { return s == x; });
+  return std::ranges::any_of(all, [&](const char* x) { return s == x; });
 }
 
 // The bytes per lane of an instruction; `matrices` is 0 for loads and stores, else 1, 2 or 4.
@@ -36,13 +36,12 @@ struct Instruction {
 // access `text`, if a part is unknown.
 Instruction matrix_instruction(const std::vector<std::string>& parts, std::string_view text) {
   Instruction i{.bytes = 16, .matrices = 1};
-  for (std::size_t p = 1; p < parts.size(); ++p) {
+  for (std::size_t p = 1; p < parts.size(); ++p)
     if (one_of(parts[p], {"x1", "x2", "x4"}))
       i.matrices = parts[p][1] - '0';
     else if (!one_of(parts[p], {"sync", "aligned", "m8n8", "trans", "shared", "b16"}))
       fail("access {}: .{} is unknown; ldmatrix and stmatrix take .x1, .x2 or .x4, and .trans", text,
            parts[p]);
-  }
   return i;
 }
 // Returns the ld.shared or st.shared with these parts of its name (ld, shared, v4, b32). Throws Error, with
@@ -98,13 +97,12 @@ int line_mode(const SharedLayout& l, long long count, const std::string& name) {
 // contiguous and aligned.
 void check_lane(const SharedAccess& a, const SharedLayout& l, int mode, long long count, long long index) {
   const long long step = l.step(mode), first = l.offset(index), at = l.address(index);
-  for (long long k = 1; k < count; ++k) {
+  for (long long k = 1; k < count; ++k)
     if (index + k * step >= l.elements() || l.offset(index + k * step) != first + k)
       fail(
           "access {}: a lane takes {} elements from the one of index {} on, but {} does not have them side "
           "by side",
           a.name, count, index, l.text());
-  }
   if (at % a.bytes)
     fail("access {}: the element of index {} lies at byte {}, not a multiple of the {} bytes of a lane",
          a.name, index, at, a.bytes);
@@ -140,13 +138,12 @@ std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values,
   if (!layout.is_layout())
     fail("access {}: a layout (thread, value), or a tuple of the lanes' elements, is needed", name);
   long long threads = 1, values = 1;
-  for (int m = 0; m < layout.rank(); ++m) {
+  for (int m = 0; m < layout.rank(); ++m)
     for (const ValueNode& n : leaves_of(layout[m])) {
       (m == 0 || !has_values ? threads : values) *= n.s.v;
       if (n.s.v < 1 || threads > 1024 || values > 1024)
         fail("access {}: {} threads of {} values; 1 to 1024 of each are possible", name, threads, values);
     }
-  }
   for (long long t = 0; t < threads; ++t) {
     all.emplace_back();
     for (long long i = 0; i < values; ++i) {
@@ -193,8 +190,7 @@ void place_matrices(SharedAccess& a, const SharedLayout& l, int matrices) {
   }
 }
 
-// Adds the warp-wide loads or stores that cover the tensor. Their lanes are consecutive along a row, then
-// along the next row.
+// Adds the warp-wide loads or stores that cover the tensor. Their lanes go along a row, then along the next row.
 void place_lanes(SharedAccess& a, const SharedLayout& l) {
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name);
@@ -236,27 +232,25 @@ void place_values(SharedAccess& a, const SharedLayout& l, const Value& where) {
   std::size_t width = 1;
   for (std::size_t w = 2; values % w == 0 && w * std::size_t(l.bits()) <= 128; w *= 2) {
     bool together = true;
-    for (const auto& thread : elements) {
+    for (const auto& thread : elements)
       for (std::size_t v = 0; together && v < values; ++v) {
         const long long lead = thread[v - v % w];
         together = lead >= 0 && l.offset(thread[v]) == l.offset(lead) + static_cast<long long>(v % w) &&
                    l.offset(lead) % static_cast<long long>(w) == 0;
       }
-    }
     if (!together) break;
     width = w;
   }
   if (width * std::size_t(l.bits()) % 8)
     fail("access {}: its values of {} bits do not lie together in whole bytes", a.name, l.bits());
   a.bytes = static_cast<int>(width) * l.bits() / 8;
-  for (std::size_t first = 0; first < elements.size(); first += warp) {
+  for (std::size_t first = 0; first < elements.size(); first += warp)
     for (std::size_t v = 0; v < values; v += width) {
       std::vector<long long> lanes;
       for (std::size_t t = first; t < std::min(elements.size(), first + warp); ++t)
         lanes.push_back(elements[t][v]);
       add(a, std::move(lanes));
     }
-  }
 }
 
 }  // namespace

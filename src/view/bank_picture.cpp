@@ -26,11 +26,11 @@ Grid phase_grid(const plan::BankAccess& a, int first, int last, int phase, int w
   std::vector<std::int64_t> asked[banks];  // the words requested from each bank, in order
   for (int lane = first; lane < last; ++lane) {
     g.row_labels.push_back(fmt::format("{}", lane));
-    const std::int64_t at = a.address[std::size_t(lane)];
+    const std::int64_t at = a.address[lane];
     if (at < 0) continue;
     for (std::int64_t word = at / bank_bytes; word <= (at + a.bytes - 1) / bank_bytes; ++word) {
       auto& words = asked[word % banks];
-      const auto found = std::find(words.begin(), words.end(), word);
+      const auto found = std::ranges::find(words, word);
       const int wave = static_cast<int>(found - words.begin());
       if (found == words.end()) words.push_back(word);
       Cell& c = g.cells[std::size_t(lane - first) * banks + std::size_t(word % banks)];
@@ -58,7 +58,7 @@ Picture bank_picture(const plan::BankAccess& a, const std::string& title) {
     const int next = first + step;
     const bool two = next < lanes && w.per_phase[std::size_t(phase) + 1] == 0 && active(next);
     const int last = std::min(lanes, first + (two ? 2 : 1) * step);
-    p.grids.push_back(phase_grid(a, first, last, phase, w.per_phase[std::size_t(phase)]));
+    p.grids.push_back(phase_grid(a, first, last, phase, w.per_phase[phase]));
     first = last;
     phase += two ? 2 : 1;
   }

@@ -10,8 +10,7 @@
 namespace zellige::view {
 namespace {
 
-// Returns the byte address that each lane of a warp-wide access uses. `lanes` has their element indices; -1:
-// an inactive lane.
+// Returns the byte address that each lane of a warp-wide access uses. `lanes`: element indices; -1: an inactive lane.
 plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& lanes,
                            const SharedLayout& l) {
   plan::BankAccess b{.bytes = a.bytes, .load = !a.matrix && a.name.rfind("st", 0) != 0};
@@ -22,9 +21,8 @@ plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& 
 // Returns the layout's strides above 1, sorted. Each is a length of rows to which padding may be added.
 std::vector<long long> row_strides(const SharedLayout& l) {
   std::set<long long> strides;
-  for (const ValueNode& n : leaves_of(l.unswizzled())) {
+  for (const ValueNode& n : leaves_of(l.unswizzled()))
     if (n.s.v > 1 && n.d.v > 1) strides.insert(n.d.v);
-  }
   return {strides.begin(), strides.end()};
 }
 
@@ -77,11 +75,8 @@ struct Search {
         p.instances.emplace_back();
         for (long long i : lanes) {
           const long long x = i < 0 ? 0 : unswizzled.offset(i) / unit;
-          if (i < 0)
-            p.instances.back().emplace_back(-1, 0);
-          else
-            p.instances.back().emplace_back(static_cast<int>(x / (row / unit)),
-                                            static_cast<int>(x % (row / unit)));
+          p.instances.back().emplace_back(i < 0 ? -1 : static_cast<int>(x / (row / unit)),
+                                          static_cast<int>(x % (row / unit)));
         }
       }
       all.push_back(std::move(p));
@@ -168,10 +163,9 @@ Remedies remedies(const std::vector<SharedAccess>& accesses, const SharedLayout&
       if (found && found->wavefronts < now && (!current || better(*found, *current))) current = found;
     }
   }
-  for (const auto& found : best) {
+  for (const auto& found : best)
     if (found) r.all.push_back(*found);
-  }
-  std::stable_sort(r.all.begin(), r.all.end(), better);
+  std::ranges::stable_sort(r.all, better);
   if (r.all.size() == 2 && to_text(r.all[0].layout) == to_text(r.all[1].layout)) r.all.pop_back();
   if (!r.all.empty() && r.all[0].degree <= 1) r.reason.clear();
   return r;

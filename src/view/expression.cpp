@@ -11,7 +11,7 @@ namespace {
 
 // Maximum number of characters of an expression.
 constexpr std::size_t max_text = 1 << 14;
-constexpr const char* tuple_types[] = {"Shape", "Stride", "Coord", "Step", "Tile", "tuple"};
+constexpr std::string_view tuple_types[] = {"Shape", "Stride", "Coord", "Step", "Tile", "tuple"};
 constexpr std::string_view types[] = {"Shape", "Stride", "Coord",   "Step", "Tile",
                                       "tuple", "Layout", "Swizzle", "Int",  "C"};
 // Operations whose first operand is a coordinate tensor; a layout of coordinates is converted to one.
@@ -57,14 +57,12 @@ class Expression : public Parser {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
              (end > at_ && c >= '0' && c <= '9');
     };
-    if (letter()) {
+    if (letter())
       while (end < text_.size() && part(text_[end])) ++end;
-    }
     return text_.substr(at_, end - at_);
   }
 
-  // Parses a comma-separated list of arguments up to the closing bracket `close`. An argument is a value, or
-  // a word such as half_t.
+  // Parses a comma-separated list of arguments up to the bracket `close`: values, and words such as half_t.
   std::vector<Argument> arguments(const char* close) {
     std::vector<Argument> list;
     if (next(close)) return list;
@@ -92,8 +90,8 @@ class Expression : public Parser {
     const std::string_view name = peek_name();
     std::size_t end = at_ + name.size();
     if (name.empty() || name == "X" || name == "Sw" || name == "E") return at_;
-    const bool is_type = std::find(std::begin(types), std::end(types), name) != std::end(types) ||
-                         name.starts_with("Layout_") || !view::named(name).empty();
+    const bool is_type =
+        std::ranges::count(types, name) || name.starts_with("Layout_") || !view::named(name).empty();
     if (end < text_.size() && text_[end] == '<' && !is_type) {
       int depth = 0;
       do {
@@ -127,9 +125,7 @@ class Expression : public Parser {
     if (has_template) given = arguments(">");
     if ((name == "Int" || name == "C") && given.size() == 1 && given[0].value.is_number())
       return braces(number(fixed(given[0].value.root().s.v)));
-    for (const char* type : tuple_types) {
-      if (has_template && name == type) return braces(tuple_of(given));
-    }
+    if (has_template && std::ranges::count(tuple_types, name)) return braces(tuple_of(given));
     if (has_template && name == "Layout") return braces(call("make_layout", given, start));
     if (has_template && name.starts_with("Layout_") && name.ends_with("_Atom"))
       return braces(gmma(name, given, start));
@@ -182,10 +178,8 @@ class Expression : public Parser {
   Value joined(const std::vector<Value>& links, std::size_t start) override {
     Value v = links[0];
     std::size_t i = 1;
-    if (links.size() > 1 && (v.is(ValueKind::coordinates) || v.is(ValueKind::counting))) {
-      v = bundle(ValueKind::tensor, v, joined({links.begin() + 1, links.end()}, start));
-      return v;
-    }
+    if (links.size() > 1 && (v.is(ValueKind::coordinates) || v.is(ValueKind::counting)))
+      return bundle(ValueKind::tensor, v, joined({links.begin() + 1, links.end()}, start));
     while (i < links.size()) {
       const Argument a = valued(v, start), b = valued(links[i], start);
       // In A o 0 o Sw o 4 o B a swizzle cannot be the right operand by itself: it is the left operand of the rest.
@@ -228,12 +222,11 @@ class Expression : public Parser {
   // Returns the result of operation `name` with the arguments `a`. Does not catch exceptions of the layout library.
   // Throws Mistake, with the position `start`, if there is no such operation or the arguments do not fit it.
   Value evaluated(const std::string& name, std::vector<Argument>& a, std::size_t start) {
-    static const char* const tuples[] = {"make_tuple", "make_shape", "make_stride",   "make_coord",
-                                         "make_tile",  "make_step",  "make_int_tuple"};
-    if (std::find(std::begin(tuples), std::end(tuples), name) != std::end(tuples)) return tuple_of(a);
+    static constexpr std::string_view tuples[] = {"make_tuple", "make_shape", "make_stride",   "make_coord",
+                                                  "make_tile",  "make_step",  "make_int_tuple"};
+    if (std::ranges::count(tuples, name)) return tuple_of(a);
     if (Value v = own(name, a); !v.is(ValueKind::nothing)) return v;
-    if (!a.empty() && std::find(std::begin(partitions), std::end(partitions), name) != std::end(partitions) &&
-        a[0].value.is_layout())
+    if (!a.empty() && std::ranges::count(partitions, name) && a[0].value.is_layout())
       a[0].value = parse_value(evaluate_record("make_coord_tensor", {to_text(a[0].value)}));
     return of_row(name, a, start);
   }

@@ -24,7 +24,7 @@ long long leaves_product(const Value& shape) {
 }
 // Returns whether the layout's strides are multiples of basis elements, so that it maps to coordinates.
 bool has_basis(const Value& l) {
-  return std::any_of(l.nodes.begin(), l.nodes.end(), [](const ValueNode& n) { return n.e != 0; });
+  return std::ranges::any_of(l.nodes, [](const ValueNode& n) { return n.e != 0; });
 }
 
 // A layout prepared for drawing: the complete layout, swizzles and offsets included, and the innermost
@@ -104,7 +104,7 @@ Picture elements_picture(const Drawn& d, const std::string& expression, const Pi
   Picture p{.title = expression};
   const int rank = static_cast<int>(d.extents.size());
   const int rows = rank > 1 ? d.extents[0] : 1, columns = d.extents[rank > 1 ? 1 : 0];
-  std::vector<int> outer(std::size_t(std::max(0, rank - 2)));
+  std::vector<int> outer(std::max(0, rank - 2));
   for (bool more = true; more;) {
     Grid g{.rows = rows, .columns = columns};
     if (rank > 2) {
@@ -112,13 +112,12 @@ Picture elements_picture(const Drawn& d, const std::string& expression, const Pi
       for (int i : outer) g.title += fmt::format(",{}", i);
       g.title += ")";
     }
-    for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < rows; ++r)
       for (int c = 0; c < columns; ++c) {
         std::vector<int> crd = rank > 1 ? std::vector<int>{r, c} : std::vector<int>{c};
         crd.insert(crd.end(), outer.begin(), outer.end());
         g.cells.push_back(element_cell(d, crd, o));
       }
-    }
     g.row_step = rank > 1 ? d.steps[0] : 0;
     g.column_step = d.steps[rank > 1 ? 1 : 0];
     p.grids.push_back(std::move(g));
@@ -128,9 +127,8 @@ Picture elements_picture(const Drawn& d, const std::string& expression, const Pi
       if (!more) outer[m] = 0;
     }
   }
-  if (o.colouring == Colouring::bank && !d.basis) {
+  if (o.colouring == Colouring::bank && !d.basis)
     for (int b = 0; b < 32; ++b) p.legend.push_back({fmt::format("bank {}", b), wheel(b, 32)});
-  }
   return p;
 }
 
@@ -230,11 +228,9 @@ int element_bits(std::string_view type) {
   if (const auto at = types.find(name); at != types.end()) return at->second;
   int bits = 0;
   const auto [end, error] = std::from_chars(type.data(), type.data() + type.size(), bits);
-  if (error == std::errc() && end == type.data() + type.size()) {
-    for (int known : {4, 8, 16, 32, 64, 128}) {
+  if (error == std::errc() && end == type.data() + type.size())
+    for (int known : {4, 8, 16, 32, 64, 128})
       if (bits == known) return bits;
-    }
-  }
   std::vector<std::string> known;
   for (const auto& [text, size] : types) known.emplace_back(text);
   fail("type {}: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are known{}",

@@ -11,8 +11,7 @@
 
 namespace zellige::view {
 
-/// What the colour of a cell shows: the layout's value, its bank of shared memory, or the thread of a
-/// thread-value layout.
+/// What the colour of a cell shows: the layout's value, its bank, or the thread of a thread-value layout.
 enum class Colouring { value, bank, thread };
 
 /// Options of layout_picture().

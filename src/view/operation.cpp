@@ -34,20 +34,17 @@ Rows named(std::string_view name) { return zellige::named(operations(), name); }
 
 std::string near_operation(std::string_view name) {
   std::vector<std::string> known;
-  for (const Operation& o : operations()) {
+  for (const Operation& o : operations())
     for (const std::string& n : names_of(o)) known.push_back(n);
-  }
   return did_you_mean(name, known);
 }
 
 std::string list_of_operations() {
   std::string text;
-  for (const Operation& o : operations()) {
-    for (const std::string& name : names_of(o)) {
+  for (const Operation& o : operations())
+    for (const std::string& name : names_of(o))
       for (std::string_view letters : detail::alternatives(o))
         text += fmt::format("{}({})\n", name, detail::letters_text(letters));
-    }
-  }
   return text;
 }
 

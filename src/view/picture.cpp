@@ -47,15 +47,11 @@ Colour heat(int i, int n) {
 
 std::string text(const Grid& g) {
   std::string out = g.title.empty() ? "" : g.title + "\n";
-  auto row_label = [&](int r) {
-    return g.row_labels.empty() ? std::to_string(r) : g.row_labels[std::size_t(r)];
-  };
-  auto column_label = [&](int c) {
-    return g.column_labels.empty() ? std::to_string(c) : g.column_labels[std::size_t(c)];
-  };
+  auto row_label = [&](int r) { return g.row_labels.empty() ? std::to_string(r) : g.row_labels[r]; };
+  auto column_label = [&](int c) { return g.column_labels.empty() ? std::to_string(c) : g.column_labels[c]; };
   auto cell = [&](int r, int c) {
     std::string s = g.cells[std::size_t(r) * std::size_t(g.columns) + std::size_t(c)].label;
-    std::replace(s.begin(), s.end(), '\n', ' ');
+    std::ranges::replace(s, '\n', ' ');
     return s;
   };
   std::size_t label_width = 2, width = 1;
@@ -77,9 +73,8 @@ std::string text(const Grid& g) {
     }
     return out;
   }
-  for (int r = 0; r < g.rows; ++r) {
+  for (int r = 0; r < g.rows; ++r)
     for (int c = 0; c < g.columns; ++c) width = std::max({width, cell(r, c).size(), column_label(c).size()});
-  }
   std::string rule(label_width + 2, ' ');
   out += rule;
   for (int c = 0; c < g.columns; ++c) {

@@ -23,6 +23,15 @@ long long elements(const Value& x) {
   return n > 1e18 ? 1LL << 60 : static_cast<long long>(n);
 }
 
+// Returns a line parsed as JSON. Throws Unreadable if it is not valid JSON.
+json parsed(const std::string& line) {
+  try {
+    return graph::parse_json(line, "the line");
+  } catch (const Error& e) {
+    throw Unreadable(e.what());
+  }
+}
+
 }  // namespace
 
 std::string evaluate_record(const std::string& op, const std::vector<std::string>& texts) {
@@ -36,10 +45,9 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
   }
   const SelectedRow selected = choose_row(rows, operands);
   if (selected.row == nullptr) {
-    for (const Operand& o : operands) {
+    for (const Operand& o : operands)
       if (o.is_word() && std::string_view(rows[0]->parameters).find_first_of("we") == std::string_view::npos)
         throw Unreadable(o.unreadable);
-    }
     fail("{}", misfit(op, rows, operands).why);
   }
   if (op.starts_with("print_") || op == "ostream_tensor") {
@@ -63,19 +71,6 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
   }
 }
 
-namespace {
-
-// Returns a line parsed as JSON. Throws Unreadable if it is not valid JSON.
-json parsed(const std::string& line) {
-  try {
-    return graph::parse_json(line, "the line");
-  } catch (const Error& e) {
-    throw Unreadable(e.what());
-  }
-}
-
-}  // namespace
-
 Answer answer_record(const std::string& line) {
   json out = json::object();
   Answer answer;
@@ -95,8 +90,6 @@ Answer answer_record(const std::string& line) {
       arguments.push_back(a.get<std::string>());
     }
     out["result"] = evaluate_record(record["op"].get<std::string>(), arguments);
-  } catch (const json::exception& e) {
-    refuse(fmt::format("the line is no JSON: {}", e.what()), false);
   } catch (const Unreadable& e) {
     refuse(e.what(), false);
   } catch (const TextError& e) {

@@ -16,10 +16,9 @@ Value checked(const Value& given) {
   Value v = in_elements(given);
   const Value unswizzled = algebra::innermost(v);
   if (!unswizzled.is_layout()) fail("{} is no layout", to_text(given));
-  for (const ValueNode& n : unswizzled.nodes) {
+  for (const ValueNode& n : unswizzled.nodes)
     if (n.kids < 0 && n.e != 0)
       fail("{}: its indices are coordinates, not places in shared memory", to_text(given));
-  }
   if (!v.is(ValueKind::composed)) return v;
   // Every number counts as static here, so that a composed layout becomes one layout if possible.
   Value known = v;

@@ -21,7 +21,7 @@ class SharedLayout {
   long long elements() const { return elements_; }
   long long bytes() const { return bytes_; }  // from offset 0 through the last element
   int rank() const { return static_cast<int>(extents_.size()); }
-  long long extent(int mode) const { return extents_[static_cast<std::size_t>(mode)]; }
+  long long extent(int mode) const { return extents_[mode]; }
   /// Returns by how much the index of an element changes in one step along a mode.
   long long step(int mode) const;
   long long offset(long long index) const { return indexer_(index); }  // offset of an element, in elements

@@ -16,18 +16,12 @@ constexpr int letter = 7, line = 14, margin = 12, min_cell = 26;
 // Returns the text with XML's reserved characters escaped.
 std::string escaped(const std::string& s) {
   std::string out;
-  for (const char c : s) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
+  for (const char& c : s)
+    out += c == '&'   ? "&amp;"
+           : c == '<' ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '"' ? "&quot;"
+                      : std::string_view(&c, 1);
   return out;
 }
 
@@ -36,15 +30,16 @@ struct Measures {
   int cell_width = min_cell, cell_height = min_cell, labels = 24, top = 0;
 };
 
-int lines_of(const std::string& s) { return 1 + static_cast<int>(std::count(s.begin(), s.end(), '\n')); }
-int longest_line(const std::string& s) {
-  std::size_t maximum = 0;
-  for (std::size_t at = 0; at <= s.size();) {
-    const std::size_t end = std::min(s.find('\n', at), s.size());
-    maximum = std::max(maximum, end - at);
-    at = end + 1;
+std::vector<std::string> lines_of(const std::string& s) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0, end; at <= s.size(); at = end + 1) {
+    end = std::min(s.find('\n', at), s.size());
+    lines.push_back(s.substr(at, end - at));
   }
-  return static_cast<int>(maximum);
+  return lines;
+}
+int longest_line(const std::string& s) {
+  return static_cast<int>(std::ranges::max(lines_of(s), {}, &std::string::size).size());
 }
 
 // Returns the sizes, in pixels, that the grid's cells and labels need.
@@ -52,7 +47,7 @@ Measures measure(const Grid& g) {
   Measures m;
   for (const Cell& c : g.cells) {
     m.cell_width = std::max(m.cell_width, letter * longest_line(c.label) + 8);
-    m.cell_height = std::max(m.cell_height, line * lines_of(c.label) + 6);
+    m.cell_height = std::max(m.cell_height, line * static_cast<int>(lines_of(c.label).size()) + 6);
   }
   for (const std::string& s : g.column_labels)
     m.cell_width = std::max(m.cell_width, letter * longest_line(s) + 4);
@@ -100,12 +95,10 @@ class SvgWriter {
     out_ += "</rect>\n";
     if (c.label.empty()) return;
     const char* ink = c.colour.is_dark() ? "fill:#ffffff;pointer-events:none" : "pointer-events:none";
-    int at = y + (m.cell_height - line * lines_of(c.label)) / 2 + 11;
-    for (std::size_t from = 0; from <= c.label.size(); at += line) {
-      const std::size_t end = std::min(c.label.find('\n', from), c.label.size());
-      text(x + m.cell_width / 2, at, "middle", c.label.substr(from, end - from), ink);
-      from = end + 1;
-    }
+    const std::vector<std::string> lines = lines_of(c.label);
+    int at = y + (m.cell_height - line * static_cast<int>(lines.size())) / 2 + 11;
+    for (auto l = lines.begin(); l != lines.end(); ++l, at += line)
+      text(x + m.cell_width / 2, at, "middle", *l, ink);
   }
   // Writes a grid whose upper end is at y, in pixels. Returns the y of its lower end.
   int grid(const Grid& g, int y) {
@@ -116,10 +109,10 @@ class SvgWriter {
     wide(std::max(right, margin + letter * static_cast<int>(g.title.size())) + margin);
     for (int c = 0; c < g.columns; ++c)
       text(left + c * m.cell_width + m.cell_width / 2, top - 5, "middle",
-           g.column_labels.empty() ? std::to_string(c) : g.column_labels[std::size_t(c)], "fill:#555555");
+           g.column_labels.empty() ? std::to_string(c) : g.column_labels[c], "fill:#555555");
     for (int r = 0; r < g.rows; ++r) {
       text(left - 5, top + r * m.cell_height + m.cell_height / 2 + 4, "end",
-           g.row_labels.empty() ? std::to_string(r) : g.row_labels[std::size_t(r)], "fill:#555555");
+           g.row_labels.empty() ? std::to_string(r) : g.row_labels[r], "fill:#555555");
       for (int c = 0; c < g.columns; ++c)
         cell(g.cells[std::size_t(r) * std::size_t(g.columns) + std::size_t(c)], left + c * m.cell_width,
              top + r * m.cell_height, m);
