@@ -6,36 +6,42 @@
 
 namespace zellige::graph {
 
+void check_axis(const Where& where, const BlockOp& op, int axis, const Shape& whole) {
+  const int dim = op.map[axis];
+  if (dim < -1 || dim >= static_cast<int>(whole.size()))
+    fail_at(where, "expected grid axis {} to split a dimension of {}, or -1 for none, found {}", "xyz"[axis],
+            to_string(whole), dim);
+  for (int other = 0; dim >= 0 && other < axis; ++other)
+    if (op.map[other] == dim)
+      fail_at(where,
+              "expected each dimension of {} to be split by one grid axis at most, found {} and {} on "
+              "dimension {}",
+              to_string(whole), "xyz"[other], "xyz"[axis], dim);
+}
+
+void check_loop_dim(const Where& where, const BlockOp& op, const Shape& whole) {
+  if (op.loop_dim < -1 || op.loop_dim >= static_cast<int>(whole.size()))
+    fail_at(where, "expected the loop to split a dimension of {}, or -1 for none, found {}", to_string(whole),
+            op.loop_dim);
+}
+
 Shape input_tile(const Where& where, const BlockOp& op, const Shape& given, const Dim3& grid,
                  std::int64_t loop) {
   const Shape whole = op.attributes.sizes.empty() ? given : op.attributes.sizes;
   if (!std::ranges::equal(given, whole, [](std::int64_t x, std::int64_t y) { return x <= y; }))
     fail_at(where, "expected a shape that {} lies in, found {}", to_string(given), to_string(whole));
   Shape tile = whole;
-  const int rank = static_cast<int>(whole.size());
-  std::array<int, max_rank> taken;
-  taken.fill(-1);
   for (int axis = 0; axis < 3; ++axis) {
+    check_axis(where, op, axis, whole);
     const int dim = op.map[axis];
     if (dim == -1) continue;
-    if (dim < 0 || dim >= rank)
-      fail_at(where, "expected grid axis {} to split a dimension of {}, or -1 for none, found {}",
-              "xyz"[axis], to_string(whole), dim);
-    if (taken[dim] >= 0)
-      fail_at(where,
-              "expected each dimension of {} to be split by one grid axis at most, found {} and {} on "
-              "dimension {}",
-              to_string(whole), "xyz"[taken[dim]], "xyz"[axis], dim);
-    taken[dim] = axis;
     if (tile[dim] % grid[axis] != 0)
       fail_at(where, "expected grid axis {} to divide dimension {} of {}, found {} blocks for {}",
               "xyz"[axis], dim, to_string(whole), grid[axis], whole[dim]);
     tile[dim] /= grid[axis];
   }
+  check_loop_dim(where, op, whole);
   if (op.loop_dim == -1) return tile;
-  if (op.loop_dim < 0 || op.loop_dim >= rank)
-    fail_at(where, "expected the loop to split a dimension of {}, or -1 for none, found {}", to_string(whole),
-            op.loop_dim);
   if (tile[op.loop_dim] % loop != 0)
     fail_at(where,
             "expected the loop to divide dimension {} of a block's part {} of {}, found {} iterations for {}",
@@ -95,11 +101,10 @@ Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, con
   const std::int64_t each = tile[a.dim];
   const bool ends = a.end % each == 0 || a.end == whole[a.dim];
   if (a.start < 0 || a.end <= a.start || a.end > whole[a.dim] || a.start % each != 0 || !ends)
-    fail_at(
-        where,
-        "expected start and end to be whole tiles of {} along dimension {}, one after the other, within 0 "
-        "and {}, found {} and {}",
-        each, a.dim, whole[a.dim], a.start, a.end);
+    fail_at(where,
+            "expected start and end to be whole tiles of {} along dimension {}, one after the other, within "
+            "0 and {}, found {} and {}",
+            each, a.dim, whole[a.dim], a.start, a.end);
   whole[a.dim] = a.end - a.start;
   return whole;
 }

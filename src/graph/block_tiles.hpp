@@ -8,6 +8,11 @@
 
 namespace zellige::graph {
 
+/// Throws Error unless grid axis `axis` splits no dimension of `whole` (-1), or one that no earlier axis splits.
+void check_axis(const Where&, const BlockOp&, int axis, const Shape& whole);
+/// Throws Error unless the loop splits no dimension of `whole` (-1), or one of them.
+void check_loop_dim(const Where&, const BlockOp&, const Shape& whole);
+
 /// Returns the shape of the tile that an input operator loads in one block and iteration, from a tensor of
 /// shape `whole`. If the operator's attributes have a larger shape, the tensor is padded to that shape with
 /// zeros. Throws Error if the grid or the loop does not divide a dimension that it splits.

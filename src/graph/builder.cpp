@@ -10,24 +10,28 @@
 namespace zellige::graph {
 namespace {
 
-/// Appends a tensor for each result of an operator and returns the tensors' indices. Infers the shapes and,
-/// from the first operand, the dtype.
-template <class T>
-std::vector<int> add_results(const Where& where, OpKind kind, const Attributes& attributes,
-                             const std::vector<int>& operands, std::vector<T>& tensors) {
+/// Appends an operator to `ops`, and a tensor for each of its results to `tensors`. Infers the shapes and, from the
+/// first operand, the dtype. Returns the indices of the results.
+template <class Op, class T>
+std::vector<int> add(const Where& where, OpKind kind, const Attributes& attributes,
+                     const std::vector<int>& operands, std::vector<Op>& ops, std::vector<T>& tensors) {
   std::vector<Shape> shapes;
   for (int t : operands) shapes.push_back(tensors[t].shape);
   const DType dtype = result_dtype(kind, attributes, tensors[operands.at(0)].dtype);
-  std::vector<int> results;
+  Op op;
+  op.kind = kind;
+  op.inputs = operands;
+  op.attributes = attributes;
   for (Shape& shape : infer_shapes(where, kind, attributes, shapes)) {
     check_shape(where, "the result", shape);
     T t;
     t.dtype = dtype;
     t.shape = std::move(shape);
-    results.push_back(static_cast<int>(tensors.size()));
+    op.outputs.push_back(static_cast<int>(tensors.size()));
     tensors.push_back(std::move(t));
   }
-  return results;
+  ops.push_back(op);
+  return op.outputs;
 }
 
 std::array<int, 3> map_of(const Split& split) { return {split.x, split.y, split.z}; }
@@ -71,13 +75,7 @@ Tensor Builder::in_place(Tensor y, Tensor x) {
 std::vector<int> Builder::append(OpKind kind, const Attributes& attributes,
                                  const std::vector<int>& operands) {
   const Where where = Where{graph_.name}.at(static_cast<int>(graph_.ops.size()), name(kind));
-  KernelOp op;
-  op.kind = kind;
-  op.inputs = operands;
-  op.attributes = attributes;
-  op.outputs = add_results(where, kind, attributes, operands, graph_.tensors);
-  graph_.ops.push_back(op);
-  return op.outputs;
+  return add(where, kind, attributes, operands, graph_.ops, graph_.tensors);
 }
 
 std::vector<Tensor> Builder::custom(const Launch& launch, const std::function<void(BlockBuilder&)>& body) {
@@ -177,14 +175,7 @@ Tile BlockBuilder::placed_mask(const std::vector<Tile>& operands, const Attribut
 
 std::vector<int> BlockBuilder::append(OpKind kind, const Attributes& attributes,
                                       const std::vector<int>& operands) {
-  const Where where = here(graph::name(kind));
-  BlockOp op;
-  op.kind = kind;
-  op.inputs = operands;
-  op.attributes = attributes;
-  op.outputs = add_results(where, kind, attributes, operands, block_.tensors);
-  block_.ops.push_back(op);
-  return op.outputs;
+  return add(here(graph::name(kind)), kind, attributes, operands, block_.ops, block_.tensors);
 }
 
 }  // namespace zellige::graph

@@ -53,8 +53,7 @@ class Steps {
   }
   /// Appends a step that clamps x to the range of finite float32 numbers. Returns the index of its result.
   int bounded(int x) { return add(OpKind::clamp, {x}, {.lo = -FLT_MAX, .hi = FLT_MAX}); }
-  /// Appends a step that computes x + eps, and returns the index of its result. If eps is 0, appends nothing and
-  /// returns x.
+  /// Appends a step that computes x + eps, and returns the index of its result; if eps is 0, just returns x.
   int shifted(int x, double eps) { return eps == 0 ? x : scalar(OpKind::add, {x}, eps); }
 
   std::vector<Step> take() { return std::move(steps_); }
@@ -101,7 +100,7 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
   const Shape& shape = operands.at(0);
   const std::vector<int> dims = composed_dims(kind, a, shape);
   std::int64_t count = 1;
-  for (int d : dims) count *= shape.at(static_cast<std::size_t>(d));
+  for (int d : dims) count *= shape.at(d);
   const int x = 0;
   Steps s(operands.size(), dims, count);
   // Appends the scale and the shift of a norm, if the operator has them.
@@ -179,7 +178,7 @@ std::vector<Shape> step_shapes(const std::vector<Step>& steps, const std::vector
   std::vector<Shape> all = operands;
   for (const Step& step : steps) {
     std::vector<Shape> in;
-    for (int i : step.inputs) in.push_back(all[static_cast<std::size_t>(i)]);
+    for (int i : step.inputs) in.push_back(all[i]);
     all.push_back(infer_shapes({"a composed operator"}, step.kind, step.attributes, in).at(0));
   }
   return {all.begin() + static_cast<std::ptrdiff_t>(operands.size()), all.end()};

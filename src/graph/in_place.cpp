@@ -32,9 +32,8 @@ class Ordering {
   int size() const { return static_cast<int>(g_.ops.size()); }
   const std::string& name(int t) const { return g_.tensors[t].name; }
 
-  /// Handles a tensor `y` that is to share the memory of a graph input (KernelTensor::memory): orders all
-  /// operators that read the old value before `producer`, the operator that computes `y`. Throws Error if `y`
-  /// cannot share that memory.
+  /// Handles a tensor `y` that is to share the memory of a graph input (KernelTensor::memory): orders all operators
+  /// that read the old value before `producer`, which computes `y`. Throws Error if `y` cannot share that memory.
   void take(int y, int producer) {
     const KernelTensor& t = g_.tensors[y];
     const Where top{g_.name};
@@ -95,11 +94,10 @@ class Ordering {
       if (done[i] || g_.tensors[op.outputs[0]].memory < 0) continue;
       for (int j : before_[i])
         if (!done[j])
-          fail_at(
-              Where{g_.name}.at(i, graph::name(op.kind)),
-              "expected all that reads {} to come before {} takes its memory, found operator {} ({}), which "
-              "cannot",
-              name(op.inputs[0]), name(op.outputs[0]), j, graph::name(g_.ops[j].kind));
+          fail_at(Where{g_.name}.at(i, graph::name(op.kind)),
+                  "expected all that reads {} to come before {} takes its memory, found operator {} ({}), "
+                  "which cannot",
+                  name(op.inputs[0]), name(op.outputs[0]), j, graph::name(g_.ops[j].kind));
     }
     fail_at({g_.name}, "expected operators that can be put in an order, found none");
   }

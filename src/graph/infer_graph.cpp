@@ -102,9 +102,8 @@ void check_launch(const Where& where, const BlockGraph& b) {
     fail_at(where, "expected a loop of 1 to {} iterations, found {}", max_extent, b.loop);
 }
 
-/// Returns the common dtype of an operator's operands. Throws Error if the operands differ in dtype. Operands
-/// with a fixed dtype are not compared: row indices and a mask's lengths must be int32, a matmul's bias must
-/// have the result's dtype.
+/// Returns the common dtype of an operator's operands. Throws Error if they differ. Operands with a fixed dtype are not
+/// compared: row indices and a mask's lengths must be int32, a matmul's bias must have the result's dtype.
 template <class Tensor>
 DType common_dtype(const Where& where, OpKind kind, std::vector<int> operands,
                    const std::vector<Tensor>& tensors) {
@@ -260,22 +259,8 @@ class BlockInference {
   /// Throws Error unless `map` and `loop_dim`, which say how grid axes and loop divide the tensor's
   /// dimensions, are valid for the tile. `after`: the mask is computed after the loop.
   bool check_place(const Where& where, const BlockOp& op, const Shape& tile, bool after) const {
-    const int rank = static_cast<int>(tile.size());
-    for (int axis = 0; axis < 3; ++axis) {
-      const int d = op.map[axis];
-      if (d < -1 || d >= rank)
-        fail_at(where, "expected grid axis {} to split a dimension of {}, or -1 for none, found {}",
-                "xyz"[axis], to_string(tile), d);
-      for (int other = 0; d >= 0 && other < axis; ++other)
-        if (op.map[other] == d)
-          fail_at(where,
-                  "expected each dimension of {} to be split by one grid axis at most, found {} and {} on "
-                  "dimension {}",
-                  to_string(tile), "xyz"[other], "xyz"[axis], d);
-    }
-    if (op.loop_dim < -1 || op.loop_dim >= rank)
-      fail_at(where, "expected the loop to split a dimension of {}, or -1 for none, found {}",
-              to_string(tile), op.loop_dim);
+    for (int axis = 0; axis < 3; ++axis) check_axis(where, op, axis, tile);
+    check_loop_dim(where, op, tile);
     const bool vary = op.loop_dim >= 0 && b_.loop > 1;
     if (vary && after)
       fail_at(where, "expected a loop_dim of -1 for what lives after the loop, found {}", op.loop_dim);

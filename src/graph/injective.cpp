@@ -1,6 +1,7 @@
 #include "graph/injective.hpp"
 
 #include <algorithm>
+#include <boost/integer/mod_inverse.hpp>
 #include <numeric>
 
 namespace zellige::graph {
@@ -10,17 +11,6 @@ __extension__ using Wide = __int128;  // holds the product of two strides
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
-
-/// Returns the inverse of a modulo m; a and m must be coprime.
-std::int64_t inverse(std::int64_t a, std::int64_t m) {
-  std::int64_t r = m, next = a % m, x = 0, x_next = 1;
-  while (next != 0) {
-    const std::int64_t q = r / next;
-    r = std::exchange(next, r - q * next);
-    x = std::exchange(x_next, x - q * x_next);
-  }
-  return x < 0 ? x + m : x;
-}
 
 /// Finds integers x and y with a x + b y = c, |x| <= X and |y| <= Y, except x = y = 0.
 class TwoModes {
@@ -32,7 +22,7 @@ class TwoModes {
         Y_(Y),
         g_(std::gcd(a, b)),
         step_(b / g_),
-        inverse_(step_ == 1 ? 0 : inverse(a / g_, step_)) {}
+        inverse_(step_ == 1 ? 0 : boost::integer::mod_inverse(a / g_, step_)) {}
 
   /// Returns integers (x, y), not both 0, with a x + b y = c, |x| <= X and |y| <= Y, or nullopt if there are
   /// none. a, b, X and Y are the constructor's arguments.

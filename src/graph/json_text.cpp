@@ -6,8 +6,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns an exception's message without its "[json.exception...]" prefix, in one line of at most 200
-/// printable characters.
+/// Returns an exception's message without its "[json.exception...]" prefix: one line, at most 200 printable characters.
 std::string reason(const char* what) {
   std::string_view text = what;
   if (const auto close = text.find("] "); text.starts_with('[') && close != text.npos)
@@ -52,8 +51,7 @@ class Reader : public nlohmann::json_sax<Json> {
   std::string error;  // why the input is not JSON; "" if it is
 
  private:
-  /// Stores a value in the innermost open list or object and returns a reference to it. Throws Error if the
-  /// value is nested too deep.
+  /// Stores a value in the innermost open list or object and returns it. Throws Error if it is nested too deep.
   Json& add(Json v) {
     if (static_cast<int>(open_.size()) + place_.depth > max_json_depth)
       fail("{}: expected JSON nested at most {} deep, found more", source_, max_json_depth);
@@ -78,12 +76,11 @@ class Reader : public nlohmann::json_sax<Json> {
   /// Returns " in " and the path of the innermost open object, such as " in operators[3]"; "" at the top level.
   std::string path() const {
     std::string path = place_.path;
-    for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
+    for (std::size_t i = 0; i + 1 < open_.size(); ++i)
       if (open_[i]->is_array())
         path += fmt::format("[{}]", open_[i]->size() - 1);
       else
         path += fmt::format("{}{}", path.empty() ? "" : ".", reason(keys_[i].substr(0, 40).c_str()));
-    }
     return path.empty() ? "" : " in " + path;
   }
 
@@ -115,16 +112,10 @@ std::string describe(const Json& j) {
       return fmt::format("a list of {}", j.size());
     case Json::value_t::string:
       return fmt::format("\"{}\"", reason(j.get_ref<const std::string&>().substr(0, 40).c_str()));
-    case Json::value_t::boolean:
-      return j.get<bool>() ? "true" : "false";
-    case Json::value_t::number_integer:
-      return fmt::format("{}", j.get<std::int64_t>());
-    case Json::value_t::number_unsigned:
-      return fmt::format("{}", j.get<std::uint64_t>());
     case Json::value_t::number_float:
-      return fmt::format("{}", j.get<double>());
+      return fmt::format("{}", j.get<double>());  // JSON's text would differ: 1.0 for 1
     default:
-      return "null";
+      return j.dump();
   }
 }
 

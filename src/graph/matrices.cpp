@@ -4,9 +4,6 @@
 
 namespace zellige::graph {
 
-Shape as_left(const Shape& a) { return a.size() == 1 ? Shape{1, a[0]} : a; }
-Shape as_right(const Shape& b) { return b.size() == 1 ? Shape{b[0], 1} : b; }
-
 Shape without_vectors(Shape product, const Shape& a, const Shape& b) {
   const auto last = product.end() - 1;
   if (a.size() == 1 && b.size() == 1) return {1};
@@ -16,7 +13,7 @@ Shape without_vectors(Shape product, const Shape& a, const Shape& b) {
 }
 
 Matrices matrices(const Shape& left, const Shape& right) {
-  Matrices m{as_left(left), as_right(right), {}};
+  Matrices m{left.size() == 1 ? Shape{1, left[0]} : left, right.size() == 1 ? Shape{right[0], 1} : right, {}};
   const std::size_t rank = std::max(m.a.size(), m.b.size());
   m.product.assign(rank, 1);
   for (const Shape* s : {&m.a, &m.b})

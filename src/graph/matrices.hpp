@@ -17,11 +17,6 @@ struct Matrices {
 /// the operands.
 Matrices matrices(const Shape& a, const Shape& b);
 
-/// Returns the left operand's shape as a matrix: a vector becomes a row.
-Shape as_left(const Shape& a);
-/// Returns the right operand's shape as a matrix: a vector becomes a column.
-Shape as_right(const Shape& b);
-
 /// Returns the product's shape without the dimensions that matrices() added to vector operands. `a`, `b`: the
 /// original shapes. For two vectors, returns (1).
 Shape without_vectors(Shape product, const Shape& a, const Shape& b);

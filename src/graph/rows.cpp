@@ -20,6 +20,50 @@ Shape joined(const Shape& numbers, const Shape& table) {
   return all;
 }
 
+/// Limits the random integers of the graph inputs in `from` to [0, bound), by updating the inputs' constraints in
+/// `drawn`. An input with a smaller limit keeps that limit. `distinct`: the integers must be distinct. `rows`: the
+/// integers are row indices, so that the limit applies to integers from the caller as well.
+void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from,
+                std::vector<Numbers>& drawn) {
+  const auto bounded = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };
+  for (int input : from) {
+    Numbers& n = drawn[input];
+    n.bound = bounded(n.bound);
+    if (rows) n.rows = bounded(n.rows);
+    n.distinct = n.distinct || distinct;
+  }
+}
+
+/// Limits the random integers of the graph inputs in `from`, which are a mask's lengths, to the range from 0
+/// to the extent of the mask's second dimension. `whole`: shape of the masked tensor; `drawn`: the inputs'
+/// constraints, which are updated.
+void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& from,
+                  std::vector<Numbers>& drawn) {
+  draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);
+}
+
+/// Limits the random integers of the graph inputs that a custom operator loads as row indices or lengths. `from`: per
+/// tensor, the graph inputs whose elements the tensor holds; `drawn`: the inputs' constraints, which are updated.
+void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& from,
+                   std::vector<Numbers>& drawn) {
+  const BlockGraph& b = *custom.block;
+  for (const BlockOp& op : b.ops) {
+    if ((op.kind != OpKind::mask && op.kind != OpKind::gather) || op.inputs.size() < 2) continue;
+    Shape whole = b.tensors[op.inputs[0]].shape;
+    for (int axis = 0; axis < 3; ++axis)
+      if (op.map[axis] >= 0) whole[op.map[axis]] *= b.grid[axis];
+    if (op.loop_dim >= 0) whole[op.loop_dim] *= b.loop;
+    for (const BlockOp& load : b.ops)
+      if (load.kind == OpKind::input && load.outputs[0] == op.inputs[1]) {
+        const std::set<int>& inputs = from[custom.inputs[load.kernel_tensor]];
+        if (op.kind == OpKind::gather)
+          draw_below(whole[0], false, true, inputs, drawn);
+        else
+          draw_lengths(op.attributes, whole, inputs, drawn);
+      }
+  }
+}
+
 }  // namespace
 
 bool names_rows(OpKind kind) { return family(kind) == OpFamily::rows; }
@@ -59,54 +103,6 @@ std::vector<Shape> rows_shapes(const Where& where, OpKind kind, const Attributes
             x[dim] - length, length, dim, to_string(x), a.start);
   return {x};
 }
-
-namespace {
-
-/// Limits the random integers of the graph inputs in `from` to [0, bound), by updating the inputs' constraints in
-/// `drawn`. An input with a smaller limit keeps that limit. `distinct`: the integers must be distinct. `rows`: the
-/// integers are row indices, so that the limit applies to integers from the caller as well.
-void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from,
-                std::vector<Numbers>& drawn) {
-  const auto bounded = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };
-  for (int input : from) {
-    Numbers& n = drawn[static_cast<std::size_t>(input)];
-    n.bound = bounded(n.bound);
-    if (rows) n.rows = bounded(n.rows);
-    n.distinct = n.distinct || distinct;
-  }
-}
-
-/// Limits the random integers of the graph inputs in `from`, which are a mask's lengths, to the range from 0
-/// to the extent of the mask's second dimension. `whole`: shape of the masked tensor; `drawn`: the inputs'
-/// constraints, which are updated.
-void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& from,
-                  std::vector<Numbers>& drawn) {
-  draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);
-}
-
-/// Limits the random integers of the graph inputs that a custom operator loads as row indices or lengths. `from`: per
-/// tensor, the graph inputs whose elements the tensor holds; `drawn`: the inputs' constraints, which are updated.
-void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& from,
-                   std::vector<Numbers>& drawn) {
-  const BlockGraph& b = *custom.block;
-  for (const BlockOp& op : b.ops) {
-    if ((op.kind != OpKind::mask && op.kind != OpKind::gather) || op.inputs.size() < 2) continue;
-    Shape whole = b.tensors[op.inputs[0]].shape;
-    for (int axis = 0; axis < 3; ++axis)
-      if (op.map[axis] >= 0) whole[op.map[axis]] *= b.grid[axis];
-    if (op.loop_dim >= 0) whole[op.loop_dim] *= b.loop;
-    for (const BlockOp& load : b.ops)
-      if (load.kind == OpKind::input && load.outputs[0] == op.inputs[1]) {
-        const std::set<int>& inputs = from[custom.inputs[load.kernel_tensor]];
-        if (op.kind == OpKind::gather)
-          draw_below(whole[0], false, true, inputs, drawn);
-        else
-          draw_lengths(op.attributes, whole, inputs, drawn);
-      }
-  }
-}
-
-}  // namespace
 
 std::vector<Numbers> drawn_numbers(const KernelGraph& g) {
   std::vector<std::set<int>> from(g.tensors.size());  // the inputs whose elements each tensor holds

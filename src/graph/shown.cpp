@@ -38,8 +38,7 @@ bool obeyed(char32_t c) {
   return control || bidirectional || c == 0x2028 || c == 0x2029 || c == 0xfeff;
 }
 
-/// Returns the text with control characters and invalid bytes escaped, as shown() does. If `lines`, newlines
-/// and tabs are kept.
+/// Returns the text with control characters and invalid bytes escaped, except newlines and tabs if `lines`.
 std::string escaped(std::string_view text, bool lines) {
   std::string all;
   while (!text.empty()) {

@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::int64_t max_stride = std::int64_t{1} << 40;
 
-/// Throws Error unless the tensor's strides give every element an address of its own. A dimension of extent 1
-/// may have any stride.
+/// Throws Error unless the strides give every element an address of its own. An extent of 1 may have any stride.
 void check_strides(const Where& where, const KernelTensor& t) {
   if (t.strides.size() != t.shape.size())
     fail_at(where, "expected tensor {} to have {} strides, one a dimension of {}, found {}", t.name,

@@ -85,7 +85,7 @@ std::optional<Viewed> viewed(OpKind kind, const Attributes& a, const Shape& oper
     }
     case OpKind::slice:
       v = {strides, from};
-      v.starts[static_cast<std::size_t>(a.dim)] += a.start;
+      v.starts[a.dim] += a.start;
       return v;
     case OpKind::reshape: {
       const std::optional<Strides> steps = reshaped(operand, strides, result);
@@ -104,7 +104,7 @@ std::optional<Strides> operand_strides(const KernelOp& view, const Shape& operan
   Attributes back;
   back.sizes = operand;
   for (std::size_t d = 0; view.kind == OpKind::permute && d < operand.size(); ++d)
-    back.sizes[static_cast<std::size_t>(view.attributes.sizes[d])] = static_cast<std::int64_t>(d);
+    back.sizes[view.attributes.sizes[d]] = static_cast<std::int64_t>(d);
   const std::optional<Viewed> seen = viewed(view.kind, back, result, strides, operand);
   if (!seen) return std::nullopt;
   return seen->steps;

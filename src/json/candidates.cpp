@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "graph/shown.hpp"
 #include "json/json.hpp"
@@ -98,8 +99,7 @@ class Characters {
   std::size_t line = 1, column = 1, bytes = 0;
 
  private:
-  /// Reads the next part of the file into the buffer. Returns false at the end. Throws Error if the file
-  /// cannot be read.
+  /// Reads the next part of the file into the buffer. Returns false at the end. Throws Error if that fails.
   bool fill() {
     while (fd_ >= 0) {
       const ssize_t n = ::read(fd_, buffer_.data(), buffer_.size());
@@ -152,18 +152,15 @@ void Candidates::begin() {
     in_->drop();
   }
   in_->column = 1;
-  while (blank(in_->peek())) {
-    text.push_back(static_cast<char>(in_->peek()));
-    in_->drop();
-  }
+  const auto take_blanks = [&] {
+    for (; blank(in_->peek()); in_->drop()) text.push_back(static_cast<char>(in_->peek()));
+  };
+  take_blanks();
   const bool list = in_->peek() == '[';
   if (list) {
     text.push_back('[');
     in_->drop();
-    while (blank(in_->peek())) {
-      text.push_back(static_cast<char>(in_->peek()));
-      in_->drop();
-    }
+    take_blanks();
     const int c = in_->peek();
     if (c == '[' || c == '{') {
       const TextPlace place{in_->line, in_->column, 1, "[0]"};
@@ -184,31 +181,21 @@ void Candidates::begin() {
 }
 
 bool Candidates::advance() {
-  if (ended_) return false;
-  if (!list_) {
-    ended_ = true;
-    return false;
-  }
-  ended_ = true;  // stays true if something throws
+  if (std::exchange(ended_, true) || !list_) return false;  // stays true if something throws
   in_->skip_blanks();
   const int c = in_->peek();
-  const std::size_t line = in_->line, column = in_->column;
-  if (c != ',' && c != ']')
-    fail(
-        "{}: expected JSON, found a parse error at line {}, column {}: expected ',' or ']' after graph {}, "
-        "found {}",
-        source_, line, column, count_ - 1, quoted(c));
+  const auto expected = [&](const std::string& what) {
+    fail("{}: expected JSON, found a parse error at line {}, column {}: expected {}, found {}", source_,
+         in_->line, in_->column, what, quoted(in_->peek()));
+  };
+  if (c != ',' && c != ']') expected(fmt::format("',' or ']' after graph {}", count_ - 1));
   in_->drop();
   in_->skip_blanks();
   if (c == ',') {
     ended_ = false;
     return true;
   }
-  if (in_->peek() >= 0)
-    fail(
-        "{}: expected JSON, found a parse error at line {}, column {}: expected the end after the list, "
-        "found {}",
-        source_, in_->line, in_->column, quoted(in_->peek()));
+  if (in_->peek() >= 0) expected("the end after the list");
   return false;
 }
 

@@ -36,8 +36,7 @@ class Names {
   }
 
  private:
-  /// Returns the words ", which operator N makes: ...", for a message, if a later operator defines the tensor
-  /// `name`; otherwise "".
+  /// Returns ", which operator N makes: ...", for a message, if a later operator defines the tensor; otherwise "".
   std::string producer(const std::string& name) const {
     for (std::size_t i = 0; i < operators_->size(); ++i) {
       const Json& j = (*operators_)[i];
@@ -87,8 +86,7 @@ int read_dim(const Where& where, const char* what, const Json& j, int min) {
   return static_cast<int>(integer(where, what, j, min, max_rank - 1));
 }
 
-/// Returns the scalar in `j`, a number or the string "inf" or "-inf", because JSON has no infinities. Throws
-/// Error for other values.
+/// Returns the scalar in `j`: a number, or "inf" or "-inf", as JSON has no infinities. Throws Error for others.
 double read_scalar(const Where& where, const char* what, const Json& j) {
   if (j == "inf" || j == "-inf")
     return j == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
@@ -180,8 +178,7 @@ std::array<int, 3> read_map(const Where& where, const Json& j) {
   return map;
 }
 
-/// Returns the name and kind of the operator that `j` describes. Throws Error, with the nearest known name,
-/// if the name is unknown.
+/// Returns the name and kind of the operator that `j` describes. Throws Error, with the nearest name, if unknown.
 std::pair<std::string, OpKind> read_kind(const Where& where, const Json& j, bool block) {
   const std::string name = identifier(where, "op", member(where, j, "op"));
   const auto kind = find_op(name);

@@ -23,22 +23,14 @@ std::uint64_t read_guid(const Where& where, const Json& j) {
 }
 
 Tensor read_tensor(const Where& where, const Json& j) {
-  Tensor t;
-  t.guid = read_guid(where, j);
-  switch (integer(where, "data_type", member(where, j, "data_type"), 0, 9999)) {
-    case 920:
-      t.dtype = DType::bf16;
-      break;
-    case 921:
-      t.dtype = DType::f16;
-      break;
-    case 930:
-      t.dtype = DType::f32;
-      break;
-    default:
-      fail_at(where, "expected data_type 920 (bf16), 921 (f16) or 930 (f32), found {}",
-              describe(j["data_type"]));
-  }
+  static const std::map<std::int64_t, DType> dtypes = {
+      {920, DType::bf16}, {921, DType::f16}, {930, DType::f32}};
+  const std::uint64_t guid = read_guid(where, j);
+  const auto dtype = dtypes.find(integer(where, "data_type", member(where, j, "data_type"), 0, 9999));
+  if (dtype == dtypes.end())
+    fail_at(where, "expected data_type 920 (bf16), 921 (f16) or 930 (f32), found {}",
+            describe(j["data_type"]));
+  Tensor t{guid, dtype->second, {}};
   const std::int64_t rank = integer(where, "num_dims", member(where, j, "num_dims"), 1, max_rank);
   const Json& dim = list(where, "dim", member(where, j, "dim"));
   if (static_cast<std::int64_t>(dim.size()) < rank)
@@ -112,13 +104,15 @@ struct Recognised {
 /// (block). Throws Error if the level has no such operator, or if Mirage's JSON lacks the operator's constants.
 Recognised recognise(const Where& where, std::string_view type, std::string_view level) {
   std::string stem(type);
+  const std::string_view level_name = level == "kn_" ? "kernel" : "block";
+  const auto has = [&](const OpInfo& row) {
+    return level == "kn_" ? row.kernel || row.family == OpFamily::boundary : row.block;
+  };
   if (!stem.starts_with(level) || !stem.ends_with("_op") || stem.size() <= level.size() + 3)
-    fail_at(where, "expected an operator of the {} level ({}..._op), found {}",
-            level == "kn_" ? "kernel" : "block", level, type);
+    fail_at(where, "expected an operator of the {} level ({}..._op), found {}", level_name, level, type);
   stem = stem.substr(level.size(), stem.size() - level.size() - 3);
   Recognised r;
-  // Newer files write forloop_accum and no_red where older ones write accum and nored; chunk is a split into
-  // equal parts.
+  // Newer files write forloop_accum and no_red for accum and nored; chunk is a split into equal parts.
   if (stem.starts_with("forloop_")) stem.erase(0, 8);
   if (const auto at = stem.find("no_red"); at != stem.npos) stem.erase(at + 2, 1);
   if (stem.starts_with("chunk_")) stem.replace(0, 5, "split");
@@ -134,9 +128,7 @@ Recognised recognise(const Where& where, std::string_view type, std::string_view
     const OpInfo& row = info(kind);
     if (row.mirage.empty() || row.mirage != stem) continue;
     if (r.to_dimx && kind != OpKind::reduction) break;
-    if (level == "kn_" ? !row.kernel && row.family != OpFamily::boundary : !row.block)
-      fail_at(where, "expected an operator of the {} level, found {}", level == "kn_" ? "kernel" : "block",
-              row.name);
+    if (!has(row)) fail_at(where, "expected an operator of the {} level, found {}", level_name, row.name);
     r.kind = kind;
     if (kind == OpKind::mul_scalar || kind == OpKind::clamp)
       fail_at(where,
@@ -149,8 +141,7 @@ Recognised recognise(const Where& where, std::string_view type, std::string_view
   std::vector<std::string> known;
   for (OpKind kind : all_ops()) {
     const OpInfo& row = info(kind);
-    if (!row.mirage.empty() && (level == "kn_" ? row.kernel || row.family == OpFamily::boundary : row.block))
-      known.push_back(fmt::format("{}{}_op", level, row.mirage));
+    if (!row.mirage.empty() && has(row)) known.push_back(fmt::format("{}{}_op", level, row.mirage));
   }
   fail_at(where, "expected an operator that is known, found {}{}", type,
           known_names("operators", known, type));
@@ -167,6 +158,12 @@ void read_attributes(const Recognised& r, Attributes& a, std::int64_t dimx,
       a.sizes.push_back(r.dim < static_cast<int>(part.size()) ? part[r.dim] : 0);
 }
 
+/// Returns an op_type as messages show it: what describe() returns, without the quotes.
+std::string printable(const std::string& type) {
+  const std::string quoted = describe(type);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 /// Reads one graph; the constructor does all the work.
 class Importer {
  public:
@@ -175,8 +172,7 @@ class Importer {
     const Json& operators = list(where_, "a graph", candidate);
     for (std::size_t i = 0; i < operators.size(); ++i) {
       const std::string type = text(where_, "op_type", member(where_, operators[i], "op_type"));
-      read(where_.at(static_cast<int>(i), describe(type).substr(1, describe(type).size() - 2)), type,
-           operators[i]);
+      read(where_.at(static_cast<int>(i), printable(type)), type, operators[i]);
     }
     rename();
   }
@@ -246,9 +242,7 @@ class Importer {
     for (std::size_t i = 0; i < operators.size(); ++i) {
       const Json& entry = operators[i];
       const std::string type = text(where, "op_type", member(where, entry, "op_type"));
-      const std::string shown = describe(type);
-      read_block_op(where.inside(static_cast<int>(i), shown.substr(1, shown.size() - 2)), type, entry, op, to,
-                    *block, tiles);
+      read_block_op(where.inside(static_cast<int>(i), printable(type)), type, entry, op, to, *block, tiles);
     }
     return block;
   }

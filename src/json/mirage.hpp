@@ -13,8 +13,7 @@
 
 namespace zellige::graph {
 
-/// Returns the validated graph that the JSON describes, with the given name. Throws Error if the graph is
-/// invalid or not supported.
+/// Returns the validated graph of this name that the JSON describes. Throws Error if it is invalid or not supported.
 KernelGraph from_mirage(const Json& candidate, const std::string& name);
 
 /// Returns whether the JSON looks like a graph in Mirage's form: a list of objects with the key op_type.
