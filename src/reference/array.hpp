@@ -1,11 +1,14 @@
 // Defines Array, a tensor's values on the host, as the float64 reference computes them. Values are float64,
 // dense and row-major, whatever the tensor's dtype and strides in device memory are.
 #pragma once
+#include <limits>
 #include <vector>
 
 #include "graph/graph.hpp"
 
 namespace zellige::graph {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Array {
   Shape shape;
@@ -15,7 +18,7 @@ struct Array {
 /// Returns an array of this shape, filled with zeros.
 inline Array make_array(Shape shape) {
   const std::int64_t elements = size(shape);
-  return {std::move(shape), std::vector<double>(static_cast<std::size_t>(elements))};
+  return {std::move(shape), std::vector<double>(elements)};
 }
 
 /// The largest absolute value in a set of numbers. `finite` is false if a number is infinite or NaN.

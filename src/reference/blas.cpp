@@ -38,8 +38,7 @@ bool multiplies_integers(const Blas& b) {
 
 }  // namespace
 
-/// The BLAS library that this process loaded, if any. Throws Error if $ZELLIGE_BLAS names a library that
-/// cannot be used.
+/// The BLAS library that this process loaded, if any. Throws Error if $ZELLIGE_BLAS names one that cannot be used.
 struct LoadedBlas {
   Blas blas;
   bool usable = false;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace zellige::graph {
 
@@ -56,10 +55,7 @@ double sum_of_squares(const double* a, const double* b, std::int64_t count) {
   return sum;
 }
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Returns error / scale. If `error` is 0, returns 0; if both are infinite or one is NaN, returns infinity.
-/// So the result is never NaN.
+/// Returns error / scale: 0 if `error` is 0, infinity if both are infinite or one is NaN. So it is never NaN.
 double ratio(double error, double scale) {
   if (error == 0) return 0;
   const double r = error / scale;

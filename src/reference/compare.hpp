@@ -26,7 +26,6 @@
 // over the error bounds is small.
 #pragma once
 #include <cmath>
-#include <limits>
 
 #include "reference/array.hpp"
 
@@ -71,7 +70,7 @@ Array allowances(const Array& expected, const Tolerance&, const Array* rounded =
 inline double distance(double a, double b) {
   if (a == b || (a != a && b != b)) return 0;
   const double d = std::fabs(a - b);
-  return d == d ? d : std::numeric_limits<double>::infinity();
+  return d == d ? d : infinity;
 }
 
 /// Returns the largest ||found - expected|| / ||expected|| allowed for a tensor of `count` elements. For

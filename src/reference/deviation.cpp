@@ -6,7 +6,6 @@
 namespace zellige::graph {
 namespace {
 
-/// Raises each number of `to` to at least `factor` times the corresponding number in `from`.
 void raise(std::vector<double>& to, const std::vector<double>& from, double factor) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], factor * from[i]);
 }

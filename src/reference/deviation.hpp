@@ -38,8 +38,7 @@ void raise(Deviation& to, const Deviation& from, double factor);
 /// - Scale: norm_allowed() for the size of the tensor; plus the change of scale by omitted roundings, and five
 ///   times the relative norm of their change, divided by the square root of the number of rows.
 ///
-/// `rounded` is the reference with all roundings of the graph, if `expected` was computed without some of
-/// them; otherwise nullptr.
+/// `rounded`: the reference with all roundings of the graph, if `expected` lacks some of them; otherwise nullptr.
 Deviation close_by(const Array& expected, DType, const Array* rounded);
 
 }  // namespace zellige::graph

@@ -4,14 +4,13 @@
 #include <array>
 #include <cfloat>
 #include <cmath>
-#include <limits>
+#include <set>
 
 #include "graph/elementwise.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/rows.hpp"
 #include "reference/array.hpp"
-#include "reference/evaluate_rows.hpp"
 #include "reference/gemm.hpp"
 
 namespace zellige::graph {
@@ -102,12 +101,61 @@ void interleaved(const std::vector<Operand>& in, const Result& y) {
       operands.push_back(x);
       continue;
     }
-    halves.emplace_back(static_cast<std::size_t>(size(x.shape)));
+    halves.emplace_back(size(x.shape));
     halves_of_pairs(n, size(x.shape), x.values, halves.back().data());
     operands.push_back({x.shape, halves.back().data()});
   }
   const Evaluation e(OpKind::rotary, {}, operands);
   pairs_of_halves(n, size(y.shape), e.values.back().values, y.values);
+}
+
+/// Wraps integer sums in y to int32, as two's complement. A double holds such sums exactly up to 2^53.
+void wrap(const Result& y) {
+  const std::int64_t n = size(y.shape);
+  for (std::int64_t i = 0; i < n; ++i) y.values[i] = wrapped(static_cast<std::int64_t>(y.values[i]), 32);
+}
+
+/// Returns element number i of `numbers` as a row index. Throws Error unless it is an integer in [0, bound).
+std::int64_t number_of(OpKind kind, const Operand& numbers, std::int64_t i, std::int64_t bound) {
+  const double n = numbers.values[i];
+  if (!(n >= 0 && n < static_cast<double>(bound)) || n != std::floor(n))
+    fail("{}: expected row indices from 0 to {}, found {} at {}", name(kind), bound - 1, n,
+         to_string(coordinates(i, numbers.shape)));
+  return static_cast<std::int64_t>(n);
+}
+
+/// Replaces the elements of y from an index on, along dimension `a.dim`, by the tensor in[1]. The index is
+/// the third operand, if present, or `a.start`.
+void slice_scatter(const Attributes& a, const std::vector<Operand>& in, const Result& y) {
+  const Operand& part = in[1];
+  const auto dim = static_cast<std::size_t>(a.dim);
+  const std::int64_t start =
+      in.size() > 2 ? number_of(OpKind::slice_scatter, in[2], 0, y.shape[dim] - part.shape[dim] + 1)
+                    : a.start;
+  copy_part(y.shape, part.shape, a.dim, start, [&](std::int64_t w, std::int64_t p, std::int64_t n) {
+    std::copy_n(part.values + p, n, y.values + w);
+  });
+}
+
+/// Evaluates gather, scatter or slice_scatter. Throws Error if an index is out of range or a scatter repeats a row.
+void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>& in, const Result& y) {
+  const Operand& x = in[0];
+  const std::int64_t row = size(x.shape) / x.shape[0], count = size(in[1].shape);
+  if (kind == OpKind::gather) {
+    for (std::int64_t i = 0; i < count; ++i)
+      std::copy_n(x.values + number_of(kind, in[1], i, x.shape[0]) * row, row, y.values + i * row);
+    return;
+  }
+  std::copy_n(x.values, size(x.shape), y.values);
+  if (kind == OpKind::slice_scatter) return slice_scatter(a, in, y);
+  std::set<std::int64_t> seen;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t n = number_of(kind, in[1], i, x.shape[0]);
+    if (!seen.insert(n).second)
+      fail("{}: expected each row once, found {} again at {}", name(kind), n,
+           to_string(coordinates(i, in[1].shape)));
+    std::copy_n(in[2].values + i * row, row, y.values + n * row);
+  }
 }
 
 }  // namespace
@@ -152,7 +200,7 @@ Evaluation::Evaluation(OpKind kind, const Attributes& attributes, const std::vec
   steps = compose(kind, attributes, in);
   shapes = step_shapes(steps, in);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    storage.emplace_back(static_cast<std::size_t>(size(shapes[i])));
+    storage.emplace_back(size(shapes[i]));
     const std::vector<Operand> from = inputs(i);
     evaluate(steps[i].kind, steps[i].attributes, from, {{shapes[i], storage.back().data()}});
     values.push_back({shapes[i], storage.back().data()});
@@ -161,7 +209,7 @@ Evaluation::Evaluation(OpKind kind, const Attributes& attributes, const std::vec
 
 std::vector<Operand> Evaluation::inputs(std::size_t step) const {
   std::vector<Operand> from;
-  for (int i : steps[step].inputs) from.push_back(values[static_cast<std::size_t>(i)]);
+  for (int i : steps[step].inputs) from.push_back(values[i]);
   return from;
 }
 
@@ -196,16 +244,6 @@ void fold(const Monoid& monoid, const Operand& x, int dim, bool squares, const R
         }
   });
 }
-
-namespace {
-
-/// Wraps integer sums in y to int32, as two's complement. A double holds such sums exactly up to 2^53.
-void wrap(const Result& y) {
-  const std::int64_t n = size(y.shape);
-  for (std::int64_t i = 0; i < n; ++i) y.values[i] = wrapped(static_cast<std::int64_t>(y.values[i]), 32);
-}
-
-}  // namespace
 
 void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in,
               const std::vector<Result>& out, DType dtype) {

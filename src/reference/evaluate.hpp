@@ -35,8 +35,7 @@ void evaluate(OpKind, const Attributes&, const std::vector<Operand>&, const std:
 /// element. A NaN makes the result NaN.
 void fold(const Monoid&, const Operand& x, int dim, bool squares, const Result& y);
 
-/// Splits a shape at one dimension: the product of the extents before it, its own extent, the product of the
-/// extents after it.
+/// A shape split at one dimension: the product of the extents before it, its extent, the product of those after it.
 struct Around {
   std::int64_t outer = 1, extent = 1, inner = 1;
   Around(const Shape& shape, int dim) : extent(shape[dim]) {
@@ -106,8 +105,7 @@ class Broadcast {
   std::int64_t row_length() const { return length_; }
   /// Returns the offset in operand i that corresponds to the first element of row `row` of the result.
   std::int64_t start(std::int64_t row, std::size_t i) const;
-  /// Returns the stride in operand i for a step of one element along a row of the result; 0 if the operand is
-  /// broadcast along rows.
+  /// Returns operand i's stride for a step of one element along a row of the result; 0 if it is broadcast along rows.
   std::int64_t step(std::size_t i) const { return steps_[i].back(); }
 
  private:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "graph/dtype.hpp"
@@ -15,14 +14,12 @@ namespace zellige::graph {
 namespace {
 
 constexpr int min_exponent = -12;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Returns a random number: a hash of the counter x. Each row of an input has a range of counters of its own,
 /// so that rows can be generated in any order.
 std::uint64_t hash(std::uint64_t x) { return mix(x + mix_step); }
 
-/// Returns an approximately normal number from 64 random bits: the sum of four 16-bit uniforms, with mean 0,
-/// variance 1, within 3.5.
+/// Returns an approximately normal number from 64 random bits: a sum of four uniforms; mean 0, variance 1, within 3.5.
 double bell(std::uint64_t bits) {
   const auto sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
   return (static_cast<double>(sum) - 131070.0) * (1.7320508075688772 / 65536.0);
@@ -69,8 +66,7 @@ void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive)
   });
 }
 
-/// A graph on which the search for scales runs the reference: the whole graph, or the subgraph of a part of
-/// one tensor (cut.hpp).
+/// A graph on which the search for scales runs the reference: the whole graph, or the subgraph of a tensor's part.
 struct Stage {
   KernelGraph graph;
   std::vector<Cut::Part> parts;    // per input of `graph`: the region of a tensor of the whole graph
@@ -270,8 +266,7 @@ class Search {
 
   std::vector<bool> none() const { return std::vector<bool>(g_.inputs.size(), false); }
 
-  /// Fills the input arrays of a stage (a subgraph to run) with values at the current scales. Keeps arrays
-  /// whose scale has not changed.
+  /// Fills the input arrays of a stage (a subgraph to run) at the current scales, where the scale has changed.
   void fill_stage(Stage& s) {
     for (std::size_t p = 0; p < s.parts.size(); ++p) {
       const Cut::Part& from = s.parts[p];

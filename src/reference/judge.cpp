@@ -13,8 +13,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns the spacing of the format's numbers at |x|, which is the distance to the next larger number; 0 for
-/// integers and infinities.
+/// Returns the distance from |x| to the next larger number of the format; 0 for integers and infinities.
 double step_at(const Format& f, double x) {
   if (f.integer_bits || !std::isfinite(x)) return 0;
   int exponent;

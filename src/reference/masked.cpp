@@ -1,7 +1,6 @@
 #include "reference/masked.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "graph/elementwise.hpp"
 
@@ -20,8 +19,7 @@ Mask result(const Op& op, const std::vector<Mask>& mask) {
   const bool adds = is_elementwise(op.kind) && takes_scalar(op.kind, op.inputs.size());
   const double fill =
       op.kind == OpKind::mask ? op.attributes.value : scalar_operand(op.attributes, DType::f32);
-  if ((adds || op.kind == OpKind::mask) && fill == -std::numeric_limits<double>::infinity())
-    maximum = Mask::infinity;
+  if ((adds || op.kind == OpKind::mask) && fill == -infinity) maximum = Mask::infinity;
   if (op.kind == OpKind::matmul && op.inputs.size() > 2 && mask[op.inputs[2]] == Mask::infinity)
     return maximum;  // the bias is added, so its -inf remain
   return keeps(op.kind) ? maximum : std::min(maximum, Mask::nan);
@@ -32,7 +30,7 @@ Mask result(const Op& op, const std::vector<Mask>& mask) {
 Mask mask_in(const Array& a) {
   Mask maximum = Mask::none;
   for (double v : a.values) {
-    if (v == -std::numeric_limits<double>::infinity()) return Mask::infinity;
+    if (v == -infinity) return Mask::infinity;
     if (v != v) maximum = Mask::nan;
   }
   return maximum;

@@ -15,8 +15,7 @@ namespace zellige::graph {
 /// Returns which non-finite values (NaN, -inf) the array of a graph input contains.
 Mask mask_in(const Array&);
 
-/// Returns, per tensor of a kernel graph, which non-finite values masks may produce. `inputs`: mask_in() of
-/// each graph input.
+/// Returns, per tensor of a graph, which non-finite values masks may produce. `inputs`: mask_in() of each input.
 std::vector<Mask> masked(const KernelGraph&, const std::vector<Mask>& inputs);
 /// Returns, per tensor of a block graph, which non-finite values masks may produce. `inputs`: which of these
 /// values each operand of the custom operator may have.

@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "reference/array.hpp"
 #include "reference/mix.hpp"
 
 namespace zellige::graph {
-namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 Noise::Noise(std::uint64_t sample, int op, std::int64_t block) : state_(sample * mix_step), sample_(sample) {
   element_ = static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 +

@@ -14,7 +14,7 @@ KernelGraph omit_roundings(const KernelGraph& given, const std::vector<bool>& st
       if (std::ranges::find(g.outputs, t) != g.outputs.end() || is_integer(tensor.dtype)) continue;
       if (is_view(op.kind))
         tensor.dtype = g.tensors[op.inputs[0]].dtype;
-      else if (!stored[static_cast<std::size_t>(t)])
+      else if (!stored[t])
         tensor.dtype = DType::f32;
     }
   return g;

@@ -21,9 +21,8 @@ inline int hardware_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// Calls body(index, worker) for every index below `count`, on up to `threads` threads; `worker` is the
-/// number of the calling thread. If a call throws, the indices that have not started are skipped, and the
-/// first exception is rethrown.
+/// Calls body(index, worker) for every index below `count`, on up to `threads` threads; `worker`: the thread's number.
+/// If a call throws, indices that have not started are skipped, and the first exception is rethrown.
 template <class Body>
 void parallel_for(std::int64_t count, int threads, const Body& body) {
   threads = static_cast<int>(std::min<std::int64_t>(threads, count));
@@ -44,7 +43,7 @@ void parallel_for(std::int64_t count, int threads, const Body& body) {
     }
   };
   std::vector<std::thread> others;
-  others.reserve(static_cast<std::size_t>(threads));
+  others.reserve(threads);
   try {
     for (int w = 1; w < threads; ++w) others.emplace_back(work, w);
   } catch (const std::system_error&) {  // no more threads are available: use those that exist

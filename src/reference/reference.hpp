@@ -10,8 +10,6 @@
 // and in the operands of a block-level matmul. Other consumers of such an operand read it unrounded. An
 // accumulator is rounded, if at all, after the loop.
 #pragma once
-#include <limits>
-
 #include "reference/array.hpp"
 
 namespace zellige::graph {
@@ -25,14 +23,14 @@ struct ReferenceOptions {
   int threads = 0;    // 0: all cores
   // Limit of the magnitudes of kernel-level tensors and of the matmul operands that a block computes. If
   // finite, the run stops at the first magnitude above it.
-  double limit = std::numeric_limits<double>::infinity();
+  double limit = infinity;
   // Limit of the magnitudes of block tensors to which `limit` does not apply, because they stay in float32.
   // If finite, the run stops at the first magnitude above it.
-  double tile_limit = std::numeric_limits<double>::infinity();
+  double tile_limit = infinity;
   // Limit of the arguments of exp; the run treats a larger argument like a magnitude above `limit`. Above 4,
   // one ulp of an f16 argument changes exp by more than the tolerance, so that a comparison would judge the
   // rounding of the argument.
-  double exp_limit = std::numeric_limits<double>::infinity();
+  double exp_limit = infinity;
   bool errors = false;       // also compute error bounds (rounding.hpp); takes a few times as long
   std::uint64_t sample = 0;  // with `errors`: if not 0, seed of a run with random rounding
   // With `errors`, if the graph omits roundings (omit_roundings.hpp): the graph that has all of them. A right kernel
@@ -42,9 +40,7 @@ struct ReferenceOptions {
   // With `sample`: a run with `spread`, whose error bounds are reused except in custom operators.
   const struct Reference* around = nullptr;
 
-  bool stops_at(const Magnitude& m) const {
-    return limit < std::numeric_limits<double>::infinity() && !m.within(limit);
-  }
+  bool stops_at(const Magnitude& m) const { return limit < infinity && !m.within(limit); }
 };
 
 /// The magnitude of a block tensor, in most cases one that a matmul reads; measured after rounding for the matmul.

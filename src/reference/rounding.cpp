@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "graph/elementwise.hpp"
 #include "graph/kept.hpp"
@@ -18,13 +17,11 @@ namespace {
 
 constexpr double u = 0x1p-24;      // half an ulp of 1 in float32
 constexpr double tiny = 0x1p-125;  // smaller numbers may be flushed to zero
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Returns the error bound `e`, or infinity if `e` is NaN, because any result is possible then.
 double known(double e) { return e == e ? e : infinity; }
 
-/// Returns the largest distance from y = f(x) to the values of f at the corners x[k] - e[k], x[k] + e[k] of a
-/// box in n dimensions.
+/// Returns the largest distance from y = f(x) to f at the corners x[k] - e[k], x[k] + e[k] of a box in n dimensions.
 template <class Numbers, class Meaning>
 double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* x, const double* e, int n,
                double y) {
@@ -106,9 +103,8 @@ double own_sum_error(double share, double maximum, double squares) {
   return share * (maximum + std::sqrt(squares));
 }
 
-/// Computes the error bounds of a matmul C = A B. With eA and eB the error bounds of A and B, the bounds of C
-/// are |A| eB + eA (|B| + eB), plus the rounding of the accumulators. `repeats`: number of loop iterations
-/// whose products are added up.
+/// Computes the error bounds of a matmul C = A B. With eA and eB the bounds of A and B, those of C are |A| eB + eA (|B|
+/// + eB), plus the rounding of the accumulators. `repeats`: number of iterations whose products are added up.
 void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
             int threads) {
   const Matrices of = matrices(a.at.shape, b.at.shape);
@@ -116,8 +112,7 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   const Batches batches(of);
   const std::int64_t terms = k * repeats;
   const bool exact = is_integer(dtype);
-  // Tensor cores truncate where float32 arithmetic would round, once per eight or more terms. That is a bias in
-  // one direction.
+  // Tensor cores truncate where float32 would round, once per eight or more terms: a bias in one direction.
   const double cut_off = dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8;
   const double share = exact ? 0 : sum_error(terms) + cut_off;
   const auto all = static_cast<std::size_t>(size(a.at.shape)),
@@ -139,7 +134,7 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
     const std::int64_t t = task / down, i = task % down * rows, count = std::min(rows, m - i) * n;
     const std::int64_t from_a = (batches.a[t] * m + i) * k, from_b = batches.b[t] * k * n;
     double* to = error + (t * m + i) * n;
-    const std::vector<double> zeros(static_cast<std::size_t>(count));
+    const std::vector<double> zeros(count);
     std::vector<double> part = zeros, sum = zeros, maximum = zeros;
     const auto product = [&](const double* x, const double* y, std::int64_t depth) {
       gemm(count / n, n, depth, x, k, y, n, part.data(), n);
@@ -195,8 +190,7 @@ void composed(OpKind kind, const Attributes& attributes, DType dtype, const std:
     const auto count = static_cast<std::size_t>(size(e.shapes[i]));
     double* to = storage.emplace_back(count).data();
     std::vector<Uncertain> from;
-    for (int k : e.steps[i].inputs)
-      from.push_back({e.values[static_cast<std::size_t>(k)], errors[static_cast<std::size_t>(k)]});
+    for (int k : e.steps[i].inputs) from.push_back({e.values[k], errors[k]});
     propagate(e.steps[i].kind, e.steps[i].attributes, dtype, from, {e.values[in.size() + i]}, {to});
     errors.push_back(to);
   }
@@ -210,14 +204,14 @@ void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, 
   std::deque<std::vector<double>> halves;
   const auto moved = [&](const Shape& shape, const double* x) {
     if (shape.back() != n) return x;
-    std::vector<double>& to = halves.emplace_back(static_cast<std::size_t>(size(shape)));
+    std::vector<double>& to = halves.emplace_back(size(shape));
     halves_of_pairs(n, size(shape), x, to.data());
     return static_cast<const double*>(to.data());
   };
   std::vector<Uncertain> operands;
   for (const Uncertain& x : in)
     operands.push_back({{x.at.shape, moved(x.at.shape, x.at.values)}, moved(x.at.shape, x.error)});
-  std::vector<double> of_halves(static_cast<std::size_t>(count));
+  std::vector<double> of_halves(count);
   composed(OpKind::rotary, {}, dtype, operands, of_halves.data());
   pairs_of_halves(n, count, of_halves.data(), error);
 }
@@ -246,7 +240,7 @@ void joined_error(const Monoid& monoid, const Uncertain& x, int dim, const Opera
 
 /// Computes the error bounds of y, the maximum of x along `dim`.
 void amax_error(const Uncertain& x, int dim, const Operand& y, double* error) {
-  const std::vector<double> none(static_cast<std::size_t>(size(y.shape)), -infinity);
+  const std::vector<double> none(size(y.shape), -infinity);
   std::fill_n(error, none.size(), 0.0);
   fold_max_error(x, dim, {y.shape, none.data()}, {y.shape, error});
 }

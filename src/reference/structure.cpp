@@ -5,8 +5,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Encodes integers in a variable number of bytes: seven bits per byte, lowest first. Small numbers of either
-/// sign take one byte.
+/// Encodes integers in bytes, seven bits per byte, lowest first. Small numbers of either sign take one byte.
 class Bytes {
  public:
   void put(std::int64_t x) {
@@ -44,7 +43,6 @@ void put(Bytes& to, const Attributes& a) {
   to.put(a.kept.tril), to.put(a.kept.triu), to.put(a.kept.length);
 }
 
-/// Appends a serialized block graph, without the names of its tensors.
 /// Appends what operators of both levels have.
 void put_common(Bytes& to, const auto& op) {
   to.put(static_cast<std::int64_t>(op.kind));
@@ -52,6 +50,7 @@ void put_common(Bytes& to, const auto& op) {
   put(to, op.attributes);
 }
 
+/// Appends a serialized block graph, without the names of its tensors.
 void put(Bytes& to, const BlockGraph& b) {
   to.put(b.grid), to.put(b.block), to.put(b.loop);
   to.put(std::ssize(b.tensors));

@@ -11,8 +11,7 @@
 
 namespace zellige::graph {
 
-/// Returns the graph as a string of bytes. Two graphs have equal strings if and only if they are equal except
-/// for names.
+/// Returns the graph as a string of bytes. Strings are equal if and only if the graphs are, except for names.
 std::string structure(const KernelGraph&);
 
 }  // namespace zellige::graph
