@@ -22,9 +22,8 @@ std::vector<const TensorPlace*> parameters(const Manifest& m) {
 
 /// Returns the output that overwrites the input `t`, or nullptr if there is none.
 const TensorPlace* becomes(const Manifest& m, const TensorPlace& t) {
-  const auto at = std::ranges::find_if(m.tensors, [&](const TensorPlace& o) {
-    return o.memory >= 0 && &m.tensors[static_cast<std::size_t>(o.memory)] == &t;
-  });
+  const auto at = std::ranges::find_if(
+      m.tensors, [&](const TensorPlace& o) { return o.memory >= 0 && &m.tensors[o.memory] == &t; });
   return at == m.tensors.end() ? nullptr : &*at;
 }
 
@@ -36,12 +35,6 @@ int count(const Manifest& m, Role role) {
   return maximum;
 }
 
-/// Returns whether any kernel of the program may start before the preceding one has ended (programmatic
-/// dependent launch).
-bool overlaps(const Manifest& m) {
-  return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return k.programmatic; });
-}
-
 /// Returns the initialisers of the generated array `inputs` or `outputs`, in order: for each input or output,
 /// the name of its parameter of the C function, or 0 if it is an output that overwrites an input.
 std::string addresses(const Manifest& m, Role role) {
@@ -49,7 +42,7 @@ std::string addresses(const Manifest& m, Role role) {
   std::vector<std::string> list(static_cast<std::size_t>(count(m, role)) + 1, "0");
   for (const TensorPlace* t : parameters(m)) {
     const std::string name = names.pointer(t->name);
-    if (t->role == role) list[static_cast<std::size_t>(t->position)] = "(void*)" + name;
+    if (t->role == role) list[t->position] = "(void*)" + name;
   }
   return fmt::format("{}", fmt::join(list, ", "));
 }
@@ -80,14 +73,12 @@ std::string c_header(const Manifest& m) {
   out.line("extern \"C\" {{");
   out.line("#endif");
   out.line("");
-  out.line(
-      "// Launches on `stream`, from any thread, in the calling thread's current context, where all memory "
-      "lies. It");
-  out.line(
-      "// allocates nothing and waits for nothing, and may be captured in a CUDA graph. Returns NULL, or "
-      "what is wrong in one");
-  out.line("// sentence, which is the calling thread's until its next call.");
-  out.line("//");
+  out.raw(
+      R"(// Launches on `stream`, from any thread, in the calling thread's current context, where all memory lies. It
+// allocates nothing and waits for nothing, and may be captured in a CUDA graph. Returns NULL, or what is wrong in one
+// sentence, which is the calling thread's until its next call.
+//
+)");
   for (const TensorPlace* t : parameters(m)) {
     const TensorPlace* made = t->role == Role::input ? becomes(m, *t) : nullptr;
     out.line("// {}: {} {}, {} {}, strides {} in elements, {} bytes{}{}", names.pointer(t->name),
@@ -100,9 +91,10 @@ std::string c_header(const Manifest& m) {
                                                            m.buffer_size, workspace_alignment)
                                              : "not looked at");
   out.line("//");
+  const bool early = std::ranges::any_of(m.kernels, &KernelLaunch::programmatic);
   out.line("// Tensors begin at multiples of {} bytes, and outputs overlap nothing else.{}", tensor_alignment,
-           overlaps(m) ? " Kernels may start while the work before" : "");
-  if (overlaps(m))
+           early ? " Kernels may start while the work before" : "");
+  if (early)
     out.line(
         "// them on the stream ends, and wait for it before they touch anything but inputs that no earlier "
         "work writes.");

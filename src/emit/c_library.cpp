@@ -133,9 +133,7 @@ static const char* launch(const Loaded* l, unsigned k, char* const* at, void* st
 
 /// Returns the numbers list[from], list[from + 1], ... as text, separated by commas.
 std::string numbers(const auto& list, std::size_t from = 0) {
-  std::string text;
-  for (std::size_t i = from; i < list.size(); ++i) text += fmt::format("{}{}", i > from ? ", " : "", list[i]);
-  return text;
+  return fmt::format("{}", fmt::join(list.begin() + from, list.end(), ", "));
 }
 
 /// Returns the number of the CUtensorMapDataType enumerator for an element type.

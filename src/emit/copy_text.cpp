@@ -40,8 +40,7 @@ void KernelText::check(Condition& inside, const plan::Interval& along, const Ind
   if (along.origin() < 0) inside.push_back({-1, at});
 }
 
-/// Returns the condition that coordinate `at` of the tensor that node `n` accesses lies inside; empty if every
-/// coordinate of a tile does.
+/// Returns the condition that coordinate `at` of node `n`'s tensor lies inside; empty if all coordinates of a tile do.
 Condition KernelText::inside(const Node& n, const std::vector<Index>& at) const {
   Condition all;
   for (int d = 0; d < n.view.rank(); ++d)
@@ -89,8 +88,7 @@ int batch_of(std::int64_t trip_count) {
 
 }  // namespace
 
-/// Returns an upper bound of the offsets, in elements, that any block loads from the tensor of load `n` in
-/// this iteration.
+/// Returns an upper bound of the offsets, in elements, that any block loads for load `n` in this iteration.
 std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const {
   const graph::KernelTensor& tensor = program_.tensors[n.tensor];
   const bool shifted =
@@ -158,8 +156,7 @@ void KernelText::fetch(const Work& work) {
   close(share);
 }
 
-/// Emits the copy of a tile from global to shared memory, for the given iteration, into the given
-/// stage of the buffer.
+/// Emits the copy of a tile from global to shared memory, for an iteration, into a stage of the buffer.
 void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index& iteration) {
   const Work& work = step.work;
   const Node& n = block_.nodes[work.node];

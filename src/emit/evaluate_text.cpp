@@ -9,12 +9,6 @@
 #include "select/warpgroups.hpp"
 
 namespace zellige::emit {
-
-using plan::Item;
-using plan::NodeKind;
-using plan::OpKind;
-using plan::WorkKind;
-
 namespace {
 
 /// Returns the name of the register array that contains the values of a store until buffer_stores() emits it.
@@ -48,8 +42,6 @@ std::string KernelText::lane_among(const Context& c, int lanes) {
   return step == 1 ? fmt::format("lane % {}", lanes) : fmt::format("lane / {} % {}", step, lanes);
 }
 
-/// Opens a condition for the threads that have elements of the layout, and returns true. Returns false,
-/// without a condition, if all threads of the block have elements.
 bool KernelText::open_threads(const Context& c) {
   if (c.threads() >= threads()) return false;
   if (c.row)
@@ -66,7 +58,6 @@ std::string KernelText::tile_at_stage(int buffer) const {
   return fmt::format("{}.shift(stage * {})", tile(buffer), graph::elements_in(b.stage_step, b.dtype));
 }
 
-/// Emits a matmul by mma.sync or FMA instructions.
 void KernelText::mma(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.contexts[work.context];

@@ -6,8 +6,6 @@
 
 namespace zellige::emit {
 
-using plan::Item;
-using plan::OpKind;
 using Kind = plan::Item::Kind;
 
 Index NestAt::index(const plan::TileCoordinate& c) const {
@@ -34,7 +32,7 @@ void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
     for (std::size_t k = 0; !item.invariant && k < item.in.size(); ++k) {
       const bool divisor = k == 1 && item.in.size() == 2 && item.kind == Kind::apply &&
                            block_.nodes[item.node].op == OpKind::div;
-      (divisor ? divides : read)[static_cast<std::size_t>(item.in[k])] = true;
+      (divisor ? divides : read)[item.in[k]] = true;
     }
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i].invariant) continue;
@@ -180,8 +178,8 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
   } else {
     // The inverse of a divisor is computed once if several neighbours or iterations use it.
     if (n.op == OpKind::div && in.size() == 2) {
-      if (!divisors_[static_cast<std::size_t>(item.in[1])].empty())
-        in[1] = divisors_[static_cast<std::size_t>(item.in[1])];
+      if (!divisors_[item.in[1]].empty())
+        in[1] = divisors_[item.in[1]];
       else if (result.vector && !values_[item.in[1]].vector)
         in[1] = divisor(in[1]);
     }
@@ -311,7 +309,7 @@ bool KernelText::clamp(std::vector<Index>& at, const Node& n, const NestAt& nest
     const plan::Interval along = n.view.along(d, block_);
     const Index end = global_end(along);
     if (along.origin() < 0 || !end.is_constant()) return false;
-    inside[static_cast<std::size_t>(d)] = at_most(at[static_cast<std::size_t>(d)], end.constant() - 1);
+    inside[d] = at_most(at[d], end.constant() - 1);
   }
   at = std::move(inside);
   return true;

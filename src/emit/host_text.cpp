@@ -5,14 +5,13 @@
 #include "emit/names.hpp"
 
 namespace zellige::emit {
-
 namespace {
 
 // asks(k) returns whether kernel `k` uses more than 48 KB of dynamic shared memory, which a program must
 // allow by cudaFuncSetAttribute. asks(m) returns whether any kernel of the program does.
 bool asks(const KernelLaunch& k) { return k.shared_bytes > 48 * 1024; }
 bool asks(const Manifest& m) {
-  return std::any_of(m.kernels.begin(), m.kernels.end(), [](const KernelLaunch& k) { return asks(k); });
+  return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return asks(k); });
 }
 
 /// Returns whether `k` is the program's first launch of its __global__ function.
@@ -22,16 +21,14 @@ bool is_first(const Manifest& m, const KernelLaunch& k) {
 
 /// Returns whether any kernel of the program has a TMA descriptor.
 bool maps(const Manifest& m) {
-  return std::any_of(m.kernels.begin(), m.kernels.end(),
-                     [](const KernelLaunch& k) { return !k.maps.empty(); });
+  return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return !k.maps.empty(); });
 }
 
 /// Returns the source of the arguments of make_tma_descriptor() for a tensor.
 std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
   return fmt::format(
       "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
-      "{{{}}}, "
-      ".swizzle = SwizzleMode::{}}}",
+      "{{{}}}, .swizzle = SwizzleMode::{}}}",
       in_literal(t.name), graph::name(map.dtype), map.extent.size(), fmt::join(map.extent, ", "),
       fmt::join(map.stride, ", "), fmt::join(map.box, ", "), map.swizzle_bytes ? "b128" : "none");
 }
@@ -44,12 +41,11 @@ void ask(const Manifest& m, Text& out) {
   out.line("if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;");
   out.open("if (device >= 64 || !prepared[device].load(std::memory_order_acquire)) {{");
   out.line("cudaError_t error = cudaSuccess;");
-  for (const KernelLaunch& k : m.kernels) {
+  for (const KernelLaunch& k : m.kernels)
     if (asks(k) && is_first(m, k))
       out.line(
           "if (!error) error = cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});",
           k.name, k.shared_bytes);
-  }
   out.line("if (error != cudaSuccess) return error;");
   out.line("if (device < 64) prepared[device].store(true, std::memory_order_release);");
   out.close();
@@ -58,24 +54,10 @@ void ask(const Manifest& m, Text& out) {
 constexpr const char* parameters_text =
     "void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream";
 
-/// Returns whether any kernel of the program may start before the preceding one has ended (programmatic
-/// dependent launch).
-bool programmatic(const Manifest& m) {
-  return std::any_of(m.kernels.begin(), m.kernels.end(),
-                     [](const KernelLaunch& k) { return k.programmatic; });
-}
-
 /// Returns the expression of a tensor's address in the source of the host code.
 std::string address(const TensorPlace& t) {
-  switch (t.role) {
-    case Role::input:
-      return fmt::format("inputs[{}]", t.position);
-    case Role::output:
-      return fmt::format("outputs[{}]", t.position);
-    case Role::intermediate:
-      break;
-  }
-  return fmt::format("(static_cast<char*>(workspace) + {})", t.offset);
+  if (t.role == Role::intermediate) return fmt::format("(static_cast<char*>(workspace) + {})", t.offset);
+  return fmt::format("{}[{}]", t.role == Role::input ? "inputs" : "outputs", t.position);
 }
 
 /// Emits the TMA descriptors of a kernel and returns its argument list.
@@ -138,7 +120,8 @@ void host_entry(const Manifest& m, Text& out) {
   out.line("#include <cuda_runtime.h>");
   if (asks(m)) out.line("#include <atomic>");
   if (maps(m)) out.line("#include <zellige/atom/make_tma_descriptor.hpp>");
-  const bool early = programmatic(m);
+  // A kernel may start before the preceding one has ended (programmatic dependent launch).
+  const bool early = std::ranges::any_of(m.kernels, &KernelLaunch::programmatic);
   if (early) {
     out.line("#include <zellige/block/launch.hpp>");
     out.line("");
@@ -157,7 +140,7 @@ void host_entry(const Manifest& m, Text& out) {
   for (const TensorPlace& t : m.tensors)
     if (t.memory >= 0)
       out.line("/// Output {} is input {}, changed; outputs[{}] is not looked at.", printable(t.name),
-               printable(m.tensors[static_cast<std::size_t>(t.memory)].name), t.position);
+               printable(m.tensors[t.memory].name), t.position);
   if (early) {
     out.line(
         "/// Kernels start while the one before them on the stream ends, and wait for its end before they "

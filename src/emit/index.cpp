@@ -32,8 +32,7 @@ std::string Index::str() const {
 
 Index operator+(Index a, const Index& b) {
   for (const Index::Term& t : b.terms_) {
-    const auto same = std::find_if(a.terms_.begin(), a.terms_.end(),
-                                   [&](const Index::Term& mine) { return mine.text == t.text; });
+    const auto same = std::ranges::find(a.terms_, t.text, &Index::Term::text);
     if (same == a.terms_.end())
       a.terms_.push_back(t);
     else if (same->factor += t.factor; same->factor == 0)

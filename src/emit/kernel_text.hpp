@@ -23,6 +23,15 @@
 
 namespace zellige::emit {
 
+using plan::Context;
+using plan::Item;
+using plan::Node;
+using plan::NodeKind;
+using plan::OpKind;
+using plan::SmemTensor;
+using plan::Work;
+using plan::WorkKind;
+
 /// A position in a loop nest of the source: the coordinate of an element, or of the first of several
 /// neighbours that are evaluated together.
 struct NestAt {
@@ -82,11 +91,6 @@ class KernelText {
   void emit_part(const std::string& name);
 
  private:
-  using Node = plan::Node;
-  using Work = plan::Work;
-  using Context = plan::Context;
-  using SmemTensor = plan::SmemTensor;
-
   // Emits a comment and the signature of the kernel, up to the opening brace. This and the following
   // functions are defined in kernel_text.cpp.
   void signature();

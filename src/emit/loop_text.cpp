@@ -3,11 +3,9 @@
 #include "emit/kernel_text.hpp"
 
 namespace zellige::emit {
-
 namespace {
 
-/// A digit of the thread's number that moves the thread along an axis of its layout, by (thread / below %
-/// extent) * stride elements.
+/// A digit of the thread's number: it moves the thread along an axis by (thread / below % extent) * stride elements.
 struct Digit {
   std::int64_t below, extent, stride;
 };

@@ -40,9 +40,8 @@ graph::Json cost_json(const plan::KernelCost& k) {
 std::vector<std::int64_t> parameter_bytes(const KernelLaunch& k) {
   constexpr std::int64_t pointer = 8, descriptor = 128;
   std::vector<std::int64_t> all(k.tensors.size(), pointer);
-  for (const auto& [at, map] : k.maps) all[static_cast<std::size_t>(at)] = descriptor;
-  for (const auto& [at, bytes] : k.constants)
-    all[static_cast<std::size_t>(at)] = static_cast<std::int64_t>(bytes.size());
+  for (const auto& [at, map] : k.maps) all[at] = descriptor;
+  for (const auto& [at, bytes] : k.constants) all[at] = static_cast<std::int64_t>(bytes.size());
   return all;
 }
 
@@ -73,7 +72,7 @@ std::string to_json(const Manifest& m) {
     j["bytes"] = t.bytes;
     j["padding"] = t.bytes - graph::bytes_of(graph::size(t.shape), t.dtype);
     if (t.offset >= 0) j["offset"] = t.offset;
-    if (t.memory >= 0) j["memory"] = m.tensors[static_cast<std::size_t>(t.memory)].name;
+    if (t.memory >= 0) j["memory"] = m.tensors[t.memory].name;
     root["tensors"].push_back(std::move(j));
   }
   root["kernels"] = Json::array();

@@ -45,14 +45,13 @@ std::string printable(const std::string& name) {
 
 std::string in_literal(std::string_view text) {
   std::string all;
-  for (const char c : text) {
+  for (const char c : text)
     if (c == '"' || c == '\\' || c == '?')
       all += {'\\', c};
     else if (c < ' ' || c > '~')
       all += octal(c);
     else
       all += c;
-  }
   return all;
 }
 

@@ -44,8 +44,7 @@ class Names {
  private:
   /// Returns an identifier for the tensor `name`. The identifier begins with `letter`.
   std::string form(char letter, const std::string& name);
-  /// Returns the part after the first letter that all identifiers of the tensor `name` have. It is different
-  /// for each tensor name.
+  /// Returns the part, after the first letter, of all identifiers of the tensor `name`. No two tensors share it.
   const std::string& stem(const std::string& name);
 
   std::map<std::string, std::string> stem_;  // by name; no two are equal
@@ -57,8 +56,7 @@ class Names {
 /// backslashes become '?', and no two '?' are adjacent (trigraphs).
 std::string printable(const std::string& name);
 
-/// Returns the string escaped for a string literal of any standard of C, C++ or CUDA. The value of the literal
-/// is `text`.
+/// Returns the string escaped for a string literal, of the value `text`, in any standard of C, C++ or CUDA.
 std::string in_literal(std::string_view text);
 
 /// Returns the string escaped for a string of the GNU assembler. The result consists of letters, digits, / . -

@@ -14,8 +14,7 @@ using graph::Json;
 
 constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// A JSON value and the path to it, for messages. Every accessor throws Error with the path, what it
-/// expected and what it found.
+/// A JSON value and the path to it. Accessors throw Error with the path, what they expected and what they found.
 class Field {
  public:
   Field(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
@@ -57,8 +56,7 @@ class Field {
     if (!value_->is_string()) wrong("a string");
     return value_->get<std::string>();
   }
-  /// Returns the enumerator to which `words` maps the text of this field. Throws Error, with all words, if it
-  /// is none of them.
+  /// Returns the enumerator to which `words` maps this field's text. Throws Error, with all words, if none.
   template <class T>
   T one_of(const std::vector<std::pair<std::string_view, T>>& words) const {
     const std::string found = text();
@@ -144,8 +142,7 @@ std::string bytes(const Field& f) {
   return all;
 }
 
-/// Reads grid, block, shared memory and cluster of a launch into `k`. Throws Error if one exceeds the limits
-/// of the target.
+/// Reads grid, block, shared memory and cluster of a launch into `k`. Throws Error beyond the limits of the target.
 void read_launch(const Field& f, const target::Target& t, KernelLaunch& k) {
   constexpr std::int64_t max_cluster = 8;  // every GPU with clusters supports 8 blocks
   const auto limited = [&](const char* key, const graph::Dim3& limit) {
@@ -185,7 +182,7 @@ KernelLaunch kernel(const Field& f, const std::vector<TensorPlace>& tensors, con
     k.tensors.push_back(named(tensors, argument["tensor"]));
     k.writes.push_back(argument["writes"].truth());
     if (argument.has("tensor_map"))
-      k.maps[at] = tensor_map(argument["tensor_map"], tensors[static_cast<std::size_t>(k.tensors.back())]);
+      k.maps[at] = tensor_map(argument["tensor_map"], tensors[k.tensors.back()]);
   }
   const std::vector<std::int64_t> sizes = parameter_bytes(k);
   for (std::size_t i = 0; i < sizes.size(); ++i)

@@ -11,8 +11,7 @@ namespace zellige::emit {
 /// manifest was edited after it was written.
 Manifest parse_manifest(const std::string& text, const std::string& source);
 
-/// Returns the manifest in `text` like parse_manifest(), but does not check the hash: for manifests that a
-/// user writes or edits.
+/// Returns the manifest in `text` without a check of its hash, for manifests that a user writes or edits.
 Manifest unsealed_manifest(const std::string& text, const std::string& source);
 
 /// Returns the manifest `text` with the file `with` added to its artefacts (or replaced there) and with its

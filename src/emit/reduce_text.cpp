@@ -5,9 +5,6 @@
 
 namespace zellige::emit {
 
-using plan::NodeKind;
-using plan::OpKind;
-
 /// Returns the template arguments of a shuffle reduction among the lanes that share a result: the number of
 /// these lanes and, if it is not 1, the distance between two of them.
 std::string KernelText::lanes_of(const Context& c) {

@@ -40,8 +40,7 @@ std::vector<int> carried(const plan::Kernel& s, int channel) {
              [&](const plan::Step& step, const plan::Position&) {
                if (plan::as<plan::Copy>(step) && plan::channel_of(step) == channel)
                  for (const plan::Access& a : step.writes)
-                   if (std::find(tensors.begin(), tensors.end(), a.tensor) == tensors.end())
-                     tensors.push_back(a.tensor);
+                   if (std::ranges::find(tensors, a.tensor) == tensors.end()) tensors.push_back(a.tensor);
              });
   return tensors;
 }
@@ -59,7 +58,7 @@ std::optional<KernelText::InRing> KernelText::in_ring(int buffer) const {
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     if (!by_mbarriers(s.channels[c])) continue;
     const std::vector<int> all = carried(s, c);
-    const auto at = std::find(all.begin(), all.end(), buffer);
+    const auto at = std::ranges::find(all, buffer);
     if (at != all.end()) return InRing{c, static_cast<int>(at - all.begin())};
   }
   return {};

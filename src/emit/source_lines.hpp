@@ -1,5 +1,4 @@
-// Builds the lines of generated code, indented by open braces, and formats types, literals and loops that
-// all parts of the emitter need.
+// Builds lines of generated code, indented by open braces; formats types, literals and loops for the whole emitter.
 #pragma once
 #include <string>
 

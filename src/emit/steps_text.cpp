@@ -9,10 +9,7 @@
 
 namespace zellige::emit {
 
-using plan::NodeKind;
-using plan::OpKind;
 using plan::Section;
-using plan::WorkKind;
 
 namespace {
 constexpr double lowest = -3.4028234663852886e38;
