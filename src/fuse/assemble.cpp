@@ -19,8 +19,7 @@ class Assembly {
     for (int t : g.inputs) out_.inputs.push_back(tensor(t));
   }
 
-  /// Appends operator `op` of the input graph unchanged. Does nothing if the operator is a slice that a fused
-  /// kernel stores itself.
+  /// Appends operator `op` of the input graph unchanged, unless it is a slice that a fused kernel stores itself.
   void add_unfused(int op) {
     KernelOp copy = g_.ops[op];
     if (at_[copy.outputs[0]] >= 0) return;  // a slice that a kernel stores
@@ -59,10 +58,7 @@ class Assembly {
         }
         const int kept = add({whole.dtype, part.stored[i], {}, fresh(whole.name + "_kept")});
         op.outputs.push_back(kept);
-        KernelOp& view = views.emplace_back();
-        view.kind = OpKind::reshape;
-        view.attributes.sizes = whole.shape;
-        view.inputs = {kept}, view.outputs = {tensor(t)};
+        views.push_back(reshape(kept, tensor(t)));
       }
       out_.ops.push_back(std::move(op));
     }
@@ -99,20 +95,23 @@ class Assembly {
     if (copy.memory >= 0) copy.memory = at_[copy.memory];
     return at_[t] = add(std::move(copy));
   }
-  /// Returns the fused graph's copy of the input graph's tensor `t` in the given shape. Appends a reshape if the
-  /// tensor has another shape.
+  /// Returns the reshape of a tensor of the fused graph to another one.
+  KernelOp reshape(int from, int to) const {
+    KernelOp view;
+    view.kind = OpKind::reshape;
+    view.attributes.sizes = out_.tensors[to].shape;
+    view.inputs = {from}, view.outputs = {to};
+    return view;
+  }
+  /// Returns the fused graph's copy of the input graph's tensor `t` in this shape, by a reshape if its own differs.
   int seen_as(int t, const Shape& shape) {
     if (g_.tensors[t].shape == shape) return at_[t];
     const auto [seen, is_new] = seen_.insert({{t, shape}, -1});
     if (!is_new) return seen->second;
     const KernelTensor& whole = g_.tensors[t];
     seen->second = add({whole.dtype, shape, {}, fresh(whole.name + "_flat")});
-    KernelOp view;
-    view.kind = OpKind::reshape;
-    view.attributes.sizes = shape;
-    view.inputs = {at_[t]}, view.outputs = {seen->second};
     reshaped_.insert(seen->second);
-    out_.ops.push_back(std::move(view));
+    out_.ops.push_back(reshape(at_[t], seen->second));
     return seen->second;
   }
   /// Returns a tensor name that is not used yet: `name` with the necessary number of underscores appended.

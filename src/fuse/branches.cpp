@@ -22,7 +22,7 @@ std::set<int> follows(int at, int from, const Order& order, const Neighbours& ne
   for (std::vector<int> open{from}; !open.empty();) {
     const int op = open.back();
     open.pop_back();
-    if (!order.all[static_cast<std::size_t>(op)].has(at) || met.size() > max_places) return {};
+    if (!order.all[op].has(at) || met.size() > max_places) return {};
     for (int x : neighbours.of({op}))
       if (x != at && met.insert(x).second) open.push_back(x);
   }
@@ -45,8 +45,8 @@ class Covering {
         own_(branches.size()) {
     for (std::size_t b = 0; b < branches.size(); ++b)
       if (keep_to(branches[b])) {
-        at_[static_cast<std::size_t>(branches[b].at)] = static_cast<int>(b);
-        for (int place : branches[b].places) in_[static_cast<std::size_t>(place)] = static_cast<int>(b);
+        at_[branches[b].at] = static_cast<int>(b);
+        for (int place : branches[b].places) in_[place] = static_cast<int>(b);
       }
     for (std::size_t place = 0; place < places; ++place)
       if (in_[place] < 0) number_[place] = stem_++;
@@ -61,7 +61,7 @@ class Covering {
       if (pieces_[p].cost == never) continue;
       const auto outside = std::ranges::find(pieces_[p].places, -1, [&](int place) { return branch(place); });
       if (outside == pieces_[p].places.end())
-        own_[static_cast<std::size_t>(branch(pieces_[p].places[0]))].push_back(p);
+        own_[branch(pieces_[p].places[0])].push_back(p);
       else
         on_stem.push_back(p);
     }
@@ -83,8 +83,7 @@ class Covering {
   }
 
  private:
-  /// The cheapest cover of the places (operators) of a branch that a piece (candidate group) of the stem does
-  /// not contain.
+  /// The cheapest cover of the places (operators) of a branch that a piece (candidate group) of the stem leaves out.
   struct Rest {
     Cover cover;
     std::vector<std::size_t> pieces;  // by the cover's pieces: index in pieces_
@@ -98,7 +97,7 @@ class Covering {
   };
 
   /// Returns the index of the branch that contains the place (operator), or -1 if the place is in no branch.
-  int branch(int place) const { return in_[static_cast<std::size_t>(place)]; }
+  int branch(int place) const { return in_[place]; }
 
   /// Returns whether branch `b` can be covered separately. This holds if every piece (candidate group) that
   /// has places (operators) both inside and outside of the branch contains b.at, the one place outside that
@@ -114,14 +113,14 @@ class Covering {
   /// Returns the cheapest cover of those places (operators) of branch `b` that piece `p`, a candidate group,
   /// does not contain. The cover is computed once per set of uncovered places.
   const Rest& rest(int b, const Piece& p) {
-    const std::vector<int>& all = branches_[static_cast<std::size_t>(b)].places;
+    const std::vector<int>& all = branches_[b].places;
     std::vector<int> left;
     std::ranges::set_difference(all, p.places, std::back_inserter(left));
     const auto [found, is_new] = rests_.try_emplace({b, left});
     if (!is_new) return found->second;
     Rest& made = found->second;
     std::vector<Piece> fit;
-    for (std::size_t q : own_[static_cast<std::size_t>(b)]) {
+    for (std::size_t q : own_[b]) {
       if (!std::ranges::includes(left, pieces_[q].places)) continue;
       Piece& renumbered = fit.emplace_back(pieces_[q]);
       for (int& place : renumbered.places)
@@ -141,8 +140,8 @@ class Covering {
     Piece stem;
     for (int place : pieces_[p].places) {
       if (branch(place) >= 0) continue;
-      stem.places.push_back(number_[static_cast<std::size_t>(place)]);
-      if (const int b = at_[static_cast<std::size_t>(place)]; b >= 0) {
+      stem.places.push_back(number_[place]);
+      if (const int b = at_[place]; b >= 0) {
         laid.rests.push_back(&rest(b, pieces_[p]));
         laid.cost += laid.rests.back()->cover.cost;
       }
@@ -196,8 +195,7 @@ std::vector<Branch> branches_of(const Order& order, const Neighbours& neighbours
   for (int at : neighbours.of_many()) {
     std::set<int> all;
     for (int x : neighbours.of({at}))
-      if (!all.contains(x) && order.all[static_cast<std::size_t>(x)].has(at))
-        all.merge(follows(at, x, order, neighbours));
+      if (!all.contains(x) && order.all[x].has(at)) all.merge(follows(at, x, order, neighbours));
     const auto is_in = [&](int x) { return all.contains(x); };
     if (!all.empty() && all.size() <= max_places && !std::ranges::all_of(neighbours.of({at}), is_in))
       found.push_back({at, {all.begin(), all.end()}});
@@ -221,8 +219,8 @@ Patterns::Patterns(const KernelGraph& g, const std::vector<Branch>& of_operators
   std::map<std::string, int> kinds;
   for (std::size_t b = 0; b < branches_.size(); ++b) {
     std::vector<int> all = branches_[b].places;
-    for (int op : all) in_[static_cast<std::size_t>(op)] = static_cast<int>(b);
-    at_[static_cast<std::size_t>(branches_[b].at)] = static_cast<int>(b);
+    for (int op : all) in_[op] = static_cast<int>(b);
+    at_[branches_[b].at] = static_cast<int>(b);
     all.push_back(branches_[b].at);
     std::ranges::sort(all);
     kind_.push_back(kinds.try_emplace(key(excerpts.of(all)), static_cast<int>(kinds.size())).first->second);
@@ -233,17 +231,16 @@ std::optional<std::vector<int>> Patterns::of(const std::vector<int>& ops) const 
   std::vector<int> pattern;               // where branches join others, and what is in none
   std::map<int, std::vector<int>> parts;  // by branch: its kind, and places in the branch
   for (int op : ops) {
-    if (in_[static_cast<std::size_t>(op)] < 0) pattern.push_back(op);
-    if (const int b = at_[static_cast<std::size_t>(op)]; b >= 0)
-      parts[b] = {kind_[static_cast<std::size_t>(b)]};
+    if (in_[op] < 0) pattern.push_back(op);
+    if (const int b = at_[op]; b >= 0) parts[b] = {kind_[b]};
   }
   if (parts.size() < 2) return std::nullopt;
   for (int op : ops) {
-    const int b = in_[static_cast<std::size_t>(op)];
+    const int b = in_[op];
     if (b < 0) continue;
     const auto part = parts.find(b);
     if (part == parts.end()) return std::nullopt;
-    const std::vector<int>& places = branches_[static_cast<std::size_t>(b)].places;
+    const std::vector<int>& places = branches_[b].places;
     part->second.push_back(static_cast<int>(std::ranges::lower_bound(places, op) - places.begin()));
   }
   std::vector<std::vector<int>> sorted;

@@ -60,8 +60,7 @@ class Choosing : Candidates {
   }
 
  private:
-  /// Reports to the callback that `done` of `of` items of a phase are done. Returns false if the callback has
-  /// ended the search.
+  /// Reports to the callback that `done` of `of` items of a phase are done. Returns false if it has ended the search.
   bool goes_on(std::string_view phase, std::size_t done, std::size_t of) {
     if (!ended_ && watch_ && !watch_({phase, done, of})) ended_ = true;
     return !ended_;
@@ -112,16 +111,14 @@ class Choosing : Candidates {
     choice_.work.kinds = kinds_.count();
   }
 
-  /// Returns the estimated cost of a group minus that of its operators unfused, in microseconds. Negative if
-  /// fusing saves time.
+  /// Returns the estimated cost of a group minus that of its operators unfused, in us; negative if fusing saves time.
   double change(const Kind& kind, const std::vector<int>& ops) const {
     double us = kind.kernels.empty() ? 0 : kind.us;
-    for (int x : ops) us -= candidates_[static_cast<std::size_t>(x)].us();
+    for (int x : ops) us -= candidates_[x].us();
     return us;
   }
 
-  /// Returns the distance between the group's first and last operator in the order in which the cover search
-  /// numbers the operators.
+  /// Returns the distance between the group's first and last operator in the cover search's numbering.
   int span(const std::vector<int>& ops) const {
     const auto [first, last] = std::ranges::minmax(ops, {}, [&](int x) { return place_[x]; });
     return place_[last] - place_[first];
@@ -258,8 +255,7 @@ class Choosing : Candidates {
     }
   }
 
-  /// Excludes one group of a dependence cycle among the groups of cover `way`: the one without which the
-  /// cheapest cover costs least.
+  /// Excludes one group of a dependence cycle in cover `way`: the one without which the cheapest cover costs least.
   void ban_one(const std::vector<std::size_t>& way) {
     std::size_t worst = way.size();
     double min_cost = never;
@@ -312,8 +308,7 @@ class Choosing : Candidates {
     }
   }
 
-  /// Excludes all candidate groups that are not yet planned. Called when the limit of plans is reached or the
-  /// search has ended.
+  /// Excludes all candidate groups that are not yet planned, when the plans' limit is reached or the search has ended.
   void drop_unplanned() {
     for (const Candidate& c : candidates_) {
       if (!c.kind || c.kind->planned) continue;
@@ -351,7 +346,7 @@ class Choosing : Candidates {
     graph::parallel_for(std::ssize(open), graph::hardware_threads(), [&](std::int64_t i, int worker) {
       if (worker == 0)
         goes_on("kernels planned", choice_.work.plans + planned, choice_.work.plans + open.size());
-      if (!ended_) kinds_.plan(*open[static_cast<std::size_t>(i)]), ++planned;
+      if (!ended_) kinds_.plan(*open[i]), ++planned;
     });
     choice_.work.plans += planned;
     return true;
@@ -363,8 +358,7 @@ class Choosing : Candidates {
     return {c.list, {kinds_.kernel(*c.kind, c.list)}, c.us()};
   }
 
-  /// Adds a note for each pair of kernels in which one reads the other's result. The note says why the two
-  /// were not fused.
+  /// Adds a note, why they were not fused, for each pair of kernels in which one reads the other's result.
   void explain(const std::vector<std::size_t>& way) {
     const auto pairs = readers(way);
     choice_.notes.resize(pairs.size());
@@ -373,8 +367,7 @@ class Choosing : Candidates {
       choice_.notes[i] = fmt::format("{} and {} are not fused: {}", last(a), last(b), reason(a, b));
     });
   }
-  /// Returns why groups `a` and `b` were not fused: the expected times of one kernel and of two, or why no
-  /// kernel computes both groups.
+  /// Returns why groups `a` and `b` were not fused: the times of one kernel and of two, or why there is no such kernel.
   std::string reason(const Candidate& a, const Candidate& b) const {
     Set both = a.ops;
     both.add(b.ops);

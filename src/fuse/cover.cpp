@@ -26,8 +26,7 @@ std::vector<Word> covered_by(const Piece& piece, std::size_t words) {
   return bits;
 }
 
-/// Returns true if the set of places (operator numbers) `a` comes before `b`, comparing their ascending lists
-/// lexicographically.
+/// Returns true if the ascending list of the places (operator numbers) `a` comes before that of `b`, lexicographically.
 bool is_before(Covered a, Covered b) {
   for (std::size_t w = 0; w < a.size(); ++w) {
     const Word differ = a[w] ^ b[w];
@@ -54,29 +53,25 @@ struct Reached {
   std::size_t state = 0;  // index of the previous state among those of `from`
 };
 
-/// The states (partial covers) with the same first uncovered place (operator), in a hash table keyed by the
-/// covered places after it.
+/// The states (partial covers) with one first uncovered place (operator), hashed by the covered places after it.
 class Level {
  public:
   explicit Level(std::size_t words = 1) : words_(words) {}
 
   std::size_t size() const { return reached_.size(); }
-  /// Returns the places (operators) that the partial cover with index `state` contains after its first
-  /// uncovered place, as a bit set.
+  /// Returns the places (operators) that partial cover `state` contains after its first uncovered place, as bits.
   Covered covered(std::size_t state) const { return {bits_.data() + state * words_, words_}; }
   Reached& operator[](std::size_t state) { return reached_[state]; }
   const Reached& operator[](std::size_t state) const { return reached_[state]; }
 
-  /// Returns the index of the search state (partial cover) whose covered places (operators) are `covered`, or
-  /// nullopt if there is none.
+  /// Returns the index of the state (partial cover) with the covered places (operators) `covered`; nullopt if none.
   std::optional<std::size_t> find(Covered covered) const {
     if (slots_.empty()) return std::nullopt;
     const std::uint32_t in = slots_[slot(covered)];
     if (in == 0) return std::nullopt;
     return in - 1;
   }
-  /// Returns the search state (partial cover) whose covered places (operators) are `covered`. Inserts the
-  /// state if there is none.
+  /// Returns the state (partial cover) with the covered places (operators) `covered`; inserts it if there is none.
   Reached& at(Covered covered) {
     if (2 * (size() + 1) > slots_.size()) rebuild(std::max<std::size_t>(16, 4 * size()));
     std::uint32_t& in = slots_[slot(covered)];
@@ -129,15 +124,15 @@ std::vector<double> min_shares(std::size_t places, const std::vector<Piece>& pie
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     if (pieces[p].cost == never) continue;
     for (int at : pieces[p].places) {
-      of[static_cast<std::size_t>(at)].push_back(p);
-      double& share = min_cost[static_cast<std::size_t>(at)];
+      of[at].push_back(p);
+      double& share = min_cost[at];
       share = std::min(share, pieces[p].cost / static_cast<double>(pieces[p].places.size()));
     }
   }
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     if (pieces[p].cost == never) continue;
     over[p] = pieces[p].cost;
-    for (int at : pieces[p].places) over[p] -= min_cost[static_cast<std::size_t>(at)];
+    for (int at : pieces[p].places) over[p] -= min_cost[at];
   }
   // Each place takes what remains of the costs of all its pieces.
   for (std::size_t at = 0; at < places; ++at) {
@@ -163,10 +158,10 @@ class Covering {
     next_.resize(words_);
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       if (pieces[p].cost == never) continue;
-      by_first_[static_cast<std::size_t>(pieces[p].places[0])].push_back(p);
+      by_first_[pieces[p].places[0]].push_back(p);
       masks_[p] = covered_by(pieces[p], words_);
       over_[p] = pieces[p].cost;
-      for (int at : pieces[p].places) over_[p] -= min_cost[static_cast<std::size_t>(at)];
+      for (int at : pieces[p].places) over_[p] -= min_cost[at];
       over_[p] = std::max(over_[p], 0.0);
     }
     for (std::vector<std::size_t>& list : by_first_)
@@ -222,7 +217,7 @@ class Covering {
     if (levels_.back().size() == 0) return cover;
     const Reached& end = levels_.back()[0];
     cover.cost = end.cost;
-    for (const Reached* r = &end; r->from >= 0; r = &levels_[static_cast<std::size_t>(r->from)][r->state])
+    for (const Reached* r = &end; r->from >= 0; r = &levels_[r->from][r->state])
       cover.pieces.push_back(r->by);
     std::ranges::reverse(cover.pieces);
     return cover;

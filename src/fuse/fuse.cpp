@@ -19,8 +19,7 @@ std::string called(const KernelGraph& g, int op) {
   return fmt::format("{} = {}", g.tensors[o.outputs[0]].name, graph::name(o.kind));
 }
 
-/// Returns a kernel's name, made from the kinds of its operators: of those that are not elementwise, or of
-/// all if all are elementwise.
+/// Returns a kernel's name, made from the kinds of its operators: those that are not elementwise, or else all.
 std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
   constexpr std::size_t max_words = 4;
   for (const bool elementwise : {false, true}) {

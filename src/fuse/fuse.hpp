@@ -24,8 +24,7 @@ struct FusedKernel {
   std::string name;                    // made from its operators: "rms_norm_matmul"
   std::vector<std::string> operators;  // of the input graph, in order: "t2 = mul"
   int op = -1;                         // index of its first operator in the result's ops
-  // Number of consecutive custom operators that it consists of: 2 or 3 if the loop is split over blocks
-  // (split-K), else 1.
+  // Number of consecutive custom operators that it consists of: 2 or 3 with a loop split over blocks (split-K), else 1.
   int parts = 1;
   double estimated_us = 0;  // expected time in microseconds, when another kernel runs before it
   double floor_us = 0;      // roofline bound in microseconds, of its bytes and matmuls

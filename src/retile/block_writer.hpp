@@ -23,8 +23,7 @@ class BlockWriter {
   BlockWriter(const BlockWriter&) = delete;
 
   graph::DType dtype(int tile) const { return block_.tensors[tile].dtype; }
-  /// Adds a tile without an operator and returns its index. The tile is unnamed if this writer has given the
-  /// name to another tile.
+  /// Adds a tile without an operator and returns its index. It is unnamed if another tile has the name already.
   int tile(graph::DType, const std::string& name = {});
   /// Names an unnamed tile. Does nothing if the tile has a name, or if this writer has given the name to another tile.
   void name(int tile, const std::string&);

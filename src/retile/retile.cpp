@@ -105,8 +105,7 @@ KernelGraph retile(const KernelGraph& g, const Tiling& declared) {
     if (t.product && std::ranges::count(given, t.op, &OpTiling::op) > 0)
       fail(
           "{}: expected a grid and a loop of operator {}, found a product's tile: it is a custom operator, "
-          "as products "
-          "are that were fused; --as-given leaves them unfused",
+          "as products are that were fused; --as-given leaves them unfused",
           to_string(graph::Where{g.name}), t.op);
   Tiling tiling;
   std::ranges::copy_if(declared, std::back_inserter(tiling), [](const OpTiling& t) { return !t.product; });

@@ -35,8 +35,7 @@ class Widening {
   }
 
  private:
-  /// Returns the operands of a block operator. Adds a cast before each operand that the original graph
-  /// rounded to a narrower type.
+  /// Returns a block operator's operands, each after a cast if the original graph rounded it to a narrower type.
   std::vector<int> operands(const BlockOp& op) {
     std::vector<int> in = op.inputs;
     if (op.kind == OpKind::output)
