@@ -13,8 +13,7 @@ namespace zellige::run {
 /// lacks a kernel, is for another target, or has a kernel with other parameters, block size or cluster size.
 void require_interfaces(const emit::Manifest&, std::string_view cubin);
 
-/// Throws Error if the cubin is not the file NAME.cubin whose size and hash the manifest records, or if
-/// require_interfaces throws.
+/// Throws Error if the cubin is not the NAME.cubin whose size and hash the manifest records, or as require_interfaces.
 void require_belongs(const emit::Manifest&, std::string_view cubin);
 
 /// Returns the name of the program's cubin in the manifest: NAME.cubin.

@@ -54,8 +54,7 @@ std::int64_t LoadedProgram::max_shared_bytes() const {
 }
 
 bool LoadedProgram::programmatic() const {
-  return std::any_of(manifest_.kernels.begin(), manifest_.kernels.end(),
-                     [](const emit::KernelLaunch& k) { return k.programmatic; });
+  return std::ranges::any_of(manifest_.kernels, &emit::KernelLaunch::programmatic);
 }
 
 BoundProgram::BoundProgram(const LoadedProgram& program,

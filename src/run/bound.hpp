@@ -44,12 +44,10 @@ enum class Overlap : std::uint8_t {
 /// A program with the arguments of its kernels. The LoadedProgram must outlive it.
 class BoundProgram {
  public:
-  /// Binds a program to device addresses. `address` returns the address of each of the manifest's tensors; it
-  /// is called only here.
+  /// Binds a program to device addresses: `address`, called only here, returns that of each of the manifest's tensors.
   BoundProgram(const LoadedProgram&, const std::function<std::uint64_t(std::size_t tensor)>& address);
 
-  /// Enqueues all kernels of the program on a stream. `overlap`: which of them may start before the previous
-  /// kernel has ended.
+  /// Enqueues all kernels of the program on a stream. `overlap`: which may start before the previous one has ended.
   void launch(Stream& stream, Overlap overlap) const { launch(stream.handle(), overlap); }
   /// Enqueues all kernels of the program on the CUstream `stream`, which any library may have created.
   /// Overlap: which kernels may start before the previous one has ended.

@@ -16,7 +16,6 @@
 #include "run/written.hpp"
 
 namespace zellige::run {
-namespace fs = std::filesystem;
 namespace {
 
 struct Hash {

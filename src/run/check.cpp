@@ -27,15 +27,14 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     const int at = graph_tensor(g, m.tensors[i]);
     if (m.tensors[i].role == emit::Role::input || at < 0) continue;
-    seen[static_cast<std::size_t>(at)] = true;
+    seen[at] = true;
     all.push_back({static_cast<int>(i), at});
   }
   for (const int output : g.outputs) {
     // An output that is also an input, or listed twice, is stored once.
-    const bool input = std::find(g.inputs.begin(), g.inputs.end(), output) != g.inputs.end();
-    if (seen[static_cast<std::size_t>(output)] || input) continue;
-    fault("manifest of {}: says nothing of the output {}", m.name,
-          g.tensors[static_cast<std::size_t>(output)].name);
+    const bool input = std::ranges::find(g.inputs, output) != g.inputs.end();
+    if (seen[output] || input) continue;
+    fault("manifest of {}: says nothing of the output {}", m.name, g.tensors[output].name);
   }
   return all;
 }
@@ -46,7 +45,7 @@ graph::KernelGraph kept(const graph::KernelGraph& g, const emit::Manifest& m,
                         const std::vector<Stored>& stored) {
   std::vector<bool> as_declared(g.tensors.size(), false);
   for (const Stored& s : stored)
-    as_declared[s.tensor] = m.tensors[static_cast<std::size_t>(s.place)].dtype == g.tensors[s.tensor].dtype;
+    as_declared[s.tensor] = m.tensors[s.place].dtype == g.tensors[s.tensor].dtype;
   return graph::omit_roundings(g, as_declared);
 }
 
@@ -143,8 +142,8 @@ void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::
   graph::Judge judge(exact, inputs.arrays, same_as_exact ? inputs.reference : without, 0,
                      same_as_exact ? nullptr : &g, same_as_exact ? nullptr : &inputs.reference);
   for (const Stored& s : stored) {
-    const emit::TensorPlace& t = m.tensors[static_cast<std::size_t>(s.place)];
-    const Bytes& bytes = storage[static_cast<std::size_t>(s.place)];
+    const emit::TensorPlace& t = m.tensors[s.place];
+    const Bytes& bytes = storage[s.place];
     const graph::Comparison c =
         judge.compare(s.tensor, {t.shape, unpack(t, bytes)}, g.tensors[s.tensor].dtype);
     TensorResult one = result_of(t);
@@ -187,7 +186,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     std::atomic<std::int64_t> done{0};
     std::atomic<bool> wrong{false};
     graph::parallel_for(count, outer, [&](std::int64_t i, int) {
-      const graph::Region region = s.tiling.at(s.tiles[static_cast<std::size_t>(i)]);
+      const graph::Region region = s.tiling.at(s.tiles[i]);
       const graph::Cut c = graph::cut(exact, s.tensor, region, s.known);
       std::vector<graph::Array> arrays;
       for (const graph::Cut::Part& p : c.inputs) arrays.push_back(values(p));
@@ -220,7 +219,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     one.of_error = tiles.of_error, one.fault = fault.text;
     one.tiles = count, one.of_tiles = s.tiling.count(), one.tile = s.tiling.tile,
     one.staged = !s.known.empty();
-    for (const int from : s.from) one.from.push_back(g.tensors[static_cast<std::size_t>(from)].name);
+    for (const int from : s.from) one.from.push_back(g.tensors[from].name);
     blame(g, fault.status, t.name, fault.text, r);
     check_written(g, t, storage[at], one, r);
     const bool random = std::ranges::any_of(inputs.given, [](const auto& array) { return array == nullptr; });

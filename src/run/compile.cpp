@@ -1,8 +1,5 @@
 #include "run/compile.hpp"
 
-#include <algorithm>
-
-#include "graph/nearest.hpp"
 #include "graph/shown.hpp"
 #include "run/driver.hpp"
 #include "run/files.hpp"
@@ -17,7 +14,7 @@ Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const Com
             const Cache& cache) {
   const graph::InputChoice inputs = graph::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
   o.say("waiting for the GPU");
-  const GpuLock alone(cache);
+  const OpenFile alone = lock_gpu(cache);
   o.say("tuning");
   // Inputs are packed once, which may take seconds: tilings differ only in the intermediates.
   std::vector<Bytes> storage;
@@ -104,15 +101,8 @@ plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::T
 }
 
 void declare_constant(graph::KernelGraph& g, const std::vector<std::string>& names) {
-  std::vector<std::string> inputs;
-  for (const int t : g.inputs) inputs.push_back(g.tensors[static_cast<std::size_t>(t)].name);
-  for (const std::string& name : names) {
-    const auto at = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), name) - inputs.begin());
-    if (at == inputs.size())
-      fail("graph {} has no input {}, which --constant names{}", g.name, graph::shown(name),
-           known_names("inputs", inputs, name));
-    g.tensors[static_cast<std::size_t>(g.inputs[at])].constant = true;
-  }
+  for (const std::string& name : names)
+    g.tensors[g.inputs[input_named(g, name, "--constant names")]].constant = true;
 }
 
 }  // namespace zellige::run

@@ -14,7 +14,6 @@
 #include "run/gpu_fault.hpp"
 
 namespace zellige::run {
-
 namespace {
 
 // Returns the properties of the device `index`. Throws Error if there is none.
@@ -48,6 +47,60 @@ int standard_device() {
       fail("ZELLIGE_DEVICE: expected a GPU's number, counted from 0, found {}", named);
   }
   return index;
+}
+
+/// An architecture such as sm_90a: its compute capability (90), and `exact` if its code runs on that capability only.
+struct Architecture {
+  int capability = 0;
+  bool exact = false;
+};
+Architecture parsed(std::string_view name) {
+  std::string digits(name.substr(std::min<std::size_t>(3, name.size())));
+  const bool exact = !digits.empty() && digits.back() == 'a';
+  if (exact) digits.pop_back();
+  return {std::atoi(digits.c_str()), exact};
+}
+
+/// Returns true if launches are synchronous: with CUDA_LAUNCH_BLOCKING, a launch returns when the kernel has ended.
+bool launches_wait() {
+  const char* set = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return set && *set && std::string_view(set) != "0";
+}
+
+// Enqueues a kernel on a CUstream, with the grid, cluster size and programmatic dependent launch that `shape`
+// contains. Throws Error for a cluster launch if the driver is older than 11.8.
+void put(void* stream, const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
+  std::vector<void*> where;
+  for (const Argument& a : arguments)
+    where.push_back(a.constant ? const_cast<void*>(a.constant)
+                    : a.map    ? const_cast<TmaDescriptor*>(&*a.map)
+                               : static_cast<void*>(const_cast<std::uint64_t*>(&a.address)));
+  auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
+  std::vector<LaunchAttribute> attributes;
+  if (shape.cluster > 1) {
+    attributes.emplace_back().id = LaunchAttribute::cluster_dimension;
+    attributes.back().value[0] = u(shape.cluster),
+    attributes.back().value[1] = attributes.back().value[2] = 1;
+  }
+  // A driver without cuLaunchKernelEx cannot start a kernel before the previous one has ended.
+  if (shape.early && driver().launch_ex) {
+    attributes.emplace_back().id = LaunchAttribute::programmatic_stream_serialization;
+    attributes.back().value[0] = 1;
+  }
+  const graph::Dim3 &grid = shape.grid, &block = shape.block;
+  if (!attributes.empty()) {
+    if (!driver().launch_ex)
+      fail("GPU: launching clusters of {} blocks takes cuLaunchKernelEx, which this driver lacks",
+           shape.cluster);
+    LaunchConfiguration configuration{u(grid.x), u(grid.y), u(grid.z), u(block.x), u(block.y), u(block.z)};
+    configuration.shared_bytes = u(shape.shared_bytes), configuration.stream = stream;
+    configuration.attributes = attributes.data();
+    configuration.attribute_count = u(static_cast<std::int64_t>(attributes.size()));
+    return check(driver().launch_ex(&configuration, f.handle, where.data(), nullptr), "launching the kernel");
+  }
+  check(driver().launch(f.handle, u(grid.x), u(grid.y), u(grid.z), u(block.x), u(block.y), u(block.z),
+                        u(shape.shared_bytes), stream, where.data(), nullptr),
+        "launching the kernel");
 }
 
 }  // namespace
@@ -90,22 +143,6 @@ std::string why_no_gpu() {
   }
 }
 
-namespace {
-
-/// An architecture such as sm_90a: its compute capability (90), and `exact` if its code runs on that capability only.
-struct Architecture {
-  int capability = 0;
-  bool exact = false;
-};
-Architecture parsed(std::string_view name) {
-  std::string digits(name.substr(std::min<std::size_t>(3, name.size())));
-  const bool exact = !digits.empty() && digits.back() == 'a';
-  if (exact) digits.pop_back();
-  return {std::atoi(digits.c_str()), exact};
-}
-
-}  // namespace
-
 std::string architecture_for(std::string_view target, const Device& d) {
   const Architecture wanted = parsed(target);
   return wanted.exact || wanted.capability >= d.compute_capability
@@ -118,13 +155,12 @@ void require_architecture(std::string_view architecture, const Device& d) {
   // A cubin runs on its own minor version and later ones of the same major version.
   const bool runs = exact ? wants == d.compute_capability
                           : wants / 10 == d.compute_capability / 10 && wants <= d.compute_capability;
-  if (!runs) {
+  if (!runs)
     fail(
         "target {}: its code does not run on the {} here, which is sm_{}; choose --target sm_{} or --on "
         "emulator",
         architecture, d.name, d.compute_capability,
         d.compute_capability == 90 ? "90a" : std::to_string(d.compute_capability));
-  }
 }
 
 DeviceBytes::DeviceBytes(std::int64_t bytes) : bytes_(bytes) {
@@ -185,59 +221,6 @@ Stream::Stream() {
   check(driver().stream_create(&handle_, 0 /* ordered with uploads and fills */), "creating a stream");
 }
 Stream::~Stream() { driver().stream_destroy(handle_); }
-
-namespace {
-
-/// Returns true if launches are synchronous: if CUDA_LAUNCH_BLOCKING is set, the driver returns from a launch
-/// when the kernel has ended.
-bool launches_wait() {
-  const char* set = std::getenv("CUDA_LAUNCH_BLOCKING");
-  return set && *set && std::string_view(set) != "0";
-}
-
-// Enqueues a kernel on a CUstream, with the grid, cluster size and programmatic dependent launch that `shape`
-// contains. Throws Error for a cluster launch if the driver is older than 11.8.
-void put(void* stream, const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
-  std::vector<void*> where;
-  for (const Argument& a : arguments)
-    where.push_back(a.constant ? const_cast<void*>(a.constant)
-                    : a.map    ? const_cast<TmaDescriptor*>(&*a.map)
-                               : static_cast<void*>(const_cast<std::uint64_t*>(&a.address)));
-  auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
-  std::vector<LaunchAttribute> attributes;
-  if (shape.cluster > 1) {
-    attributes.emplace_back().id = LaunchAttribute::cluster_dimension;
-    attributes.back().value[0] = u(shape.cluster),
-    attributes.back().value[1] = attributes.back().value[2] = 1;
-  }
-  // A driver without cuLaunchKernelEx cannot start a kernel before the previous one has ended.
-  if (shape.early && driver().launch_ex) {
-    attributes.emplace_back().id = LaunchAttribute::programmatic_stream_serialization;
-    attributes.back().value[0] = 1;
-  }
-  const graph::Dim3 &grid = shape.grid, &block = shape.block;
-  if (!attributes.empty()) {
-    if (!driver().launch_ex)
-      fail("GPU: launching clusters of {} blocks takes cuLaunchKernelEx, which this driver lacks",
-           shape.cluster);
-    const LaunchConfiguration configuration{u(grid.x),
-                                            u(grid.y),
-                                            u(grid.z),
-                                            u(block.x),
-                                            u(block.y),
-                                            u(block.z),
-                                            u(shape.shared_bytes),
-                                            stream,
-                                            attributes.data(),
-                                            u(static_cast<std::int64_t>(attributes.size()))};
-    return check(driver().launch_ex(&configuration, f.handle, where.data(), nullptr), "launching the kernel");
-  }
-  check(driver().launch(f.handle, u(grid.x), u(grid.y), u(grid.z), u(block.x), u(block.y), u(block.z),
-                        u(shape.shared_bytes), stream, where.data(), nullptr),
-        "launching the kernel");
-}
-
-}  // namespace
 
 void launch(void* stream, const Function& f, const LaunchShape& shape,
             const std::vector<Argument>& arguments) {

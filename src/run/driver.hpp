@@ -76,8 +76,7 @@ struct Function {
   int max_threads = 0;  // largest block that its registers allow
 };
 
-/// Returns the sizes in bytes of a kernel's parameters, as the driver reports them; nullopt with drivers
-/// before CUDA 12.4.
+/// Returns the sizes in bytes of a kernel's parameters, from the driver; nullopt with drivers before CUDA 12.4.
 std::optional<std::vector<std::int64_t>> parameter_bytes(const Function&);
 
 /// A cubin that is loaded into the current context.
@@ -111,8 +110,7 @@ struct LaunchShape {
   bool early = false;  // programmatic dependent launch: may start while the previous kernel still runs
 };
 
-/// Enqueues a kernel on a CUstream, whoever created it. Throws Error for a cluster launch if the driver is
-/// older than 11.8.
+/// Enqueues a kernel on a CUstream of any origin. Throws Error for a cluster launch if the driver is older than 11.8.
 void launch(void* stream, const Function&, const LaunchShape&, const std::vector<Argument>&);
 
 /// A CUDA stream, created on the device in use.

@@ -8,8 +8,7 @@
 
 namespace zellige::run {
 
-/// CUlaunchAttribute of the driver API. `value` is the cluster size along x, y and z, or 1 for programmatic
-/// stream serialization.
+/// CUlaunchAttribute of the driver API. `value`: the cluster's x, y, z, or 1 for programmatic stream serialization.
 struct LaunchAttribute {
   static constexpr int cluster_dimension = 4, programmatic_stream_serialization = 6;
   int id = 0, padding = 0;

@@ -13,13 +13,11 @@ namespace {
 
 constexpr std::size_t max_letters = 120;
 
-// Returns the role of a tensor in the graph, "input", "output" or "intermediate", with which the name of the
-// tensor's file starts.
+// Returns a tensor's role, "input", "output" or "intermediate", with which the name of its file starts.
 std::string_view role_of(const graph::KernelGraph& g, int tensor) {
-  auto has = [&](const std::vector<int>& list) {
-    return std::find(list.begin(), list.end(), tensor) != list.end();
-  };
-  return has(g.inputs) ? "input" : has(g.outputs) ? "output" : "intermediate";
+  return std::ranges::count(g.inputs, tensor)    ? "input"
+         : std::ranges::count(g.outputs, tensor) ? "output"
+                                                 : "intermediate";
 }
 
 std::string_view name_of(emit::Role role) {
@@ -77,7 +75,7 @@ void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::Ke
         const emit::TensorPlace& t = m.tensors[i];
         if (t.role == emit::Role::input || !storage) continue;
         const int at = graph_tensor(g, t);
-        const std::string name = at < 0 ? names(t.name) : known[static_cast<std::size_t>(at)];
+        const std::string name = at < 0 ? names(t.name) : known[at];
         outputs.put(folder / fmt::format("{}_{}.npy", name_of(t.role), name),
                     npy(t.dtype, t.shape, unpack(t, (*storage)[i])));
       }

@@ -8,8 +8,8 @@
 
 #include "graph/error.hpp"
 #include "run/host_compiler.hpp"
-#include "run/parameters.hpp"
 #include "run/private_files.hpp"
+#include "run/tensor_map.hpp"
 #include "run/timing.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
@@ -55,7 +55,7 @@ class DeviceMemory {
     }
   }
 
-  emulate::Buffer& operator[](int t) { return buffers_[static_cast<std::size_t>(t)]; }
+  emulate::Buffer& operator[](int t) { return buffers_[t]; }
 
   /// Prepares the launch of kernel `k`. An intermediate tensor that `k` writes may share workspace bytes with
   /// other intermediates, which are not needed any longer: copies their contents to the caller's storage, and
@@ -70,9 +70,7 @@ class DeviceMemory {
   void give_back() {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (manifest_.tensors[i].memory >= 0)
-        std::memcpy(storage_[i].data(),
-                    buffers_[static_cast<std::size_t>(manifest_.tensors[i].memory)].data(),
-                    storage_[i].size());
+        std::memcpy(storage_[i].data(), buffers_[manifest_.tensors[i].memory].data(), storage_[i].size());
       else if (manifest_.tensors[i].role != emit::Role::input && !taken_.count(i))
         save(i);
   }
@@ -121,6 +119,19 @@ std::vector<std::pair<std::string, std::uint64_t>> named(const emulate::Counters
   for (std::size_t i = 0; i < std::size(counters.value); ++i)
     if (counters.value[i]) all.emplace_back(emulate::name(emulate::Counter(i)), counters.value[i]);
   return all;
+}
+
+emulate::Parameter parameter(const emit::Manifest& m, const emit::KernelLaunch& k, std::size_t argument,
+                             emulate::Buffer& buffer) {
+  const auto map = k.maps.find(static_cast<int>(argument));
+  const emit::TensorPlace& tensor = m.tensors[k.tensors[argument]];
+  emulate::Parameter parameter =
+      map == k.maps.end() ? emulate::Parameter(buffer, k.writes[argument])
+                          : emulate::Parameter(make_tma_descriptor_emulated(
+                                                   tma_tensor(map->second, tensor.name), buffer.bytes()),
+                                               buffer, k.writes[argument]);
+  parameter.constant = tensor.constant;
+  return parameter;
 }
 
 EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& storage, const Cache& cache,

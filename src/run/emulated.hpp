@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emit/emit.hpp"
+#include "emulate/buffer.hpp"
 #include "emulate/engine.hpp"
 #include "run/cache.hpp"
 #include "run/storage.hpp"
@@ -31,6 +32,11 @@ struct EmulatedRun {
   std::string note;  // what is wrong with an invalid cache entry (HostLibrary::note), else ""
   double run_ms = 0;
 };
+
+/// Returns the emulator's argument for the launch's argument with index `argument`: the tensor in `buffer`, or a TMA
+/// descriptor of the tensor if the kernel uses one. Throws Error if the tensor's type or box is not valid for TMA.
+emulate::Parameter parameter(const emit::Manifest&, const emit::KernelLaunch&, std::size_t argument,
+                             emulate::Buffer& buffer);
 
 /// Compiles a program for the emulator and runs each of its kernels once, with `workers` host threads (0: one per
 /// core). `storage` has the bytes of each of the manifest's tensors, before and after the run. Before the run, only

@@ -16,31 +16,40 @@
 #include "graph/shown.hpp"
 
 namespace zellige::run {
-namespace fs = std::filesystem;
-namespace {
 
-// Owns a file descriptor; -1: none.
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
+OpenFile::~OpenFile() {
+  if (fd >= 0) ::close(fd);
+}
 
-}  // namespace
-
-int write_new(const fs::path& file, std::string_view content, unsigned mode) {
-  Descriptor out{::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};
-  if (out.fd < 0) return errno;
+int write_all(int fd, std::string_view content) {
   while (!content.empty()) {
-    const ssize_t n = ::write(out.fd, content.data(), content.size());
+    const ssize_t n = ::write(fd, content.data(), content.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno;
-    content.remove_prefix(static_cast<std::size_t>(n));
+    content.remove_prefix(n);
   }
-  const int closed = ::close(out.fd);
-  out.fd = -1;
-  return closed == 0 ? 0 : errno;
+  return 0;
+}
+
+int read_all(int fd, std::string& content, std::size_t limit) {
+  for (char buffer[1 << 16]; content.size() < limit;) {
+    const ssize_t n = ::read(fd, buffer, std::min(sizeof buffer, limit - content.size()));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 ? errno : 0;
+    content.append(buffer, n);
+  }
+  return 0;
+}
+
+void unwritable(const fs::path& file, int error) {
+  fail("{}: cannot be written: {}", graph::shown(file.string()), std::strerror(error));
+}
+
+int write_new(const fs::path& file, std::string_view content, unsigned mode) {
+  OpenFile out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  if (out.fd < 0) return errno;
+  if (const int error = write_all(out.fd, content)) return error;
+  return ::close(std::exchange(out.fd, -1)) == 0 ? 0 : errno;
 }
 
 std::string folded(std::string name) {
@@ -68,11 +77,8 @@ void write_whole(const fs::path& file, std::string_view content, unsigned mode) 
   struct stat kind;
   const bool special = ::stat(file.c_str(), &kind) == 0 && !S_ISREG(kind.st_mode) && !S_ISDIR(kind.st_mode);
   if (special) {
-    Descriptor out{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
-    if (out.fd < 0 ||
-        ::write(out.fd, content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
-      fail("{}: cannot be written: {}", graph::shown(file.string()), std::strerror(errno));
-    }
+    const OpenFile out(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+    if (const int error = out.fd < 0 ? errno : write_all(out.fd, content)) unwritable(file, error);
     return;
   }
   const fs::path aside = file.parent_path() / fmt::format(".{}", unique_name("part"));
@@ -80,32 +86,25 @@ void write_whole(const fs::path& file, std::string_view content, unsigned mode) 
   if (!error && ::rename(aside.c_str(), file.c_str()) != 0) error = errno;
   if (error) {
     ::unlink(aside.c_str());
-    fail("{}: cannot be written: {}", graph::shown(file.string()), std::strerror(error));
+    unwritable(file, error);
   }
 }
 
 FileReader::FileReader(fs::path file)
-    : file_(std::move(file)), fd_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (fd_ < 0) fail("{}: cannot be read: {}", graph::shown(file_.string()), std::strerror(errno));
+    : file_(std::move(file)), open_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (open_.fd < 0) fail("{}: cannot be read: {}", graph::shown(file_.string()), std::strerror(errno));
 }
-
-FileReader::~FileReader() { ::close(fd_); }
 
 std::string FileReader::next(std::size_t bytes) {
   std::string content;
-  for (char buffer[1 << 16]; content.size() < bytes;) {
-    const ssize_t n = ::read(fd_, buffer, std::min(sizeof buffer, bytes - content.size()));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("{}: cannot be read: {}", graph::shown(file_.string()), std::strerror(errno));
-    if (n == 0) break;
-    content.append(buffer, static_cast<std::size_t>(n));
-  }
+  if (const int error = read_all(open_.fd, content, bytes))
+    fail("{}: cannot be read: {}", graph::shown(file_.string()), std::strerror(error));
   return content;
 }
 
 std::optional<std::size_t> FileReader::size() const {
   struct stat s;
-  if (::fstat(fd_, &s) != 0 || !S_ISREG(s.st_mode)) return std::nullopt;
+  if (::fstat(open_.fd, &s) != 0 || !S_ISREG(s.st_mode)) return std::nullopt;
   return static_cast<std::size_t>(s.st_size);
 }
 

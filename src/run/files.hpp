@@ -5,25 +5,41 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace zellige::run {
 
+namespace fs = std::filesystem;
+
+/// An open file, by its descriptor `fd`, which the destructor closes; -1: none.
+struct OpenFile {
+  explicit OpenFile(int opened) : fd(opened) {}
+  OpenFile(OpenFile&& other) noexcept : fd(std::exchange(other.fd, -1)) {}
+  ~OpenFile();
+  int fd;
+};
+/// Writes all of `content` to a descriptor. Returns 0, or the errno of the failure.
+int write_all(int fd, std::string_view content);
+/// Appends to `content` what a descriptor still has, until `content` has `limit` bytes. Returns 0, or the errno of
+/// the failure.
+int read_all(int fd, std::string& content, std::size_t limit = std::string::npos);
+/// Throws the Error for a file that cannot be written; `error` is an errno.
+[[noreturn]] void unwritable(const fs::path&, int error);
+
 /// Writes a file atomically: under a unique name in the same folder, then renames it. `mode`: the file's
 /// permissions, less the process's umask. A device or a pipe is written directly.
-void write_whole(const std::filesystem::path&, std::string_view content, unsigned mode = 0666);
+void write_whole(const fs::path&, std::string_view content, unsigned mode = 0666);
 /// Creates and writes a file that must not exist yet. Returns 0, or the errno of the failure.
-int write_new(const std::filesystem::path&, std::string_view content, unsigned mode = 0666);
+int write_new(const fs::path&, std::string_view content, unsigned mode = 0666);
 /// Returns the content of a file.
-std::string read_whole(const std::filesystem::path&);
+std::string read_whole(const fs::path&);
 /// Creates a folder and its missing parents.
-void create_folders(const std::filesystem::path&);
+void create_folders(const fs::path&);
 
 /// Reads a file from its start and no further than requested, because it may be a pipe or endless.
 class FileReader {
  public:
-  explicit FileReader(std::filesystem::path);
-  ~FileReader();
-  FileReader(const FileReader&) = delete;
+  explicit FileReader(fs::path);
 
   /// Returns the next bytes of the file; fewer than `bytes` only at its end.
   std::string next(std::size_t bytes);
@@ -31,8 +47,8 @@ class FileReader {
   std::optional<std::size_t> size() const;
 
  private:
-  std::filesystem::path file_;
-  int fd_;
+  fs::path file_;
+  OpenFile open_;
 };
 
 /// Returns the name in lower case: equal results mean the same name on a file system that ignores case.

@@ -14,7 +14,7 @@ namespace zellige::run {
 /// true. Checks every index, because a sampled check of the outputs might not depend on the wrong ones.
 void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const std::string& which) {
   if (numbers.rows == 0) return;
-  std::vector<bool> seen(static_cast<std::size_t>(numbers.rows), false);
+  std::vector<bool> seen(numbers.rows, false);
   for (std::size_t i = 0; i < a.values.size(); ++i) {
     const double n = a.values[i];
     const auto at = [&] {
@@ -28,24 +28,28 @@ void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const s
   }
 }
 
+std::size_t input_named(const graph::KernelGraph& g, const std::string& name, std::string_view option) {
+  std::vector<std::string> names;
+  for (const int t : g.inputs) names.push_back(g.tensors[t].name);
+  const auto at = std::ranges::find(names, name);
+  if (at == names.end())
+    fail("graph {} has no input {}, which {}{}", g.name, graph::shown(name), option,
+         known_names("inputs", names, name));
+  return at - names.begin();
+}
+
 graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& files) {
   graph::GivenInputs given(g.inputs.size());
   const std::vector<graph::Numbers> numbers = graph::drawn_numbers(g);
-  std::vector<std::string> names;
-  for (const int t : g.inputs) names.push_back(g.tensors[static_cast<std::size_t>(t)].name);
   for (const auto& [name, file] : files) {
-    const auto at = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-    if (at == names.size())
-      fail("graph {} has no input {}, which --input gives{}", g.name, graph::shown(name),
-           known_names("inputs", names, name));
-    const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[at])];
+    const std::size_t at = input_named(g, name, "--input gives");
+    const graph::KernelTensor& t = g.tensors[g.inputs[at]];
     NpyFile found(file);
     const graph::DType written = npy_dtype(t.dtype);
-    if (found.dtype() != written || found.shape() != t.shape) {
+    if (found.dtype() != written || found.shape() != t.shape)
       fail("{}: input {} of graph {} is {} {}{}, found {} {}", graph::shown(file), name, g.name,
            graph::name(t.dtype), graph::to_string(t.shape), written == t.dtype ? "" : ", in a file f32",
            graph::name(found.dtype()), graph::to_string(found.shape()));
-    }
     std::vector<double> values = found.values();
     graph::round_to(t.dtype, values.data(), static_cast<std::int64_t>(values.size()));
     for (double& v : values)

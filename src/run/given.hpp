@@ -13,6 +13,10 @@ namespace zellige::run {
 /// Pairs of an input's name and a file, as --input takes them.
 using InputFiles = std::vector<std::pair<std::string, std::string>>;
 
+/// Returns the position of the input `name` among the graph's inputs. Throws Error if there is none; `option` says in
+/// the message who names it, such as "--input gives".
+std::size_t input_named(const graph::KernelGraph&, const std::string& name, std::string_view option);
+
 /// Checks the values of an input that a gather or scatter reads as row indices. Throws Error if an index is
 /// not below Numbers::rows, or if an index occurs twice although Numbers::distinct is true, as for a scatter.
 /// `which` names the input in messages.

@@ -2,10 +2,9 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
 #include <cstring>
 
 #include "graph/error.hpp"
@@ -89,8 +88,7 @@ class Memory {
     for (const DeviceBytes& b : owned_) set.emplace_back(b.bytes()).copy(b);
     return set;
   }
-  // Downloads the tensor with index i from the GPU to `into`. Throws Fault if a kernel has written beyond the
-  // tensor's end.
+  // Downloads tensor number i from the GPU to `into`. Throws Fault if a kernel has written beyond the tensor's end.
   void fetch(std::size_t i, Bytes& into) const {
     const emit::TensorPlace& t = manifest_.tensors[i];
     const auto bytes = static_cast<std::int64_t>(into.size());
@@ -98,9 +96,8 @@ class Memory {
     owned_[i].download(into.data(), bytes);
     Bytes guard(guard_bytes);
     owned_[i].download(guard.data(), guard_bytes, bytes);
-    if (std::any_of(guard.begin(), guard.end(), [](std::byte b) { return b != std::byte{0xff}; })) {
+    if (std::ranges::any_of(guard, [](std::byte b) { return b != std::byte{0xff}; }))
       fault("tensor {}: a kernel wrote beyond its end, within {} bytes of it", t.name, guard_bytes);
-    }
   }
 
  private:
@@ -141,8 +138,7 @@ std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory&
     if (at < static_cast<std::ptrdiff_t>(found.size()))
       return fmt::format(
           "{}: launched as one unit, each kernel starting before the previous one has ended, output {} "
-          "differs at byte {} from "
-          "what the kernels write one after another",
+          "differs at byte {} from what the kernels write one after another",
           m.name, m.tensors[t].name, at);
   }
   return "";
@@ -164,19 +160,19 @@ Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bo
 
 }  // namespace
 
-GpuLock::GpuLock(const Cache& cache) {
+OpenFile lock_gpu(const Cache& cache) {
   const std::string file = (cache.folder(".") / "gpu.lock").string();
-  fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd_ < 0 || ::flock(fd_, LOCK_EX) != 0) fail("{}: cannot be locked: {}", file, std::strerror(errno));
+  OpenFile lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (lock.fd < 0 || ::flock(lock.fd, LOCK_EX) != 0)
+    fail("{}: cannot be locked: {}", file, std::strerror(errno));
+  return lock;
 }
-
-GpuLock::~GpuLock() { ::close(fd_); }
 
 GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes>& storage, Timing time) {
   require_architecture(cubin.architecture);
   check(m);
   GpuRun result;
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const LoadedProgram program(m, cubin);
   Memory memory(m, storage);
   const BoundProgram bound(program, [&](std::size_t t) { return memory.address(t); });
@@ -193,7 +189,7 @@ GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes
     }
   }
   if (program.programmatic()) result.fault = differs_as_a_unit(stream, bound, memory, m, storage);
-  result.run_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  result.run_ms = ms_since(start);
   if (time != Timing::off) result.times = timed(stream, program, bound, memory, time);
   return result;
 }

@@ -4,22 +4,16 @@
 #include <vector>
 
 #include "emit/manifest.hpp"
+#include "run/files.hpp"
 #include "run/nvrtc.hpp"
 #include "run/storage.hpp"
 #include "run/timing.hpp"
 
 namespace zellige::run {
 
-/// A lock that keeps other processes with this cache off the GPU while times are measured. The constructor waits for it.
-class GpuLock {
- public:
-  explicit GpuLock(const Cache&);
-  ~GpuLock();
-  GpuLock(const GpuLock&) = delete;
-
- private:
-  int fd_;
-};
+/// Waits for the lock that keeps other processes with this cache off the GPU while times are measured. Returns the lock,
+/// which ends with the result.
+OpenFile lock_gpu(const Cache&);
 
 /// A kernel's registers and local memory (spills) per thread.
 struct GpuKernel {

@@ -20,8 +20,7 @@ void record_launch(std::string_view program, std::string_view kernel);
 /// Records that all launched kernels have completed without error, for the error message. Thread-safe.
 void record_wait();
 
-/// Returns true if a CUresult makes the context unusable: illegal addresses and instructions, launch timeouts
-/// and others.
+/// Returns true if a CUresult makes the context unusable: illegal addresses, illegal instructions, timeouts and others.
 bool breaks_context(int status);
 
 /// Returns the error message for a kernel that has broken the GPU context, one sentence; `name` is the

@@ -7,8 +7,7 @@
 namespace zellige::run {
 namespace {
 
-// Adds to `seen` the embedded headers that `text`, the source code of the file `from`, includes, directly or
-// through other headers.
+// Adds to `seen` the embedded headers that `text`, the source of the file `from`, includes, also through other headers.
 void walk(std::string_view text, std::string_view from, std::set<const Header*>& seen) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -27,8 +26,7 @@ std::string_view without_blanks(std::string_view line) {
 
 const Header* find_header(std::string_view path) {
   const auto all = headers();
-  const auto at = std::lower_bound(all.begin(), all.end(), path,
-                                   [](const Header& h, std::string_view p) { return h.path < p; });
+  const auto at = std::ranges::lower_bound(all, path, {}, &Header::path);
   return at != all.end() && at->path == path ? &*at : nullptr;
 }
 

@@ -1,33 +1,30 @@
 #include "run/host_compiler.hpp"
 
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 
 #include "graph/error.hpp"
 #include "run/files.hpp"
 #include "run/headers.hpp"
 #include "run/process.hpp"
+#include "run/timing.hpp"
 
 namespace zellige::run {
-namespace fs = std::filesystem;
 namespace {
 
 struct Compiler {
   std::string path, version;
 };
 
-/// Returns the host C++ compiler with its version, found once. Throws Error if there is none; `who` names the
-/// component that needs it.
+/// Returns the host C++ compiler with its version, found once. Throws Error if there is none; `who` needs it, in words.
 const Compiler& compiler(const std::string& who = "emulator") {
   static const Compiler found = [&] {
     const char* own = std::getenv("ZELLIGE_CXX");
     const std::string name = own && *own ? own : "g++";
     const auto path = find_program(name);
-    if (!path) {
+    if (!path)
       fail("{}: no C++ compiler {}{}; install g++ 12 or newer, or set ZELLIGE_CXX", who, name,
            name.find('/') == name.npos ? " on PATH" : "");
-    }
     const Finished version = run_process({*path, "--version"});
     if (version.status != 0) fail("{}: {} --version fails: {}", who, *path, version.output);
     return Compiler{fs::absolute(*path).string(), version.output};
@@ -58,8 +55,7 @@ const std::vector<std::string>& flags() {
   return all;
 }
 
-// Writes `content` to the file `below_root` in the cache's folder, unless the file has this content already.
-// Returns the file's path.
+// Writes `content` to the file `below_root` in the cache's folder, unless it is there already. Returns the file's path.
 fs::path ensure(const Cache& cache, const fs::path& below_root, std::string_view content) {
   const fs::path file = cache.folder(below_root.parent_path()) / below_root.filename();
   std::error_code none;
@@ -115,15 +111,14 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   for (const Header* h : closure(source)) key.add(h->path).add(h->text);
 
   HostLibrary library;
-  if (const auto took = cache.read(key, "ms")) {
+  if (const auto took = cache.read(key, "ms"))
     std::from_chars(took->data(), took->data() + took->size(), library.compile_ms);
-  }
   if (const auto hit = cache.find(key, "so", &library.note)) {
     library.file = *hit;
     library.cached = true;
     return library;
   }
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const fs::path made = cache.scratch("so");
   std::vector<std::string> command = {c.path};
   command.insert(command.end(), flags().begin(), flags().end());
@@ -145,8 +140,7 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
           shortened(finished.output));
   }
   library.file = cache.adopt(key, "so", made);
-  library.compile_ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  library.compile_ms = ms_since(start);
   cache.store(key, "ms", std::to_string(library.compile_ms));
   return library;
 }

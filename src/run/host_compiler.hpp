@@ -21,8 +21,7 @@ struct HostLibrary {
 /// names the component that needs it.
 std::string host_compiler(const std::string& who);
 
-/// Writes Zellige's headers into a folder of the cache, and returns that folder, for the compiler's option
-/// -I.
+/// Writes Zellige's headers into a folder of the cache, and returns it, for the compiler's option -I.
 std::filesystem::path header_folder(const Cache&);
 
 /// Writes source code to a file NAME.cu in the cache, for compilers and for inspection. Returns its path.

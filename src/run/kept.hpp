@@ -4,8 +4,7 @@
 //   keep(cache, "program", key, text);          // adds an entry; the oldest of this kind are deleted
 //   std::optional<std::string> text = kept(cache, "program", key);
 //
-// An entry's key includes build(), so another build finds none. The entries of one kind take at most
-// `max_bytes` on disk.
+// An entry's key includes build(), so another build finds none. The entries of a kind take at most `max_bytes` on disk.
 #pragma once
 #include <cstdint>
 #include <optional>

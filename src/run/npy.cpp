@@ -41,7 +41,7 @@ graph::Shape parse_shape(std::string_view text, std::string_view where) {
     if (error != std::errc{} || n < 0)
       fail("{}: is no .npy file that can be read: its shape is no tuple", where);
     shape.push_back(n);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    text.remove_prefix(end - text.data());
     while (text.starts_with(',') || text.starts_with(' ')) text.remove_prefix(1);
   }
   return shape;
@@ -78,14 +78,12 @@ Npy parse_header(std::string_view header, std::string_view where) {
   return array;
 }
 
-// Returns the number of elements of a shape. Throws Error if the number overflows; `where` names the file in
-// the message.
+// Returns the number of elements of a shape. Throws Error if it overflows; `where` names the file in the message.
 std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   std::size_t count = 1;
-  for (const std::int64_t n : shape) {
+  for (const std::int64_t n : shape)
     if (__builtin_mul_overflow(count, static_cast<std::size_t>(n), &count))
       fail("{}: has too large a shape", where);
-  }
   return count;
 }
 

@@ -39,8 +39,7 @@ class NpyFile {
   explicit NpyFile(const std::string& file);
   graph::DType dtype() const { return header_.dtype; }
   const graph::Shape& shape() const { return header_.shape; }
-  /// Reads and returns the elements; call it once. Throws Error if the file has more or fewer bytes than its
-  /// shape needs.
+  /// Reads and returns the elements; call it once. Throws Error if the file has more or fewer bytes than they need.
   std::vector<double> values();
 
  private:

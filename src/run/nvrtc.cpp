@@ -1,6 +1,5 @@
 #include "run/nvrtc.hpp"
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -9,6 +8,7 @@
 #include "run/headers.hpp"
 #include "run/library.hpp"
 #include "run/machine_code.hpp"
+#include "run/timing.hpp"
 
 namespace zellige::run {
 namespace {
@@ -33,9 +33,8 @@ struct Nvrtc {
 std::vector<std::string> names() {
   std::vector<std::string> all;
   for (const char* suffix : {"", ".13", ".12", ".11.2"}) all.push_back(std::string("libnvrtc.so") + suffix);
-  for (const char* root : {"/usr/local/cuda/lib64/", "/usr/local/cuda/lib/"}) {
+  for (const char* root : {"/usr/local/cuda/lib64/", "/usr/local/cuda/lib/"})
     all.push_back(std::string(root) + "libnvrtc.so");
-  }
   return all;
 }
 
@@ -116,8 +115,7 @@ void require_even_descriptors(std::string_view cubin, std::string_view program) 
   fault(
       "program {}: its machine code would end in an illegal instruction on the GPU, so it is not launched: "
       "{} (a known fault of the assembler ptxas, docs/reference/hardware.md); compile the program again, "
-      "with this "
-      "version of Zellige",
+      "with this version of Zellige",
       program, to_string(odd[0]));
 }
 
@@ -144,7 +142,7 @@ Cubin compile_cubin(const std::string& source, std::string_view architecture, co
       return result;
     }
   }
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   result.bytes = compile(source, options);
   if (const auto odd = odd_descriptors(result.bytes); !odd.empty()) {
     result.note = fmt::format(
@@ -155,12 +153,10 @@ Cubin compile_cubin(const std::string& source, std::string_view architecture, co
     if (const auto still = odd_descriptors(result.bytes); !still.empty())
       fault(
           "{}, also without cache hints: a known fault of NVRTC {} (docs/reference/hardware.md), which ends "
-          "in an "
-          "illegal instruction on the GPU; the program is not launched",
+          "in an illegal instruction on the GPU; the program is not launched",
           to_string(still[0]), nvrtc_version());
   }
-  result.compile_ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  result.compile_ms = ms_since(start);
   std::string entry(sizeof(double), '\0');
   std::memcpy(entry.data(), &result.compile_ms, sizeof(double));
   cache.store(key, "cubin", entry + result.note + '\0' + result.bytes);

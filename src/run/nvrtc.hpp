@@ -19,8 +19,7 @@ struct Cubin {
 /// Returns NVRTC's version, for example "13.0". Throws Error if there is no NVRTC of version 12.3 or newer.
 const std::string& nvrtc_version();
 
-/// Throws Error if $ZELLIGE_NVRTC is set but does not name a usable NVRTC: if it is set, no other NVRTC is
-/// searched for.
+/// Throws Error if $ZELLIGE_NVRTC is set but names no usable NVRTC: if it is set, no other one is searched for.
 void require_named_nvrtc();
 
 /// Compiles a program for an architecture (sm_80, sm_90a), or finds its cubin in the cache. If the machine

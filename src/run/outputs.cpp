@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 
 #include "graph/error.hpp"
@@ -14,7 +13,6 @@
 #include "run/files.hpp"
 
 namespace zellige::run {
-namespace fs = std::filesystem;
 namespace {
 
 // Returns the status (stat) of the file at a path; nullopt if there is no file.
@@ -22,10 +20,6 @@ std::optional<struct stat> file_at(const fs::path& file) {
   struct stat s;
   if (::stat(file.c_str(), &s) != 0) return std::nullopt;
   return s;
-}
-
-[[noreturn]] void unwritable(const fs::path& file, int error) {
-  fail("{}: cannot be written: {}", graph::shown(file.string()), std::strerror(error));
 }
 
 bool same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
@@ -42,9 +36,8 @@ int own_descriptor(const fs::path& file) {
   if (file == "-") return 1;
   const auto there = file_at(file);
   struct stat s;
-  for (const int fd : {1, 2}) {
+  for (const int fd : {1, 2})
     if (there && ::fstat(fd, &s) == 0 && same(*there, s)) return fd;
-  }
   return -1;
 }
 
@@ -56,13 +49,7 @@ void write_stream(const fs::path& shown, std::string_view content) {
   const int own = own_descriptor(shown);
   if (own == 1) std::fflush(stdout);
   const int fd = own >= 0 ? own : ::open(shown.c_str(), O_WRONLY | O_CLOEXEC);
-  int error = fd < 0 ? errno : 0;
-  while (!error && !content.empty()) {
-    const ssize_t n = ::write(fd, content.data(), content.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) error = errno;
-    if (n > 0) content.remove_prefix(static_cast<std::size_t>(n));
-  }
+  int error = fd < 0 ? errno : write_all(fd, content);
   if (own < 0 && fd >= 0 && ::close(fd) != 0 && !error) error = errno;
   if (error) unwritable(shown, error);
 }
@@ -188,20 +175,18 @@ void Outputs::put_in_place(Staged& s) {
     return;
   }
   // Some file systems do not support these flags.
-  if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP) {
+  if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP)
     if (::rename(from, to) == 0) {
       s.state = there ? Staged::replaced : Staged::made;
       return;
     }
-  }
   unwritable(s.place.shown, errno);
 }
 
 void Outputs::commit() {
   for (Staged& s : staged_) put_in_place(s);
-  for (const Staged& s : staged_) {
+  for (const Staged& s : staged_)
     if (s.state == Staged::exchanged) ::unlink(s.aside.c_str());
-  }
   staged_.clear();
 }
 

@@ -55,8 +55,7 @@ class Outputs {
   /// Discards the staged files; undoes renames of a failed commit.
   void drop();
 
-  /// Returns true if a path is written as a stream, without staging: a device, a pipe, or this process's
-  /// stdout or stderr.
+  /// Returns true if a path is written as a stream, without staging: a device, a pipe, this process's stdout or stderr.
   static bool is_stream(const std::filesystem::path&);
   const Written& written() const { return written_; }
 
@@ -80,8 +79,6 @@ class Outputs {
   };
 
   Place resolve(const std::filesystem::path&) const;  // follows links
-  // Throws Error if the output would replace a file that must not be replaced. `digest`: hash of the content
-  // to be written; null if it is not known.
   void check(const Place&, const std::string* digest) const;
   void take(const Place&);  // throws if another output has the path
   void stage(const Place&, std::string_view content);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "graph/error.hpp"
+#include "run/files.hpp"
 
 namespace zellige::run {
 namespace {
@@ -24,15 +25,6 @@ struct Job {
   int pipe;  // read end of the pipe to which the job writes its result
   std::string result;
 };
-
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) ::_exit(3);
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
 
 // Forks a process that runs the job `work` and writes its result to a pipe. Returns the Job, which has the
 // pipe's read end. Throws Error if the process cannot be started.
@@ -47,8 +39,9 @@ Job start(int index, const Work& work) {
     if (::getppid() != parent) ::_exit(3);
     ::close(ends[0]);
     try {
-      write_all(ends[1], work());
-      write_all(ends[1], std::string_view("\0", 1));  // marks a complete result
+      std::string result = work();
+      result.push_back('\0');  // marks a complete result
+      if (write_all(ends[1], result)) ::_exit(3);
     } catch (const std::exception& e) {
       std::fprintf(stderr, "job %d: %s\n", index, e.what());
       ::_exit(3);

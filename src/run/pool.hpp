@@ -25,8 +25,7 @@ void run_jobs(
     int count, int width, const std::function<std::string(int)>& work,
     const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle = [] {});
 
-/// A job of the overload of run_jobs that gets its jobs one by one from a function: runs the job and returns
-/// its result as a string.
+/// A job of the run_jobs that gets its jobs one by one from a function: runs it and returns its result as a string.
 using Work = std::function<std::string()>;
 /// Runs jobs, whose number need not be known, each in a forked process, at most `width` at a time. next(i) returns job
 /// i, or an empty function if there are no more jobs; it is called with 0, 1, ... whenever another job may start.

@@ -60,25 +60,19 @@ void private_folder(const fs::path& asked, const std::string& what) {
       link.st_uid != 0)
     refuse(fmt::format("it is a link of user {}, expected user {}, as whom this process runs", link.st_uid,
                        ::geteuid()));
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) fail("{}: cannot create the folder: {}", name, std::strerror(errno));
-  const std::string why = why_not_private(fd, 0700);
-  ::close(fd);
-  if (!why.empty()) refuse(why);
+  const OpenFile open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (open.fd < 0) fail("{}: cannot create the folder: {}", name, std::strerror(errno));
+  if (const std::string why = why_not_private(open.fd, 0700); !why.empty()) refuse(why);
 }
 
 PrivateFile::PrivateFile(const fs::path& file)
-    : file_(file), fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
+    : file_(file), open_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
   const std::string name = graph::shown(file.string());
-  if (fd_ < 0)
+  if (open_.fd < 0)
     fail("{}: {}", name, errno == ELOOP ? "is a link, expected a file of this user's" : std::strerror(errno));
-  const std::string why = is_regular(fd_) ? why_not_private(fd_, 0600) : "is no regular file";
-  if (why.empty()) return;
-  ::close(fd_);
-  fail("{}: {}", name, why);
+  const std::string why = is_regular(open_.fd) ? why_not_private(open_.fd, 0600) : "is no regular file";
+  if (!why.empty()) fail("{}: {}", name, why);
 }
-
-PrivateFile::~PrivateFile() { ::close(fd_); }
 
 // Returns a path of the open file, /proc/PID/fd/N, spelled differently by each call. The reason is that
 // dlopen identifies a library that is still loaded by its path: a library with unique symbols stays loaded
@@ -87,18 +81,15 @@ std::string PrivateFile::path() const {
   static std::atomic<unsigned> count = 0;
   std::string same;  // denotes the same folder, spelled differently for each call
   for (unsigned n = ++count; n > 0; n >>= 1) same += n % 2 ? "./" : ".//";
-  return fmt::format("/proc/{}/fd/{}{}", ::getpid(), same, fd_);
+  return fmt::format("/proc/{}/fd/{}{}", ::getpid(), same, open_.fd);
 }
 
 std::string PrivateFile::content() const {
   std::string all;
-  for (char buffer[1 << 16];;) {
-    const ssize_t n = ::pread(fd_, buffer, sizeof buffer, static_cast<off_t>(all.size()));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("{}: cannot be read: {}", graph::shown(file_.string()), std::strerror(errno));
-    if (n == 0) return all;
-    all.append(buffer, static_cast<std::size_t>(n));
-  }
+  ::lseek(open_.fd, 0, SEEK_SET);
+  if (const int error = read_all(open_.fd, all))
+    fail("{}: cannot be read: {}", graph::shown(file_.string()), std::strerror(error));
+  return all;
 }
 
 }  // namespace zellige::run

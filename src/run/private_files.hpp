@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <string>
 
+#include "run/files.hpp"
+
 namespace zellige::run {
 
 /// Creates a folder and its missing parents, with mode 0700. Throws Error if the folder exists, and belongs
@@ -21,8 +23,6 @@ class PrivateFile {
   /// Opens a file. Throws Error if that fails, if it is a link or not a regular file, if it belongs to
   /// another user, or if others may write it.
   explicit PrivateFile(const std::filesystem::path&);
-  ~PrivateFile();
-  PrivateFile(const PrivateFile&) = delete;
   /// Returns a path by which this process and its children can open the file as long as this object exists.
   /// Each call returns a different path.
   std::string path() const;
@@ -31,7 +31,7 @@ class PrivateFile {
 
  private:
   std::filesystem::path file_;
-  int fd_;
+  OpenFile open_;
 };
 
 }  // namespace zellige::run

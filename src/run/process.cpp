@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "graph/error.hpp"
+#include "run/files.hpp"
 
 extern char** environ;
 
@@ -28,9 +29,8 @@ Finished run_process(const std::vector<std::string>& command, const std::string&
 
   // LC_ALL=C, so that messages are in English and ASCII.
   std::vector<char*> environment;
-  for (char** e = environ; *e; ++e) {
+  for (char** e = environ; *e; ++e)
     if (!std::string_view(*e).starts_with("LC_ALL=")) environment.push_back(*e);
-  }
   char locale[] = "LC_ALL=C";
   environment.push_back(locale);
   environment.push_back(nullptr);
@@ -52,12 +52,7 @@ Finished run_process(const std::vector<std::string>& command, const std::string&
   }
 
   Finished finished;
-  for (char buffer[4096];;) {
-    const ssize_t n = ::read(pipe[0], buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    finished.output.append(buffer, static_cast<std::size_t>(n));
-  }
+  read_all(pipe[0], finished.output);
   ::close(pipe[0]);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -68,9 +63,8 @@ Finished run_process(const std::vector<std::string>& command, const std::string&
 
 std::optional<std::string> find_program(std::string_view name) {
   auto executable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; };
-  if (name.find('/') != name.npos) {
+  if (name.find('/') != name.npos)
     return executable(std::string(name)) ? std::optional(std::string(name)) : std::nullopt;
-  }
   const char* path = std::getenv("PATH");
   std::string_view rest = path ? path : "/usr/bin:/bin";
   while (true) {

@@ -20,8 +20,7 @@ std::string ended(int status);
 /// end. Throws Error if it cannot be started. `folder`: its working directory; "": the current one.
 Finished run_process(const std::vector<std::string>& command, const std::string& folder = "");
 
-/// Returns the path of a program in PATH, or `name` itself if it is the path of an executable; nullopt if
-/// there is none.
+/// Returns the path of a program in PATH, or `name` itself if it is an executable's path; nullopt if there is none.
 std::optional<std::string> find_program(std::string_view name);
 
 }  // namespace zellige::run

@@ -4,13 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "graph/error.hpp"
-#include "graph/shown.hpp"
+#include "run/files.hpp"
 
 namespace zellige::run {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t max_replaced_bytes = std::size_t{1} << 20;
@@ -27,9 +25,8 @@ Report::Report(Outputs& outputs, fs::path file) : outputs_(outputs), file_(std::
 Report::~Report() {
   // Appends the lines that waited for a line that was never added.
   try {
-    for (const auto& [at, line] : lines_) {
+    for (const auto& [at, line] : lines_)
       if (appended_ >= 0) append(line + "\n");
-    }
   } catch (const Error&) {  // reported already, or no reader is left
   }
   if (appended_ >= 0) ::close(appended_);
@@ -37,12 +34,7 @@ Report::~Report() {
 
 void Report::append(std::string_view text) {
   outputs_.written().add(digest_.add(text).hex());
-  while (!text.empty()) {
-    const ssize_t n = ::write(appended_, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("{}: cannot be written: {}", graph::shown(file_.string()), std::strerror(errno));
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
+  if (const int error = write_all(appended_, text)) unwritable(file_, error);
 }
 
 void Report::add(int order, const std::string& line) {
@@ -58,7 +50,7 @@ void Report::add(int order, const std::string& line) {
         lines_.begin()->first == 0 && lines_.rbegin()->first + 1 == static_cast<int>(lines_.size());
     if (bytes_ < max_replaced_bytes || !complete) return;
     appended_ = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (appended_ < 0) fail("{}: cannot be written: {}", graph::shown(file_.string()), std::strerror(errno));
+    if (appended_ < 0) unwritable(file_, errno);
     digest_.add(all);
     next_ = static_cast<int>(lines_.size());
     lines_.clear();

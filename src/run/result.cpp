@@ -101,14 +101,14 @@ std::string_view name(Status s) {
 
 double percentile(std::vector<double> v, double p) {
   if (v.empty()) return NAN;
-  std::sort(v.begin(), v.end());
+  std::ranges::sort(v);
   const auto rank = static_cast<std::size_t>(std::ceil(p * static_cast<double>(v.size())));
   return v[std::clamp<std::size_t>(rank, 1, v.size()) - 1];
 }
 
 double median(std::vector<double> v) {
   if (v.empty()) return NAN;
-  std::sort(v.begin(), v.end());
+  std::ranges::sort(v);
   const std::size_t n = v.size();
   return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }

@@ -28,8 +28,7 @@ void require_arguments(const graph::KernelGraph& g, const emit::Program& p) {
     const std::vector<int>& all = input ? g.inputs : g.outputs;
     (input ? inputs : outputs) += 1;
     const auto at = static_cast<std::size_t>(t.position);
-    const graph::KernelTensor* own =
-        at < all.size() ? &g.tensors[static_cast<std::size_t>(all[at])] : nullptr;
+    const graph::KernelTensor* own = at < all.size() ? &g.tensors[all[at]] : nullptr;
     if (!own || own->name != t.name || own->shape != t.shape || own->dtype != t.dtype)
       fail("--ir: {} {} of program {} is {} {} {}; graph {} has {}", input ? "input" : "output", at + 1,
            p.manifest.name, t.name, graph::name(t.dtype), graph::to_string(t.shape), g.name,
@@ -88,8 +87,8 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
   r.compile_ms = cubin.compile_ms;
   r.compile_cached = cubin.cached;
   if (!cubin.note.empty()) r.notes.push_back(cubin.note);
-  std::optional<GpuLock> alone;
-  if (o.time != Timing::off) o.compile.say("waiting for the GPU"), alone.emplace(cache);
+  std::optional<OpenFile> alone;
+  if (o.time != Timing::off) o.compile.say("waiting for the GPU"), alone.emplace(lock_gpu(cache));
   o.compile.say("running");
   const GpuRun g = run_on_gpu(p.manifest, cubin, storage, o.time);
   r.run_ms = g.run_ms;
@@ -113,9 +112,8 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
     program = program_of(g, o, cache, r);
     r.buffer_size = program->manifest.buffer_size;
     r.kernel = source_file(program->source, program->manifest.name, cache).string();
-    for (const emit::KernelLaunch& k : program->manifest.kernels) {
+    for (const emit::KernelLaunch& k : program->manifest.kernels)
       r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
-    }
   }
   const Check check = o.on == Engine::reference ? Check::full : o.check.value_or(standard_check(g));
   r.check = name(check);
@@ -128,10 +126,8 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   else
     static_cast<graph::InputChoice&>(inputs) = graph::choose_inputs(g, o.compile.seed, given);
   r.inputs_ms = ms_since(start);
-  for (std::size_t i = 0; i < g.inputs.size(); ++i) {
-    r.scales.emplace_back(g.tensors[static_cast<std::size_t>(g.inputs[i])].name,
-                          std::ldexp(1.0, inputs.exponents[i]));
-  }
+  for (std::size_t i = 0; i < g.inputs.size(); ++i)
+    r.scales.emplace_back(g.tensors[g.inputs[i]].name, std::ldexp(1.0, inputs.exponents[i]));
   // A dump that cannot be written adds to the reason.
   const auto keep = [&](const emit::Program* p, const std::vector<Bytes>* bytes) {
     if (o.dump.empty() || !o.outputs) return;
@@ -170,24 +166,22 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
 // Returns the result of running the graph with one seed; turns exceptions into a status and a reason.
 RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
   RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.compile.seed};
+  const auto end = [&](Status status, std::string reason) {
+    r.status = status, r.reason = std::move(reason);
+  };
   try {
     fill(g, o, cache, r);
   } catch (const Rejected& e) {
-    r.status = Status::failed;
-    r.reason = plan::told(e);
+    end(Status::failed, plan::told(e));
     plan::add(r.rejected, e.what());
   } catch (const Fault& e) {
-    r.status = Status::failed;
-    r.reason = e.what();
+    end(Status::failed, e.what());
   } catch (const Error& e) {
-    r.status = Status::refused;
-    r.reason = e.what();
+    end(Status::refused, e.what());
   } catch (const std::bad_alloc&) {
-    r.status = Status::refused;
-    r.reason = g.name + ": its tensors do not fit into this machine's memory";
+    end(Status::refused, g.name + ": its tensors do not fit into this machine's memory");
   } catch (const std::exception& e) {
-    r.status = Status::failed;
-    r.reason = fmt::format("{}: an error within Zellige: {}", g.name, e.what());
+    end(Status::failed, fmt::format("{}: an error within Zellige: {}", g.name, e.what()));
   }
   return r;
 }

@@ -9,7 +9,6 @@
 #include "run/process.hpp"
 
 namespace zellige::run {
-namespace fs = std::filesystem;
 namespace {
 
 /// A temporary file, deleted by the destructor.

@@ -41,7 +41,7 @@ void each_row(const emit::TensorPlace& t, const Visit& visit) {
   const std::int64_t n = row_length(t), rows = graph::size(t.shape) / n;
   const std::int64_t chunk = std::max<std::int64_t>(1, (1 << 16) / n);
   graph::parallel_for((rows + chunk - 1) / chunk, graph::hardware_threads(), [&](std::int64_t c, int) {
-    std::vector<double> values(static_cast<std::size_t>(n));
+    std::vector<double> values(n);
     for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row) {
       std::int64_t rest = row, offset = 0;
       for (std::size_t d = std::max<std::size_t>(rank, 1) - 1; d-- > 0;) {
@@ -62,7 +62,7 @@ std::vector<Lifetime> lifetimes(const emit::Manifest& m) {
   std::vector<Lifetime> lives(m.tensors.size());
   for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k)
     for (const int t : m.kernels[k].tensors) {
-      Lifetime& life = lives[static_cast<std::size_t>(t)];
+      Lifetime& life = lives[t];
       if (life.first < 0) life.first = k;
       life.last = k;
     }
@@ -76,7 +76,7 @@ void check_workspace(const emit::Manifest& m) {
   std::vector<int> order;
   for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t)
     if (m.tensors[t].role == emit::Role::intermediate) order.push_back(t);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return lives[a].first < lives[b].first; });
+  std::ranges::stable_sort(order, [&](int a, int b) { return lives[a].first < lives[b].first; });
   std::map<std::int64_t, int> alive;       // tensor by offset
   std::multimap<int, std::int64_t> leave;  // offset by last kernel
   for (const int t : order) {
@@ -110,10 +110,9 @@ Bytes poisoned(const emit::TensorPlace& t) {
 }
 
 Bytes pack(const emit::TensorPlace& t, const std::vector<double>& values) {
-  if (static_cast<std::int64_t>(values.size()) != graph::size(t.shape)) {
+  if (static_cast<std::int64_t>(values.size()) != graph::size(t.shape))
     fail("tensor {}: {} values given; its shape {} has {}", t.name, values.size(), graph::to_string(t.shape),
          graph::size(t.shape));
-  }
   const std::int64_t n = row_length(t);
   return pack(t, [&](std::int64_t row, double* to) {
     std::copy(values.data() + row * n, values.data() + (row + 1) * n, to);
@@ -188,11 +187,10 @@ graph::Array unpack(const emit::TensorPlace& t, const Bytes& bytes, const graph:
 }
 
 int graph_tensor(const graph::KernelGraph& g, const emit::TensorPlace& t) {
-  if (t.role == emit::Role::input) return g.inputs.at(static_cast<std::size_t>(t.position));
-  if (t.role == emit::Role::output) return g.outputs.at(static_cast<std::size_t>(t.position));
-  for (std::size_t i = 0; i < g.tensors.size(); ++i) {
+  if (t.role == emit::Role::input) return g.inputs.at(t.position);
+  if (t.role == emit::Role::output) return g.outputs.at(t.position);
+  for (std::size_t i = 0; i < g.tensors.size(); ++i)
     if (g.tensors[i].name == t.name && g.tensors[i].shape == t.shape) return static_cast<int>(i);
-  }
   return -1;
 }
 
@@ -218,17 +216,15 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
 
 void check(const emit::Manifest& m) {
   for (const emit::TensorPlace& t : m.tensors) {
-    if (t.strides.size() != t.shape.size()) {
+    if (t.strides.size() != t.shape.size())
       fault("manifest of {}: tensor {} has {} strides for its shape {}", m.name, t.name, t.strides.size(),
             graph::to_string(t.shape));
-    }
     std::int64_t last = 0;
     for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
     const std::int64_t needed = graph::size(t.shape) == 0 ? 0 : graph::bytes_of(last + 1, t.dtype);
-    if (t.bytes < needed) {
+    if (t.bytes < needed)
       fault("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes,
             needed);
-    }
     if (t.role == emit::Role::intermediate &&
         (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size)) {
       fault("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name,
@@ -242,10 +238,9 @@ void check(const emit::Manifest& m) {
       if (t >= count || (t < 0 && !k.constants.contains(static_cast<int>(i))))
         fault("manifest of {}: kernel {} names tensor {} of {}", m.name, k.name, t, count);
     }
-    if (k.writes.size() != k.tensors.size()) {
+    if (k.writes.size() != k.tensors.size())
       fault("manifest of {}: kernel {} takes {} tensors and says of {} whether it writes them", m.name,
             k.name, k.tensors.size(), k.writes.size());
-    }
   }
   check_workspace(m);
 }

@@ -1,5 +1,4 @@
-// Converts between the values of a tensor and its bytes in memory, with the strides and padding that the
-// manifest gives it.
+// Converts between the values of a tensor and its bytes in memory, with the manifest's strides and padding.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -14,8 +13,7 @@ namespace zellige::run {
 /// The bytes of a tensor of the manifest.
 using Bytes = std::vector<std::byte>;
 
-/// Returns the initial bytes of a tensor: all 0xff, padding included, that is, NaN in floating-point dtypes
-/// and -1 in integers.
+/// Returns the initial bytes of a tensor: all 0xff, padding included: NaN in floating-point dtypes, -1 in integers.
 Bytes poisoned(const emit::TensorPlace&);
 
 /// Returns a tensor's bytes for the values `values`, in row-major order, which are rounded to the tensor's

@@ -66,7 +66,7 @@ Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vect
   for (int r = 0; r < (brief ? few_rounds : rounds); ++r) {
     for (const Way& way : ways)
       way.into->push_back(1e3 * replays_ms(stream, *way.graph, way.repeats) / way.repeats / times.sets);
-    std::reverse(ways.begin(), ways.end());
+    std::ranges::reverse(ways);
   }
   return times;
 }
@@ -75,12 +75,11 @@ Times time_hot(Stream& stream, const BoundProgram& program) {
   Times times{.how = Timing::hot};
   for (int i = 0; i < warm_up; ++i) program.launch(stream, Overlap::kernels);
   stream.wait();
-  // Number of evaluations per batch. The stream is blocked while a batch is enqueued, so that no launch waits
-  // for the host.
+  // Evaluations per batch. The stream is blocked while a batch is enqueued, so that no launch waits for the host.
   const int batch = std::clamp(400 / (program.kernels() + 2), 1, 50);
   while (static_cast<int>(times.samples.size()) < launches) {
     const int n = std::min(batch, launches - static_cast<int>(times.samples.size()));
-    std::vector<Event> before(static_cast<std::size_t>(n)), after(static_cast<std::size_t>(n));
+    std::vector<Event> before(n), after(n);
     Gate gate(stream);
     for (int i = 0; i < n; ++i) {
       before[i].record(stream);

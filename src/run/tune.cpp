@@ -28,8 +28,7 @@ struct Candidate {
   const retile::Tiling& tiling() const { return program.manifest.tiling; }
 };
 
-/// Returns the index of the operator in whose tiles two tilings differ. Returns -1 if they differ in no
-/// operator, or in more than one.
+/// Returns the index of the operator in whose tiles two tilings differ; -1 if they differ in none or several.
 int differ_in(const retile::Tiling& a, const retile::Tiling& b) {
   int found = -1;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -89,7 +88,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target,
   if (prepare) {
     if (say) say(fmt::format("compiling {} tilings", all.size()));
     graph::parallel_for(static_cast<std::int64_t>(all.size()), graph::hardware_threads(),
-                        [&](std::int64_t i, int) { prepare(all[static_cast<std::size_t>(i)].program); });
+                        [&](std::int64_t i, int) { prepare(all[i].program); });
   }
   const auto measured = [&](const std::vector<std::size_t>& which) {
     for (int round = 0; round < tuning_rounds; ++round)

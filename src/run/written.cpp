@@ -11,10 +11,10 @@
 #include "emit/seal.hpp"
 #include "graph/error.hpp"
 #include "run/cache.hpp"
+#include "run/files.hpp"
 #include "run/private_files.hpp"
 
 namespace zellige::run {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr off_t max_bytes = 16 << 20;   // largest size of the record; above it, the older half is dropped
@@ -41,17 +41,14 @@ std::string Digest::hex() const {
 std::string digest(std::string_view text) { return emit::hash(text); }
 
 std::optional<std::string> digest_of(const fs::path& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return std::nullopt;
-  Digest all;
-  char buffer[1 << 16];
-  ssize_t n;
-  while ((n = ::read(fd, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR)) {
-    if (n > 0) all.add({buffer, static_cast<std::size_t>(n)});
+  try {
+    FileReader reader(file);
+    Digest all;
+    for (std::string part; !(part = reader.next(1 << 16)).empty();) all.add(part);
+    return all.hex();
+  } catch (const Error&) {
+    return std::nullopt;
   }
-  ::close(fd);
-  if (n < 0) return std::nullopt;
-  return all.hex();
 }
 
 Written Written::standard() {
@@ -69,25 +66,20 @@ void Written::add(const std::string& digest) const {
   } catch (const Error&) {
     return;
   }
-  const int fd = ::open(record_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return;
+  const OpenFile record(::open(record_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   // The lock is for processes that shorten the record; a line is written atomically without it.
-  if (::flock(fd, LOCK_EX) == 0) {
-    const off_t size = ::lseek(fd, 0, SEEK_END);
-    if (size > max_bytes) {
-      std::string recent(
-          static_cast<std::size_t>(max_bytes / 2 / static_cast<off_t>(line_bytes)) * line_bytes, '\0');
-      const ssize_t n = ::pread(fd, recent.data(), recent.size(), size - static_cast<off_t>(recent.size()));
-      if (n == static_cast<ssize_t>(recent.size()) && ::ftruncate(fd, 0) == 0 &&
-          ::write(fd, recent.data(), recent.size()) < 0) {
-        ::close(fd);
-        return;
-      }
-    }
-    const std::string line = digest + "\n";
-    if (::write(fd, line.data(), line.size()) < 0) errno = 0;  // not recorded
+  if (record.fd < 0 || ::flock(record.fd, LOCK_EX) != 0) return;
+  const off_t size = ::lseek(record.fd, 0, SEEK_END);
+  if (size > max_bytes) {
+    std::string recent(max_bytes / 2 / line_bytes * line_bytes, '\0');
+    const ssize_t n =
+        ::pread(record.fd, recent.data(), recent.size(), size - static_cast<off_t>(recent.size()));
+    if (n == static_cast<ssize_t>(recent.size()) && ::ftruncate(record.fd, 0) == 0 &&
+        ::write(record.fd, recent.data(), recent.size()) < 0)
+      return;
   }
-  ::close(fd);
+  const std::string line = digest + "\n";
+  if (::write(record.fd, line.data(), line.size()) < 0) errno = 0;  // not recorded
 }
 
 bool Written::holds(const std::string& digest) const {

@@ -38,11 +38,9 @@ class Written {
   static Written standard();
   explicit Written(std::filesystem::path record) : record_(std::move(record)) {}
 
-  /// Records the hash of a file's content. Does not throw: if recording fails, overwriting the file needs
-  /// --force.
+  /// Records the hash of a file's content. Does not throw: on failure, overwriting the file needs --force.
   void add(const std::string& digest) const;
-  /// Returns true if the hash `digest` of a file's content is recorded, that is, if Zellige wrote the file
-  /// and it may be overwritten.
+  /// Returns true if the hash `digest` is recorded, that is, if Zellige wrote the file and it may be overwritten.
   bool holds(const std::string& digest) const;
 
  private:
