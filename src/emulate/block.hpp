@@ -99,8 +99,7 @@ class Block {
   /// griddep_wait. The access is reported if this kernel turns out to depend on the previous kernel.
   void early(const Fiber&, const Region&, std::ptrdiff_t from, std::ptrdiff_t to, bool writes, Site);
   void set_registers(Fiber&, unsigned registers, bool more, Site);  // setmaxnreg; more: increase
-  // Writes the bytes of the thread's TMA and bulk stores to global memory, for its bulk groups with numbers
-  // up to `groups`.
+  // Writes the bytes of the thread's TMA and bulk stores to global memory, for its bulk groups up to number `groups`.
   void finish_stores(Fiber&, std::uint32_t groups);
   /// Returns the vector clock of a thread: for each warp and each asynchronous agent of the cluster, the
   /// latest time that the thread has observed.
@@ -124,8 +123,7 @@ class Block {
   bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site,
              bool by_copy = false);
 
-  /// Returns the Actor for an access by thread `f` of this block at the code address `site`: the thread with
-  /// its vector clock.
+  /// Returns the Actor for an access by thread `f` of this block at code address `site`: the thread with its clock.
   Actor actor(const Fiber& f, std::uintptr_t site) const {
     const Warp& w = *f.its_warp;
     const bool diverged = w.diverged >> f.lane & 1;
@@ -246,8 +244,7 @@ class Block {
   /// block or an asynchronous operation may still access the block's shared memory.
   void leave();
   void check_parts();  // reports parts of a tile that are never read
-  /// Returns true if a thread (the actor) that arrives at an mbarrier knows that the mbarrier's previous
-  /// phase has ended.
+  /// Returns true if a thread (the actor) that arrives at an mbarrier knows that the previous phase has ended.
   bool may_arrive(const MBarrier&, const Actor&) const;
   /// Reports the barriers and mbarriers that are in the middle of a round or phase when the block ends.
   void check_barriers();

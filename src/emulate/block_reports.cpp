@@ -59,8 +59,7 @@ void Block::check_parts() {
   }
 }
 
-// Returns in words how many announced bytes of an mbarrier's phase have not arrived, or how many have arrived
-// unannounced.
+// Returns in words how many announced bytes of an mbarrier's phase are missing, or how many have arrived unannounced.
 static std::string lacking_bytes(const MBarrier& b) {
   return b.bytes > 0 ? fmt::format("{} announced bytes have not come", b.bytes)
                      : fmt::format("{} bytes have come that were not announced", -b.bytes);

@@ -5,8 +5,7 @@
 
 namespace zellige::emulate {
 
-/// Returns the table of functions that emulated kernels call for asynchronous instructions (mbarriers, TMA,
-/// wgmma, ...).
+/// Returns the table of functions that emulated kernels call for asynchronous instructions (mbarriers, TMA, wgmma).
 const AsyncEngine& async_engine();
 
 }  // namespace zellige::emulate

@@ -17,8 +17,7 @@ namespace zellige::emulate {
 inline constexpr unsigned max_warps = 64;    // warps of a cluster
 inline constexpr unsigned max_agents = 512;  // warps, mbarriers and asynchronous groups of a cluster
 
-/// A vector clock: the latest observed time of each agent of a cluster, that is, of its warps, mbarriers and
-/// asynchronous groups.
+/// A vector clock: the latest observed time of each agent of a cluster: its warps, mbarriers and asynchronous groups.
 struct Clock {
   std::uint32_t time[max_agents];
   // Per warp, the time up to which its ordinary writes are known to have passed a fence to the asynchronous proxy.

@@ -28,8 +28,7 @@ struct Landing {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
 };
 
-/// The running blocks of a thread block cluster, on one worker thread. The object is used for one cluster
-/// after another.
+/// The running blocks of a thread block cluster, on one worker thread. The object serves one cluster after another.
 class Cluster final : public ClusterWarps {
  public:
   /// Allocates the blocks for a kernel launch, and clears the findings and counters of the previous launch.

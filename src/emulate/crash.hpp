@@ -8,8 +8,7 @@ namespace zellige::emulate {
 
 class Cluster;
 
-/// Handles the signals of the calling worker thread while a cluster runs on it; restores the previous state
-/// when destroyed.
+/// Handles the signals of the calling thread while a cluster runs on it; the destructor restores the previous state.
 class Watch {
  public:
   /// Starts handling faults for a cluster that runs on the calling thread. `seconds`: limit of the thread's

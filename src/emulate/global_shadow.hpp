@@ -14,8 +14,7 @@
 
 namespace zellige::emulate {
 
-/// Shadow memory of one buffer in global memory during one launch: its last writers and readers. Safe to use
-/// from several threads.
+/// Shadow memory of one global buffer during one launch: its last writers and readers. Several threads may use it.
 class GlobalShadow {
  public:
   explicit GlobalShadow(std::size_t bytes);

@@ -10,8 +10,7 @@
 
 namespace zellige::emulate {
 
-/// A TMA or bulk store from shared to global memory. Its bytes have been read, and are written when the
-/// thread waits for its group.
+/// A TMA or bulk store. Its bytes have been read, and are written to global memory when the thread waits for its group.
 struct StoreInFlight {
   /// A contiguous range of the store's bytes.
   struct Piece {

@@ -16,8 +16,7 @@ struct Line {
 
 /// Per return address, the lines of the chain of inlined calls, innermost first.
 using LineTable = std::unordered_map<std::uintptr_t, std::vector<Line>>;
-/// Returns the source lines of these return addresses; addresses without line information have none. Needs
-/// addr2line on PATH.
+/// Returns the source lines of these return addresses; none without line information. Needs addr2line on PATH.
 LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses);
 
 /// Returns the source position that an error message names for a call, such as "lora.cu:57". That is the

@@ -5,8 +5,7 @@
 
 namespace zellige::emulate {
 
-/// Returns the descriptor (shape, types and layouts) of the instruction with this name. Aborts the process if
-/// there is none.
+/// Returns the descriptor (shape, types, layouts) of the instruction with this name. Aborts the process if none has it.
 const Instruction& row_of(const char* name);
 
 /// Returns the descriptor (shape, types and layouts) of the wgmma with this N. `types`: K and the types of D,

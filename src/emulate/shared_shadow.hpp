@@ -53,8 +53,7 @@ class SharedShadow {
   /// the conflict, if any: an earlier ordinary access that is not ordered before the write, or an earlier
   /// ordinary write that has not passed a fence to the asynchronous proxy.
   Clash proxy_write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
-  /// Returns the id of the tensor through which the byte was last written; 0 if the byte was never written.
-  /// (Tensors may overlap.)
+  /// Returns the id of the tensor through which the byte was last written (tensors may overlap); 0 if none.
   std::uint16_t region_at(std::size_t at) const;
   /// Returns the Clash (conflict) for an access to the byte through a tensor other than the one through which
   /// it was last written.
@@ -85,8 +84,7 @@ class SharedShadow {
   };
   using ReadSet = std::array<Reads, max_warps>;  // by warp; epoch 0: no read
 
-  /// Calls `step` for each shadow cell of the `bytes` bytes at offset `at`. Returns the first conflict that
-  /// `step` returns, if any.
+  /// Calls `step` for each shadow cell of the `bytes` bytes at offset `at`. Returns the first conflict, if any.
   template <class Step>
   Clash each(std::size_t at, unsigned bytes, Step step);
   void split(std::size_t granule);  // replaces a 16-byte cell by eight 2-byte cells

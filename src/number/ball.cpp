@@ -213,8 +213,7 @@ Ball BallArithmetic::log(const Ball& x) const {
                      std::ldexp(library_ulps, -ball_bits));
 }
 
-/// Returns erf(x) from the series 2/sqrt(pi) exp(-x^2) (x + 2 x^3/3 + 4 x^5/15 + ...), whose terms all have
-/// the sign of x.
+/// Returns erf(x) from its series 2/sqrt(pi) exp(-x^2) (x + 2 x^3/3 + 4 x^5/15 + ...), whose terms have the sign of x.
 Ball BallArithmetic::erf(const Ball& x) const {
   if (x.nan) return undefined();
   if (x.infinite != 0) return ball(x.infinite, 0);

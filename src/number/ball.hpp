@@ -33,8 +33,7 @@ struct Ball {
   bool known() const;  // a number of finite radius
 };
 
-/// Returns whether two numbers certainly differ: their balls are disjoint, or one is NaN or infinite and the
-/// other is not.
+/// Returns whether two numbers certainly differ: their balls are disjoint, or only one of them is finite.
 bool disjoint(const Ball&, const Ball&);
 /// Returns whether the radius is at most 2^-bits times the value, or 2^-bits if the value is less than 1.
 /// Only then does the agreement of two numbers show that they are close.
@@ -83,8 +82,7 @@ class BallArithmetic {
   Ball same(const Ball&, const Ball&) const;
   // Returns the second argument if the condition is not 0, the third if it is 0, else an unknown number.
   Ball choose(const Ball& condition, const Ball&, const Ball&) const;
-  /// Returns the number as an integer. Returns nullopt if it is not known exactly, is no integer, or is
-  /// larger than 2^31.
+  /// Returns the number as an integer; nullopt if it is not known exactly, is no integer, or is larger than 2^31.
   std::optional<std::int64_t> whole(const Ball&) const;
   // Returns x; only finite fields (field.hpp) record which integer selected a number.
   Ball marked(const Ball& x, const Ball&) const { return x; }

@@ -145,8 +145,7 @@ class Field {
     FieldNumber sum;  // of the exponents
   };
 
-  /// Returns whether x is a constant that depends on no comparison and no integer of an input, and is not NaN
-  /// under any condition.
+  /// Returns whether x is a constant that depends on no comparison and no input's integer, and is never NaN.
   bool is_exact(const FieldNumber& x) const {
     return x.constant && x.decisions == Sets::empty && x.domain == Sets::empty && !x.fragile;
   }
@@ -177,8 +176,7 @@ class Field {
   /// Returns the size of a set of decisions, or infinity if the set is Sets::many, whose elements are not stored. A
   /// decision is a comparison, or an integer of an input (a row index or length), on which a value depends.
   double count(Sets::Index decisions) const;
-  /// Returns whether this field decides comparisons, by whether the difference is a square (Order::ordered
-  /// and Order::ties).
+  /// Returns whether this field decides comparisons, by whether the difference is a square (ordered and ties).
   bool sides() const { return order_ == Order::ordered || order_ == Order::ties; }
   /// Returns whether two numbers with this difference count as equal, as some pairs do with Order::ties.
   bool tied(const FieldNumber& difference) const;
@@ -223,8 +221,7 @@ class Field {
     std::ranges::sort(l.clauses);
     lattices_.emplace(z.p, std::move(l));
   }
-  /// Returns the known order of the members (operands) of maxima: which are constant, and which are certainly
-  /// at most another.
+  /// Returns what is known of the members (operands) of maxima: which are constant, which are at most another.
   KnownOrder order();
   using LogSum = std::vector<std::pair<std::uint32_t, std::int64_t>>;  // each as (logarithm, multiple)
   /// Returns the index in log_sums_ of a sum of logarithms. Stores the sum if it is new.

@@ -19,8 +19,7 @@ bool differ(double x, double y) {
 
 }  // namespace
 
-/// Constants of at least the largest float32 count as infinity, and constants of at most the smallest normal float32
-/// count as 0.
+/// Constants from the largest float32 on count as infinity, constants of at most the smallest normal float32 as 0.
 bool Field::certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const {
   if (x.p == y.p && x.q == y.q) return true;
   if (x.constant && y.constant) return real(x) < real(y) && differ(real(x), real(y));
@@ -146,8 +145,7 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   return z;
 }
 
-/// Returns the larger of two numbers of a finite field. The field has no order; x counts as larger if x - y is a
-/// square.
+/// Returns the larger of two numbers of a finite field, which has no order; x counts as larger if x - y is a square.
 FieldNumber Field::greater(const FieldNumber& x, const FieldNumber& y) {
   FieldNumber z = merged(Op::max, x, y);
   const auto take = [&](FieldNumber t) {

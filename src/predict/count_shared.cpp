@@ -72,9 +72,8 @@ std::vector<Warp> warps_of(const Context& c, Visits which) {
   return warps;
 }
 
-/// Returns the ideal number of wavefronts of an access as the emulator defines it: the number of phases with an
-/// active lane, or `total`, the actual number of wavefronts, if that is less. Phases that the hardware merges count
-/// separately.
+/// Returns the ideal number of wavefronts of an access as the emulator defines it: the number of phases with an active
+/// lane, or `total`, the actual number, if that is less. Phases that the hardware merges count separately.
 int ideal(const BankAccess& a, int total) {
   const int lanes = std::clamp(128 / a.bytes, 1, 32);
   int phases = 0;

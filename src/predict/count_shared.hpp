@@ -10,8 +10,7 @@ namespace zellige::plan {
 /// The counters of one loop nest, and whether they equal what the emulator would count.
 struct SharedCounts {
   Counts counts;
-  // False if the active lanes depend on the block, or there are too many elements to enumerate: `counts` is empty or
-  // incomplete.
+  // False if the active lanes depend on the block, or there are too many elements to enumerate: `counts` is incomplete.
   bool exact = true;
   // Some lanes skip an access that others execute, and execute a later one: the emulator then combines accesses of
   // different instructions, and wavefronts differ.

@@ -235,8 +235,7 @@ class Prediction {
     add(counts_, s.counts, blocks_ * in / all);
   }
 
-  /// Returns the bytes that all blocks together read from global memory when load `node` copies its tile for
-  /// iteration `iteration`.
+  /// Returns the bytes that all blocks together read from global memory for load `node`'s tile of an iteration.
   std::uint64_t source_bytes(int node, std::int64_t iteration) const {
     const Node& n = plan_.program.nodes[node];
     return n.view.inside(plan_.program, iteration) * static_cast<std::uint64_t>(graph::whole_bytes(n.dtype));
@@ -253,8 +252,7 @@ class Prediction {
         blocks * b.stage_bytes() / (load || t.part < 0 ? 1 : plan_.ranks);
   }
 
-  /// Returns whether a copy takes several rounds of one chunk per thread, and a warp has fewer than 32 active
-  /// lanes in the last round.
+  /// Returns whether a copy takes several rounds of one chunk per thread, and the last leaves lanes of a warp idle.
   bool last_is_part_of_a_warp(const Work& t) const {
     const Context& c = plan_.contexts[t.context];
     const std::int64_t chunks = c.items(0) / c.vector();

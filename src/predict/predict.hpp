@@ -17,8 +17,7 @@
 
 namespace zellige::plan {
 
-/// Executions by counter, over all blocks of a launch. Counters of value 0 are present; counters that are
-/// not predicted are absent.
+/// Executions by counter, over all blocks of a launch. Counters may be 0; those that are not predicted are absent.
 using Counts = std::map<emulate::Counter, std::uint64_t>;
 
 /// Predicts how often one launch of the kernel executes each kind of operation (barriers, matrix instructions,

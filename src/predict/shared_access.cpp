@@ -5,8 +5,7 @@ namespace {
 
 using Kind = Item::Kind;
 
-/// Collects the shared-memory accesses of a loop nest from its items (the loads, computations and stores
-/// that evaluate() lists).
+/// Collects a loop nest's shared-memory accesses from its items (the loads, computations and stores of evaluate()).
 class Collection {
  public:
   Collection(const Kernel& plan, const Context& c) : plan_(plan), c_(c) {}

@@ -1,5 +1,4 @@
-// Formats the result of comparing two graphs (equal.hpp) as text or as JSON. The parameters `a` and `b` are
-// the names of the graphs.
+// Formats the result of comparing two graphs (equal.hpp), named `a` and `b`, as text or as JSON.
 #pragma once
 #include "search/equal.hpp"
 

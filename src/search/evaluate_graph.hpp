@@ -67,8 +67,7 @@ class BlockRun {
     }
   }
 
-  /// Loads the tile that thread block `block` reads in one iteration. Elements beyond the end of the tensor
-  /// are set to 0.
+  /// Loads the tile that block `block` reads in one iteration. Elements beyond the end of the tensor are set to 0.
   void load(const graph::BlockOp& op, const graph::Dim3& block, std::int64_t iteration) {
     const Values<N>& whole = *inputs_[op.kernel_tensor];
     Values<N>& tile = tiles_[op.outputs[0]];
@@ -87,8 +86,7 @@ class BlockRun {
                    [&](std::int64_t w, std::int64_t t) { whole.at[w] = tile.at[t]; });
   }
 
-  /// Evaluates one operator of the block that is no accumulator and no store. `state` is what the operator
-  /// keeps between iterations.
+  /// Evaluates an operator of the block that is no accumulator and no store. `state`: what it keeps between iterations.
   void compute(const graph::BlockOp& op, Values<N>& state, const graph::Dim3& block, std::int64_t iteration) {
     if (op.kind == graph::OpKind::input) return load(op, block, iteration);
     if (op.kind == graph::OpKind::reduction_max) return running_max(op, state, iteration == 0);

@@ -35,8 +35,7 @@ struct FieldTrials {
   bool agrees = false;
   std::string why_not;     // the first element that differs, an operator without meaning, ...
   double log2_chance = 0;  // log2 of the largest probability of agreeing by chance
-  // Whether log2_chance is proved. Else it assumes that exponentials and unknown functions are distributed
-  // like random numbers.
+  // Whether log2_chance is proved. Else exponentials and unknown functions are assumed to be like random numbers.
   bool proved = false;
   bool nested = false;      // an exponential of an exponential's result occurred
   bool ties_clash = false;  // the graphs decide comparisons of equal numbers differently

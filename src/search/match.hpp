@@ -19,8 +19,7 @@ struct Pairing {
   bool by_name = false;
 };
 
-/// Returns which inputs of the graphs correspond. Throws Error if the graphs differ in the number or shapes
-/// of inputs or outputs.
+/// Returns which inputs of the graphs correspond. Throws Error if numbers or shapes of inputs or outputs differ.
 Pairing match(const KernelGraph& a, const KernelGraph& b);
 
 }  // namespace zellige::search

@@ -39,8 +39,7 @@ std::vector<graph::Numbers> drawn_numbers(const KernelGraph& a, const KernelGrap
 std::vector<graph::Array> draw_point(const KernelGraph&, const std::vector<graph::Numbers>&, const Scale&,
                                      std::uint64_t seed);
 
-/// Returns the list `inputs`, which is in the order of graph A's inputs, in the order of the corresponding
-/// inputs of graph B.
+/// Returns the list `inputs`, which is in the order of graph A's inputs, in the order of graph B's.
 template <class T>
 std::vector<T> paired(const std::vector<T>& inputs, const Pairing& pairing) {
   std::vector<T> result(inputs.size());

@@ -149,8 +149,7 @@ bool keeps_triangles(const Sizes& sizes, const std::vector<std::int64_t>& values
   });
 }
 
-/// Which differences of sizes are preserved: all that related() finds, only those of sizes that reductions
-/// leave, or none.
+/// Which differences of sizes are preserved: all of related(), only those of sizes that reductions leave, or none.
 enum class Keep { all, reductions, nothing };
 
 /// The system of products that exponents.hpp solves for two graphs, and the sizes that follow from its solution.

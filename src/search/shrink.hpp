@@ -24,8 +24,7 @@ struct SmallPair {
   bool kept = false;    // sizes that a scalar represents, as 1/4096 represents 4096, were kept
 };
 
-/// Returns both graphs at small sizes. Throws Error if an operator, such as a slice, has attributes with
-/// sizes that cannot shrink.
+/// Returns both graphs at small sizes. Throws Error if an operator, such as a slice, has sizes that cannot shrink.
 SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing&);
 
 /// Returns one or several pairs of both graphs at small sizes. Considers sizes whose values may influence results,

@@ -106,8 +106,7 @@ void check_alignment(const Kernel& plan, const Work& t) {
   for_each(EvaluatedLayout(plan.contexts[t.context]), check, copy.vector);
 }
 
-/// Throws Rejected if work `t`, which writes a matmul operand to its buffer, does not also write the zeros in the
-/// buffer's padding.
+/// Throws Rejected if work `t`, which writes a matmul operand to its buffer, does not also write its padding's zeros.
 void check_padding(const Kernel& plan, const Work& t) {
   const SmemTensor& b = plan.tensors[t.buffer];
   const Context& c = plan.contexts[t.context];

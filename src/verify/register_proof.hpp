@@ -18,9 +18,8 @@ class RegisterProof {
  public:
   explicit RegisterProof(const Kernel& plan) : plan_(plan), p_(plan.program) {}
 
-  /// Proves that work `writer` left each value of node x (an operator of the kernel) in the thread and
-  /// register in which work `reader` reads it. Throws Rejected if the values are sums over a part of K,
-  /// unless `partial` allows that.
+  /// Proves that work `writer` left each value of node x (an operator of the kernel) in the thread and register in
+  /// which work `reader` reads it. Throws Rejected for sums over a part of K, unless `partial` allows them.
   void agree(const Work& writer, const Work& reader, int x, bool partial);
 
   /// Proves that each thread of work `reader`, which iterates over accumulators, has the value of node x (an operator
@@ -37,8 +36,7 @@ class RegisterProof {
   /// elements in t's thread-value layout. If it is false, throws Rejected.
   void same_thread(const Work& t, const Work& w, int b, bool own) const;
 
-  /// Proves that every element of a matmul's result is in the accumulators of exactly one thread, or of one
-  /// thread per warp along K.
+  /// Proves that every element of a matmul's result is in the accumulators of one thread, or of one per warp along K.
   void covers(const Work& t);
 
   /// Proves that `writer` left the A operand of matmul t in registers: each fragment is the one that the

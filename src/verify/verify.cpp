@@ -223,8 +223,7 @@ class Simulation {
     }
   }
 
-  /// Executes step `e` of warp role `a`, which starts an asynchronous operation of kind `via`: cp.async,
-  /// wgmma or a TMA store.
+  /// Executes step `e` of warp role `a`, which starts cp.async, wgmma or a TMA store (its kind: `via`).
   void start_group_operation(int a, const Event& e, Via via) {
     AgentState& me = s.agents[a];
     const Groups g = groups_of(s.kernel, s.kernel.agents[a], *e.step);
@@ -296,8 +295,7 @@ class Simulation {
     join(me.fenced, fenced), join(me.fenced_own, fenced);
   }
 
-  /// Executes a release by warp role `a`. A consumer marks the stage as empty; a producer marks it as full by
-  /// its own arrival.
+  /// Executes a release by warp role `a`: a consumer marks the stage as empty, a producer as full by its own arrival.
   void release(int a, const Event& e, const Release& of) {
     AgentState& me = s.agents[a];
     const Channel& c = s.kernel.channels[of.channel];

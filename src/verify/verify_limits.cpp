@@ -217,8 +217,7 @@ void check_threads(const Kernel& s, const target::Target& t) {
            warps, s.threads, (s.threads + warp - 1) / warp);
 }
 
-/// Throws DoesNotFit or Rejected if the register limits of the warp roles exceed the target's, or are not
-/// possible with setmaxnreg.
+/// Throws DoesNotFit or Rejected if the warp roles' register limits exceed the target's or do not suit setmaxnreg.
 void check_registers(const Kernel& s, const target::Target& t) {
   const Agent *given = nullptr, *left = nullptr;
   std::int64_t sum = 0;
@@ -334,8 +333,7 @@ Groups groups_of(const Kernel& s, const Agent& agent, const Step& step) {
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
-/// Returns whether each block of a cluster writes partial results into the other blocks' copies of the tensor
-/// (split-K).
+/// Returns whether each block of a cluster writes partial results (split-K) into the others' copies of the tensor.
 static bool filled_by_ranks(const Kernel& s, int tensor) {
   return std::ranges::any_of(s.channels,
                              [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });

@@ -298,8 +298,7 @@ class Registers {
     return *found->second.work;
   }
 
-  /// Returns whether a pipelined matmul reads `operand`. Such a matmul runs one iteration after the operand
-  /// was computed.
+  /// Returns whether a pipelined matmul, which runs one iteration after its operands were computed, reads `operand`.
   bool takes_pipelined(int operand) const {
     return find_step(plan_, [&](const Step& step) {
       const Mma* mma = as<Mma>(step);
@@ -362,8 +361,7 @@ class Registers {
     if (pipelined_) left.erase(found);
   }
 
-  /// Rejects work t, which adds up partial results across lanes, unless a preceding work left them and each
-  /// is added once.
+  /// Rejects work t, which adds up partial results across lanes, unless earlier work left them and each is added once.
   void finish(const Work& t) {
     const auto found = sums_.find(t.node);
     if (found == sums_.end())

@@ -13,8 +13,7 @@ namespace {
 constexpr std::int64_t always_whole = 16;       // trip counts up to this are not shortened
 constexpr std::int64_t max_events = 2'000'000;  // per agent
 
-/// How the verifier shortens loops: the new trip count is congruent to the real one modulo `modulus`, and
-/// at least `minimum`.
+/// How the verifier shortens loops: to a trip count of at least `minimum`, congruent to the real one modulo `modulus`.
 struct Shortening {
   std::int64_t modulus = 1, minimum = 0;
   std::int64_t together = -1;  // if >= 0: iterations that every loop drops, so that agents stay in step
@@ -102,8 +101,7 @@ struct Unroller {
         loop_seen = true;
         continue;
       }
-      // The guard of a step before a loop compares with the trip count of that loop: a prologue loads only
-      // what the loop uses.
+      // The guard of a step before a loop compares with that loop's trip count: a prologue loads only what it uses.
       const int lag = guard_lag_of(step);
       const std::int64_t bound = in.in_loop ? in.trip_count
                                  : lag > 0  ? next_trip_count(steps, k, in.next)
