@@ -182,7 +182,7 @@ class Pricing {
     for (const Work& w : all) {
       const Node& n = plan_.program.nodes[w.node];
       if (w.kind == WorkKind::reduce && n.kind == NodeKind::matmul)  // its layout has K as last dimension
-        k.slots += static_cast<double>(graph::size(plan_.contexts[w.context].domain)) * iterations_of(n) / 32;
+        k.slots += static_cast<double>(graph::size(plan_.layout_of(w).domain)) * iterations_of(n) / 32;
       if (w.matmul.by_threads()) independent += steps_of(n, w.matmul);
     }
     k.slots += independent / sustained_fma();

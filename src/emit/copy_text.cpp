@@ -144,7 +144,7 @@ KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padd
 /// the chunks to shared memory in a later work. Used for copies to padded rows (lower/align.hpp).
 void KernelText::fetch(const Work& work) {
   const Node& n = block_.nodes[work.node];
-  const Context& c = plan_.contexts[work.context];
+  const Context& c = plan_.layout_of(work);
   const int V = c.vector();
   out_.line("// {} {}: {} loads of {} bytes", printable(n.name), graph::to_string(n.shape), c.items(0) / V,
             work.copy.bytes);
@@ -162,7 +162,7 @@ void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index
   const Node& n = block_.nodes[work.node];
   const SmemTensor& b = plan_.tensors[work.buffer];
   const plan::CopyChoice& copy = work.copy;
-  const Context& c = plan_.contexts[work.context];
+  const Context& c = plan_.layout_of(work);
   const int V = copy.vector;
   const std::int64_t total = c.items(0) / V;
   const bool many = total > 16 * threads();

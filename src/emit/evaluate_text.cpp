@@ -60,7 +60,7 @@ std::string KernelText::tile_at_stage(int buffer) const {
 
 void KernelText::mma(const Work& work) {
   const Node& n = block_.nodes[work.node];
-  const Context& c = plan_.contexts[work.context];
+  const Context& c = plan_.layout_of(work);
   const plan::MatmulChoice& m = work.matmul;
   if (!m.by_threads() && (m.row->m != 16 || m.row->n != 8 || m.row->k != 16))
     fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8k16", block_.name, work.node,
@@ -124,13 +124,13 @@ void KernelText::mma(const Work& work) {
 /// elements, because those elements are multiplied as well.
 void KernelText::operand_declaration(const Work& t) {
   out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[t.node].dtype),
-            fragment_type(plan_.contexts[t.context]), t.node, plan::guards(plan_, t).empty() ? "" : "{}");
+            fragment_type(plan_.layout_of(t)), t.node, plan::guards(plan_, t).empty() ? "" : "{}");
 }
 
 /// Emits one loop nest for the works of steps that have the same thread-value layout, and before it
 /// the declarations of their results.
 void KernelText::nest(plan::Steps steps) {
-  const Context& c = plan_.contexts[steps.front().work.context];
+  const Context& c = plan_.layout_of(steps.front().work);
   for (const plan::Step& step : steps)
     if (step.work.kind == WorkKind::to_operand && !started_.contains(step.work.node))
       operand_declaration(step.work);
@@ -169,12 +169,10 @@ Condition KernelText::in_slices(const Work& work) const {
 
 /// Emits the loop nest of steps whose thread-value layout distributes chunks of a tile over the threads.
 void KernelText::blocked_nest(plan::Steps steps) {
-  const Context& c = plan_.contexts[steps.front().work.context];
+  const Context& c = plan_.layout_of(steps.front().work);
   const std::vector<Item> items = plan::evaluate(plan_, steps);
-  bool registers = false;
+  bool registers = !plan_.rmem[steps.front().work.context].nodes.empty();
   for (const plan::Step& step : steps) registers = registers || step.work.kind == WorkKind::accumulate;
-  for (const auto& [node, context] : plan_.context_of)
-    registers = registers || &plan_.contexts[context] == &c;
   const char* counter = index_type(c.items(0) / c.vector() + threads());
   constexpr int few = 8, most = 32;  // iterations that are unrolled; whose stores may wait for all loads
   const bool whole = registers || c.steps(0) <= few;
@@ -250,7 +248,7 @@ NestAt KernelText::fragment_at(const Context& c) {
 
 /// Emits a loop nest over a thread's accumulator registers, or over its rows of the accumulators.
 void KernelText::fragment_nest(plan::Steps steps) {
-  const Context& c = plan_.contexts[steps.front().work.context];
+  const Context& c = plan_.layout_of(steps.front().work);
   const std::vector<Item> items = plan::evaluate(plan_, steps);
   const std::string type = fragment_type(c);
   const bool some = open_threads(c);

@@ -16,7 +16,7 @@ std::string KernelText::lanes_of(const Context& c) {
 void KernelText::lanes_nest(const plan::Step& step) {
   const Work& work = step.work;
   const Node& n = block_.nodes[work.node];
-  const Context& c = plan_.contexts[work.context];
+  const Context& c = plan_.layout_of(work);
   const int group = c.lanes() * c.parts();
   const bool product = n.kind == NodeKind::matmul;
   out_.line("// {} of {}: {} thread{} a sum", product ? "products" : graph::monoid_of(n.op).plural,
@@ -66,7 +66,7 @@ void KernelText::lanes_nest(const plan::Step& step) {
 /// row's result in a register, or one lane stores it to shared memory.
 void KernelText::finish(const Work& work) {
   const Node& n = block_.nodes[work.node];
-  const Context& c = plan_.contexts[work.context];
+  const Context& c = plan_.layout_of(work);
   // Returns the call that joins x over the lanes that share the result `of`.
   const auto joined = [&](const std::string& lanes, const std::string& x, const std::string& of) {
     const graph::Monoid& monoid = graph::monoid_of(n.op);
@@ -149,7 +149,7 @@ void KernelText::finish(const Work& work) {
 void KernelText::staged_store(const Work& work) {
   // The tile has the storage type already.
   const Node& n = block_.nodes[work.node];
-  const Context& c = plan_.contexts[work.context];
+  const Context& c = plan_.layout_of(work);
   const std::int64_t total = c.items(0) / c.vector();
   out_.line("// {} leaves in {} chunks of {} bytes", printable(n.name), total,
             graph::bytes_of(c.vector(), n.dtype));

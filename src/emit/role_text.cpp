@@ -91,7 +91,7 @@ void KernelText::rings() {
       const Work& sends =
           *plan::find_work(plan_, [](const Work& w) { return w.kind == plan::WorkKind::to_cluster; });
       out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
-                fragment_type(plan_.contexts[sends.context]), b.offset, channel.offset, in_literal(b.name));
+                fragment_type(plan_.layout_of(sends)), b.offset, channel.offset, in_literal(b.name));
     }
     if (!by_mbarriers(channel)) continue;
     std::string bytes, offsets, names;
@@ -323,7 +323,7 @@ void KernelText::multiply_by_warpgroups(const Work& work, bool peeled) {
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), n.carried ? "+=" : "=",
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(),
             m.k, row.m, row.n, row.k, peeled ? ", the first" : "");
-  if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.contexts[work.context]), work.node);
+  if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.layout_of(work)), work.node);
   out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype),
             plan::ceil_div(m.k, row.k), work.node, m.a_from >= 0 ? fmt::format("op{}", n.in[0]) : operand(0),
             operand(1), n.carried && !peeled ? "" : ", false");

@@ -27,7 +27,7 @@ void KernelText::start(const Work& t) {
     out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
   };
   const Node& n = block_.nodes[t.node];
-  const Context* c = t.context >= 0 ? &plan_.contexts[t.context] : nullptr;
+  const Context* c = t.context >= 0 ? &plan_.layout_of(t) : nullptr;
   if (t.kind == WorkKind::mma) {
     out_.line("{} acc{};", fragment_type(*c), t.node);
     if (!overwritten(t.node)) out_.line("acc{}.clear();", t.node);
@@ -62,7 +62,7 @@ void KernelText::start(const Work& t) {
 /// Emits the declaration of a reduction's partial results, with their initial values.
 void KernelText::sum_declaration(const Work& t) {
   const Node& n = block_.nodes[t.node];
-  const Context& c = plan_.contexts[t.context];
+  const Context& c = plan_.layout_of(t);
   const double identity = graph::monoid_of(n.op).identity;
   const std::string type = register_type(n.dtype);
   const std::string start = type == "int"          ? identity < 0 ? min_int : "0"

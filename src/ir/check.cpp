@@ -108,9 +108,9 @@ std::string wrong(const plan::Kernel& k, const plan::Step& step) {
   if (w.node < 0) return "";
   if (w.context < 0) return "it says not over which layout";
   const plan::Node& n = k.program.nodes[static_cast<std::size_t>(w.node)];
-  if (k.contexts[static_cast<std::size_t>(w.context)].domain.size() < n.shape.size())
-    return fmt::format("t{} has {} dimensions, %{} {}", w.context,
-                       k.contexts[static_cast<std::size_t>(w.context)].rank(), w.node, n.shape.size());
+  if (k.layout_of(w).domain.size() < n.shape.size())
+    return fmt::format("t{} has {} dimensions, %{} {}", w.context, k.layout_of(w).rank(), w.node,
+                       n.shape.size());
   const bool copies = is_global_load(w.kind) || w.kind == plan::WorkKind::to_global;
   if (copies && step.global == plan::Global::nothing)
     return "it accesses global memory and says not which: global";
@@ -210,17 +210,16 @@ void check(const File& f, const std::string& file) {
     for (std::size_t n = 0; n < k.program.nodes.size(); ++n)
       if (const std::string what = wrong(k, static_cast<int>(n), f.plan.program); !what.empty())
         throw Mistake(file, at.nodes[n], fmt::format("%{}: {}", n, what));
-    for (std::size_t c = 0; c < k.contexts.size(); ++c)
-      if (const std::string what = wrong(k.contexts[c]); !what.empty())
+    for (std::size_t c = 0; c < k.rmem.size(); ++c)
+      if (const std::string what = wrong(k.rmem[c].layout); !what.empty())
         throw Mistake(file, at.layouts[c], fmt::format("t{}: {}", c, what));
     for (std::size_t t = 0; t < k.tensors.size(); ++t)
       if (const std::string what = wrong(k.tensors[t]); !what.empty())
         throw Mistake(file, at.tensors[t], fmt::format("{}: {}", k.tensors[t].name, what));
-    for (const auto& [n, c] : k.context_of)
-      if (k.contexts[static_cast<std::size_t>(c)].domain !=
-          k.program.nodes[static_cast<std::size_t>(n)].shape)
-        throw Mistake(file, at.nodes[static_cast<std::size_t>(n)],
-                      fmt::format("%{} is held over t{}, which is of another shape", n, c));
+    for (std::size_t c = 0; c < k.rmem.size(); ++c)
+      for (const int n : k.rmem[c].nodes)
+        if (k.rmem[c].layout.domain != k.program.nodes[static_cast<std::size_t>(n)].shape)
+          throw Mistake(file, at.layouts[c], fmt::format("%{}, which t{} holds, is of another shape", n, c));
     for (std::size_t a = 0; a < k.agents.size(); ++a)
       plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
         if (const std::string what = wrong(k, step); !what.empty())

@@ -82,17 +82,6 @@ std::vector<std::string> names_of(const All& all) {
   return names;
 }
 
-/// Values of nodes that stay in registers: a line for each.
-template <class Io>
-void registers(Io& io, plan::Kernel& k) {
-  std::vector<std::pair<int, int>> all(k.context_of.begin(), k.context_of.end());
-  io.each("rmem", all, [&](auto& one) {
-    io.ref('%', one.first, k.program.nodes.size());
-    io.word("over"), io.ref('t', one.second, k.contexts.size());
-  });
-  k.context_of = {all.begin(), all.end()};
-}
-
 }  // namespace
 
 template <class Io>
@@ -105,14 +94,14 @@ void kernel(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
     io.one("tile", [&] { io.deeper([&] { tile(io, k, at, gmem); }); });
     io.maybe("bounds", k.loop_bounds, [&](plan::MaskedLoopBounds& b) { bounds(io, b, k.program); });
     int i = 0;
-    io.each("layout", k.contexts, [&](plan::Context& c) {
+    io.each("layout", k.rmem, [&](plan::RmemTensor& r) {
       int number = i;
       at.layouts.push_back(io.here());
-      io.ref('t', number, k.contexts.size());
+      io.ref('t', number, k.rmem.size());
       io.require(number == i, fmt::format("layouts are numbered in order: expected t{}", i));
-      ++i, layout(io, c);
+      ++i, layout(io, r.layout);
+      io.some("holds", r.nodes, [&](int& node) { io.ref('%', node, k.program.nodes.size()); });
     });
-    registers(io, k);
     const Ids smem = io.ids("smem", names_of(k.tensors), 's');
     std::size_t t = 0;
     io.each("smem", k.tensors, [&](plan::SmemTensor& s) {

@@ -54,7 +54,7 @@ void work(Io& io, plan::Work& w, plan::Kernel& k, const Names& names) {
   io.value(w.kind);
   io.ref('%', w.node, nodes);
   io.value(w.section);
-  if (io.when("over", w.context >= 0)) io.ref('t', w.context, k.contexts.size());
+  if (io.when("over", w.context >= 0)) io.ref('t', w.context, k.rmem.size());
   if (io.when("tensor", w.buffer >= 0)) io.named(names.smem, w.buffer);
   io.fact("part", w.part, -1);
   if (w.kind == plan::WorkKind::mma) {

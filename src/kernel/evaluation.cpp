@@ -26,10 +26,7 @@ struct Point {
 class Nest {
  public:
   Nest(const Kernel& plan, Steps steps)
-      : plan_(plan),
-        p_(plan.program),
-        c_(plan.contexts[steps.front().work.context]),
-        invariance_(plan, steps) {}
+      : plan_(plan), p_(plan.program), c_(plan.layout_of(steps.front().work)), invariance_(plan, steps) {}
 
   std::vector<Item> run(Steps steps) {
     for (const Step& step : steps) {
@@ -235,7 +232,7 @@ class Nest {
   bool held(int node) const {
     const NodeKind kind = p_.nodes[node].kind;
     return (kind == NodeKind::map || kind == NodeKind::load) && work_->node != node &&
-           plan_.context_of.count(node) > 0;
+           plan_.rmem_of(node) >= 0;
   }
 
   /// Forgets the values that were computed inside a bounds check or branch that closes, so that no later item
@@ -393,13 +390,12 @@ class Nest {
     }
     const Section section = work_->section == Section::inside ? Section::inside : Section::after;
     const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
-    const auto evaluated = plan_.context_of.find(node);
-    if (evaluated != plan_.context_of.end() && n.kind != NodeKind::round &&
-        (after_loop ? Section::after : n.section) == section) {
+    const int evaluated = plan_.rmem_of(node);
+    if (evaluated >= 0 && n.kind != NodeKind::round && (after_loop ? Section::after : n.section) == section) {
       const bool pair = p.own == At::pair && whole_pairs(c_);
-      if (evaluated->second == work_->context && (p.own == At::own || pair) && n.shape == c_.domain)
+      if (evaluated == work_->context && (p.own == At::own || pair) && n.shape == c_.domain)
         return in_registers(node, p, pair);
-      if ((p.own == At::own || p.own == At::row) && lines_of(plan_.contexts[evaluated->second], c_))
+      if ((p.own == At::own || p.own == At::row) && lines_of(plan_.rmem[evaluated].layout, c_))
         return add(Item{.kind = Kind::in_lines, .node = node});
     }
     return read_buffer(plan_.tensor_of(node), n.shape, p);

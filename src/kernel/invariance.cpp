@@ -4,7 +4,7 @@
 
 namespace zellige::plan {
 Invariance::Invariance(const Kernel& plan, Steps steps) : program_(plan.program) {
-  const Context& c = plan.contexts[steps.front().work.context];
+  const Context& c = plan.layout_of(steps.front().work);
   loop_ = !c.row && !c.replicated() && c.steps(0) > 1;
   moves_.assign(static_cast<std::size_t>(c.rank()), false);
   for (const Mode& m : modes(values::View(c.tile)[0]))

@@ -4,11 +4,11 @@ namespace zellige::plan {
 
 const Shape& written(const Kernel& plan, const Work& t) {
   const bool operand = t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
-  return operand ? plan.tensors[t.buffer].padded : plan.contexts[t.context].domain;
+  return operand ? plan.tensors[t.buffer].padded : plan.layout_of(t).domain;
 }
 
 std::vector<Guard> guards(const Kernel& plan, const Work& t) {
-  const Context& c = plan.contexts[t.context];
+  const Context& c = plan.layout_of(t);
   const Shape& bound = written(plan, t);
   const std::size_t rank = bound.size();
   std::vector<Guard> result;

@@ -2,6 +2,7 @@
 // prove it, predict() counts what it executes, ir::print() shows it, and the emitter prints CUDA source from it.
 //
 //   tensors    what lies in shared memory: layout, stages, place (smem_tensor.hpp)
+//   rmem       what lies in registers: which thread has which elements of a tile (context.hpp)
 //   agents     the warp roles, which run in parallel, each with its list of steps (step.hpp)
 //   channels   what joins them: synchronised buffers like CUTLASS's pipelines
 //   setup      the steps of all threads before the agents; `teardown`: those after them
@@ -95,6 +96,14 @@ struct Agent {
 /// of its threads suffices.
 bool fills_only(const Agent&);
 
+/// A tile in registers: its thread-value layout, over which works run, and the nodes whose values threads hold in it
+/// for works that follow. A tile whose elements are only copied, or are written at once, holds no node's value.
+struct RmemTensor {
+  Context layout;
+  std::vector<int> nodes = {};
+  bool holds(int node) const { return std::ranges::find(nodes, node) != nodes.end(); }
+};
+
 /// How works read the tile of a load in global memory.
 struct InPlace {
   int works = 0;   // number of works that read it
@@ -134,6 +143,7 @@ struct Kernel {
   // May start while the preceding kernel runs (programmatic dependent launch), and waits for its end.
   bool programmatic = false;
   std::vector<SmemTensor> tensors;
+  std::vector<RmemTensor> rmem;
   std::vector<Agent> agents;
   std::vector<Channel> channels;
   std::vector<Step> setup, teardown;  // executed by all threads of the block, before and after the agents
@@ -144,8 +154,6 @@ struct Kernel {
   int together = 0;  // minimum blocks per multiprocessor in __launch_bounds__; 0: the compiler's choice
   std::optional<MaskedLoopBounds> loop_bounds;  // if a mask lets blocks skip iterations
 
-  std::vector<Context> contexts;
-  std::map<int, int> context_of;         // node whose value stays in registers -> index into `contexts`
   std::map<int, InPlace> read_in_place;  // by load node: what works read in global memory, where they use it
   std::vector<std::string> notes;
 
@@ -163,6 +171,13 @@ struct Kernel {
     const auto t = std::ranges::find(tensors, node, &SmemTensor::node);
     return t == tensors.end() ? -1 : static_cast<int>(t - tensors.begin());
   }
+  /// Returns the index of the tile in registers that holds the value of `node`; -1 if none does.
+  int rmem_of(int node) const {
+    const auto t = std::ranges::find_if(rmem, [&](const RmemTensor& r) { return r.holds(node); });
+    return t == rmem.end() ? -1 : static_cast<int>(t - rmem.begin());
+  }
+  /// Returns the thread-value layout over which a work runs.
+  const Context& layout_of(const Work& work) const { return rmem[work.context].layout; }
   /// Returns how many works read the tile of `node` in global memory, where they use it; 0 if it is copied, or no load.
   int in_place(int node) const {
     const auto read = read_in_place.find(node);

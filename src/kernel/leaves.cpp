@@ -24,7 +24,7 @@ namespace {
 /// which it is read.
 struct Collection {
   const TileProgram& p;
-  const std::map<int, int>& evaluated;
+  const Kernel* held;
   std::set<std::pair<int, At>> seen{};
   std::vector<Leaf> leaves{};
 
@@ -35,7 +35,7 @@ struct Collection {
       open.pop_back();
       const Node& n = p.nodes[id];
       if (!seen.insert({id, at}).second) continue;
-      if (!inlined(n.kind) || (evaluated.count(id) > 0 && id != root))
+      if (!inlined(n.kind) || (held && held->rmem_of(id) >= 0 && id != root))
         leaves.push_back({id, at});
       else
         for (std::size_t i = n.in.size(); i-- > 0;) {
@@ -52,9 +52,8 @@ struct Collection {
 
 }  // namespace
 
-std::vector<Leaf> leaves(const TileProgram& program, int node, const Shape& domain,
-                         const std::map<int, int>& evaluated) {
-  Collection all{program, evaluated};
+std::vector<Leaf> leaves(const TileProgram& program, int node, const Shape& domain, const Kernel* held) {
+  Collection all{program, held};
   all.visit(node, narrowed(At::own, program.nodes[node].shape, domain));
   return std::move(all.leaves);
 }

@@ -31,8 +31,7 @@ struct Leaf {
 };
 /// Returns the leaves of the expression that node `node` computes: the values in memory or registers that it reads,
 /// and where. The expression is evaluated at coordinates of a tile of shape `domain`. Elementwise nodes are replaced
-/// by their operands, except those in `evaluated` (node -> thread-value layout), whose values are in registers.
-std::vector<Leaf> leaves(const TileProgram&, int node, const Shape& domain,
-                         const std::map<int, int>& evaluated = {});
+/// by their operands, except those whose values `held`, the kernel of the tile program, has in registers.
+std::vector<Leaf> leaves(const TileProgram&, int node, const Shape& domain, const Kernel* held = nullptr);
 
 }  // namespace zellige::plan

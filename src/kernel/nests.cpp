@@ -20,7 +20,7 @@ Steps side_by_side(const Kernel& plan, Steps steps, std::size_t first) {
 
 bool in_nest(const Kernel& plan, const Work& t) {
   if (t.kind == WorkKind::to_global) return t.buffer < 0;
-  if (t.kind == WorkKind::reduce) return plan.contexts[t.context].row != nullptr;
+  if (t.kind == WorkKind::reduce) return plan.layout_of(t).row != nullptr;
   return t.kind == WorkKind::to_shared || t.kind == WorkKind::to_operand || t.kind == WorkKind::accumulate ||
          t.kind == WorkKind::rescale || t.kind == WorkKind::to_lines || t.kind == WorkKind::to_registers;
 }

@@ -362,7 +362,7 @@ class Builder : AgentSteps {
   void work(const std::vector<int>& tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const Task& task = tasks_[tasks[i]];
-      const int slices = task.kind == WorkKind::mma ? plan_.contexts[task.context].repeats() : 1;
+      const int slices = task.kind == WorkKind::mma ? plan_.layout_of(task).repeats() : 1;
       if (slices == 1) {
         if (Copy* copy = as<Copy>(run(tasks[i]))) {
           copy->channel = stores_;

@@ -5,10 +5,10 @@
 namespace zellige::plan {
 
 int add_context(Kernel& plan, Context c) {
-  for (std::size_t i = 0; i < plan.contexts.size(); ++i)
-    if (plan.contexts[i] == c) return static_cast<int>(i);
-  plan.contexts.push_back(std::move(c));
-  return static_cast<int>(plan.contexts.size()) - 1;
+  const auto same = std::ranges::find(plan.rmem, c, &RmemTensor::layout);
+  const auto index = static_cast<int>(same - plan.rmem.begin());
+  if (same == plan.rmem.end()) plan.rmem.push_back({std::move(c)});
+  return index;
 }
 
 int add_blocked(Kernel& plan, const Shape& domain, int inner, int vector) {
@@ -33,27 +33,24 @@ int register_context(const Kernel& plan, int x, const Shape& domain, Section sec
   const std::vector<Leaf> all = leaves(plan.program, x, domain);
   const bool pairs = std::ranges::any_of(all, [](const Leaf& leaf) { return leaf.at == At::pair; });
   for (const Leaf& leaf : all) {
-    const auto c = plan.context_of.find(leaf.node);
-    if (c == plan.context_of.end() || !leaf.identity() ||
-        value_section(plan.program.nodes[leaf.node]) != section)
-      continue;
-    const Context& where = plan.contexts[c->second];
+    const int c = plan.rmem_of(leaf.node);
+    if (c < 0 || !leaf.identity() || value_section(plan.program.nodes[leaf.node]) != section) continue;
+    const Context& where = plan.rmem[c].layout;
     if (pairs && !whole_pairs(where)) continue;
     const std::int64_t rank = where.row || where.replicated() ? 2 : 1;
-    if (rank > maximum) maximum = rank, best = c->second;
+    if (rank > maximum) maximum = rank, best = c;
   }
   return best;
 }
 
 bool in_registers(const Kernel& plan, const Leaf& leaf, const Task& task) {
   const Node& node = plan.program.nodes[leaf.node];
-  const auto evaluated = plan.context_of.find(leaf.node);
-  if (evaluated == plan.context_of.end() || leaf.at == At::elsewhere || value_section(node) != task.section)
-    return false;
-  const Context& c = plan.contexts[task.context];
-  if (evaluated->second == task.context)
+  const int evaluated = plan.rmem_of(leaf.node);
+  if (evaluated < 0 || leaf.at == At::elsewhere || value_section(node) != task.section) return false;
+  const Context& c = plan.layout_of(task);
+  if (evaluated == task.context)
     return leaf.identity() || (leaf.at == At::pair && node.shape == c.domain && whole_pairs(c));
-  return leaf.at != At::pair && lines_of(plan.contexts[evaluated->second], c);
+  return leaf.at != At::pair && lines_of(plan.rmem[evaluated].layout, c);
 }
 
 }  // namespace zellige::plan

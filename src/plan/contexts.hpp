@@ -1,12 +1,12 @@
 // Finds the thread-value layout (context) in which a task evaluates a value: that of an operand that is in registers,
-// or a blocked layout. Each layout is once in Kernel::contexts; these functions return its index there.
+// or a blocked layout. Each layout is once in Kernel::rmem; these functions return its index there.
 #pragma once
 #include "kernel/leaves.hpp"
 #include "select/task.hpp"
 
 namespace zellige::plan {
 
-/// Adds a layout to the plan's contexts, unless it is one of them. Returns its index.
+/// Adds a tile of this layout to Kernel::rmem, unless there is one. Returns its index.
 int add_context(Kernel&, Context);
 
 /// Adds the blocked layout of a tile of shape `domain` with vectors of `vector` elements along dimension `inner`, and

@@ -42,7 +42,7 @@ class Grouping {
     for (int i : held_)
       if (node(i).kind == NodeKind::load) hold(i);  // before all else, so that they are in flight together
     for (int i = 0; i < size(); ++i)
-      if (live_[i] && !plan_.context_of.contains(i)) held_.contains(i) ? hold(i) : place(i);
+      if (live_[i] && plan_.rmem_of(i) < 0) held_.contains(i) ? hold(i) : place(i);
     place_loads();
     connect();
     return std::move(tasks_);
@@ -77,6 +77,9 @@ class Grouping {
     return static_cast<int>(tasks_.size()) - 1;
   }
 
+  /// Notes that threads hold the value of node `i` in registers, in the layout with index `context`.
+  void keep(int i, int context) { plan_.rmem[context].nodes.push_back(i); }
+
   static int last(const Shape& s) { return static_cast<int>(s.size()) - 1; }
 
   void place(int i) {
@@ -96,14 +99,15 @@ class Grouping {
         break;
       case NodeKind::running_max: {
         int c = register_context(plan_, n.in[0], n.shape, Section::inside);
-        if (c < 0 || !plan_.contexts[c].replicated()) c = add_default_blocked(plan_, n.shape, last(n.shape));
-        plan_.context_of[i] = c;
+        if (c < 0 || !plan_.rmem[c].layout.replicated())
+          c = add_default_blocked(plan_, n.shape, last(n.shape));
+        keep(i, c);
         evaluate(task(WorkKind::accumulate, Section::inside, i, c), n.in[0]);
         producer_[i] = static_cast<int>(tasks_.size()) - 1;
         break;
       }
       case NodeKind::running_diff:
-        plan_.context_of[i] = plan_.context_of.at(n.in[0]);
+        keep(i, plan_.rmem_of(n.in[0]));
         producer_[i] = producer_.at(n.in[0]);
         break;
       case NodeKind::round:
@@ -125,9 +129,9 @@ class Grouping {
   bool place_precomputed(int i) {
     const int scores = accumulators_to_keep_in(selected_, i);
     if (scores < 0) return false;
-    const int c = plan_.context_of.at(scores), t = task(WorkKind::to_registers, node(i).section, i, c);
+    const int c = plan_.rmem_of(scores), t = task(WorkKind::to_registers, node(i).section, i, c);
     evaluate(t, i, true);
-    plan_.context_of[i] = c, producer_[i] = t;
+    keep(i, c), producer_[i] = t;
     return true;
   }
 
@@ -138,17 +142,17 @@ class Grouping {
     const bool factor = std::ranges::any_of(program_.consumers(i),
                                             [&](int reader) { return rescaled_by(node(reader)) == i; });
     const int c = factor ? register_context(plan_, i, n.shape, n.section) : -1;
-    if (c < 0 || !plan_.contexts[c].replicated()) return;
+    if (c < 0 || !plan_.rmem[c].layout.replicated()) return;
     const int t = task(WorkKind::to_lines, n.section, i, c);
     evaluate(t, i, true);
-    plan_.context_of[i] = c, producer_[i] = t;
+    keep(i, c), producer_[i] = t;
   }
 
   /// Adds a task that evaluates node `i`, a load or a map, once into registers, in the layout of the kernel's rows.
   void hold(int i) {
     const int t = task(WorkKind::to_registers, node(i).section, i, rows_);
     evaluate(t, i, true);
-    plan_.context_of[i] = rows_, producer_[i] = t;
+    keep(i, rows_), producer_[i] = t;
   }
 
   void place_matmul(int i) {
@@ -160,8 +164,8 @@ class Grouping {
       const std::string_view type = graph::name(node(n.in[0]).dtype);
       row = target::find_mma(target_, type, type, graph::name(DType::f32));
     }
-    for (const Context& other : plan_.contexts)
-      if (other.row && equivalent(*other.row, *row)) row = other.row;
+    for (const RmemTensor& other : plan_.rmem)
+      if (other.layout.row && equivalent(*other.layout.row, *row)) row = other.layout.row;
     const int id = add_context(plan_, accumulators(n.shape, choice.warps, *row));
     const int factor = rescaled_by(n), rescale = factor < 0 ? -1 : task(WorkKind::rescale, n.section, i, id);
     if (rescale >= 0) evaluate(rescale, factor);
@@ -176,10 +180,10 @@ class Grouping {
         reads_.push_back({mma, operand, true});
     }
     producer_[i] = mma;
-    plan_.context_of[i] = id;
+    keep(i, id);
     if (choice.warps.k > 1) {
       spill(i);
-      plan_.context_of.erase(i);  // each warp has only a partial sum: readers use the buffer
+      plan_.rmem[id].nodes.pop_back();  // each warp has only a partial sum: readers use the buffer
     }
   }
 
@@ -188,8 +192,8 @@ class Grouping {
   void spill(int i) {
     if (plan_.tensor_of(i) >= 0) return;
     const Node& n = node(i);
-    const int c = plan_.context_of.at(i);
-    const int partials = plan_.contexts[c].replicated() ? 1 : plan_.contexts[c].holders();
+    const int c = plan_.rmem_of(i);
+    const int partials = plan_.rmem[c].layout.replicated() ? 1 : plan_.rmem[c].layout.holders();
     const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, partials, last(n.shape));
     const int t = task(WorkKind::to_shared, value_section(node(i)), i, c, b);
     reads_.push_back({t, i, true});
@@ -205,13 +209,14 @@ class Grouping {
                     : n.dim == last(x.shape) && n.to == 1
                         ? register_context(plan_, operand, x.shape, n.section)
                         : -1;
-      if (c >= 0 && whole_lines(plan_.contexts[c])) {
+      if (c >= 0 && whole_lines(plan_.rmem[c].layout)) {
         finish_reduce(i, operand, c, -1, finish_section);
-        plan_.context_of[i] = add_context(plan_, lines(plan_.contexts[c]));
+        keep(i, add_context(plan_, lines(plan_.rmem[c].layout)));
         return;
       }
-      if (c >= 0 && plan_.contexts[c].row) {
-        const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.contexts[c].parts(), last(n.shape));
+      if (c >= 0 && plan_.rmem[c].layout.row) {
+        const int b =
+            buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.rmem[c].layout.parts(), last(n.shape));
         finish_reduce(i, operand, c, b, finish_section);
         return;
       }
@@ -228,7 +233,7 @@ class Grouping {
     s.length = s.domain[s.dim] / s.to;
     const int id =
         rows_ >= 0 ? rows_ : add_context(plan_, summands(spread(s, operand >= 0, program_.warps() * 32)));
-    const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.contexts[id].parts(), last(n.shape));
+    const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.rmem[id].layout.parts(), last(n.shape));
     finish_reduce(i, operand, id, b, finish_section);
   }
 
@@ -251,18 +256,18 @@ class Grouping {
     const Node& n = node(i);
     int c = register_context(plan_, n.in[0], n.shape, Section::inside);
     const bool whole = graph::is_integer(n.dtype);  // a matmul's registers hold float32
-    if (c < 0 || (plan_.contexts[c].row && (whole || plan_.contexts[c].holders() > 1)))
+    if (c < 0 || (plan_.rmem[c].layout.row && (whole || plan_.rmem[c].layout.holders() > 1)))
       c = add_default_blocked(plan_, n.shape, last(n.shape));
     const int t = task(WorkKind::accumulate, Section::inside, i, c);
     for (int in : n.in) evaluate(t, in);
-    const Context& where = plan_.contexts[c];
+    const Context& where = plan_.rmem[c].layout;
     if (!where.row && where.values() > max_state_registers) {
       const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, 1, where.inner());
       tasks_[t].buffer = b;
       writers_[b] = {t};
       return;
     }
-    plan_.context_of[i] = c;
+    keep(i, c);
     producer_[i] = t;
   }
 
@@ -279,14 +284,14 @@ class Grouping {
     int c = register_context(plan_, n.in[0], n.shape, n.section);
     if (chained >= 0) {
       const int t =
-          task(WorkKind::to_operand, n.section, i, plan_.context_of.at(selected_.matmuls.at(chained).a_from));
+          task(WorkKind::to_operand, n.section, i, plan_.rmem_of(selected_.matmuls.at(chained).a_from));
       evaluate(t, n.in[0]);
-      plan_.context_of[i] = tasks_[t].context;
+      keep(i, tasks_[t].context);
       producer_[i] = t;
       return;
     }
     const Shape padded = operand_padding(selected_, i);
-    if (c < 0 || !plan_.contexts[c].row || !covers(plan_.contexts[c], padded))
+    if (c < 0 || !plan_.rmem[c].layout.row || !covers(plan_.rmem[c].layout, padded))
       c = add_blocked(plan_, padded, n.inner, max_elements_per_step);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, n.inner);
     plan_.tensors[b].matmul_operand = is_operand(i);
@@ -305,17 +310,17 @@ class Grouping {
     if (const std::optional<CopyChoice> wide =
             rows_ < 0 ? fetched(plan_, tasks_, whole_, target_, i) : std::nullopt) {
       const int load = n.in[0], in = add_blocked(plan_, n.shape, inner, wide->vector);
-      plan_.context_of[load] = in;
+      keep(load, in);
       producer_[load] = task(WorkKind::fetch, Section::after, load, in, -1, *wide);
     }
-    int c = rows_ >= 0 && n.shape == plan_.contexts[rows_].domain
+    int c = rows_ >= 0 && n.shape == plan_.rmem[rows_].layout.domain
                 ? rows_
                 : register_context(plan_, n.in[0], n.shape, Section::after);
     // Adjacent threads must store adjacent elements, and replicated rows do not. A kernel without shared memory
     // stores them nevertheless.
-    if (c >= 0 && plan_.contexts[c].replicated() && rows_ < 0) c = -1;
-    if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8 &&
-        !leaves_at_once(selected_, n, plan_.contexts[c], inner)) {
+    if (c >= 0 && plan_.rmem[c].layout.replicated() && rows_ < 0) c = -1;
+    if (c >= 0 && plan_.rmem[c].layout.row && copy.bytes >= 8 &&
+        !leaves_at_once(selected_, n, plan_.rmem[c].layout, inner)) {
       // Accumulators are stored through shared memory in the storage type: global memory sees 16-byte chunks.
       if (by_tensor_map(i, inner))
         copy.row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
@@ -353,15 +358,15 @@ class Grouping {
     // Shape of the coordinates at which the task evaluates its expression: the shape of `x`; for an accumulate node the
     // shape of its result, because `x` may be a factor with one number per row; empty for a matmul by dot products.
     const Shape domain = product ? Shape{} : task.kind == WorkKind::accumulate ? n.shape : node(x).shape;
-    const bool evaluated = !anew && node(x).kind == NodeKind::map && plan_.context_of.count(x) > 0;
+    const bool evaluated = !anew && node(x).kind == NodeKind::map && plan_.rmem_of(x) >= 0;
     const std::vector<Leaf> own{{x, narrowed(At::own, node(x).shape, domain)}};
-    for (const Leaf& leaf : evaluated ? own : leaves(program_, x, domain, plan_.context_of)) {
+    for (const Leaf& leaf : evaluated ? own : leaves(program_, x, domain, &plan_)) {
       if (node(leaf.node).kind == NodeKind::load && !producer_.count(leaf.node)) {
         load_reads_[leaf.node].push_back({t, leaf.identity()});
       } else if (in_registers(plan_, leaf, task)) {
         reads_.push_back({t, leaf.node, true});
       } else {
-        if (plan_.context_of.count(leaf.node)) spill(leaf.node);
+        if (plan_.rmem_of(leaf.node) >= 0) spill(leaf.node);
         reads_.push_back({t, leaf.node, false});
       }
     }

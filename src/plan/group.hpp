@@ -21,7 +21,7 @@
 namespace zellige::plan {
 
 /// Begins a kernel that computes the tile program of a selection. Returns the kernel's tasks, and creates their
-/// thread-value layouts, buffers and copies. Sets Kernel::contexts, tensors and context_of.
+/// thread-value layouts, buffers and copies. Sets Kernel::rmem and tensors.
 /// `Loads` says whether tiles that no tensor core reads may be in shared memory. Requires that the contiguous dimensions
 /// of all tensors and tiles are chosen.
 Tasks group(Kernel&, const Selection&, const Program&, const target::Target&, Loads = Loads::as_fits);

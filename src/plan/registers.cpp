@@ -13,7 +13,7 @@ std::int64_t held_registers(const Kernel& plan, const Tasks& all) {
   const int tasks = static_cast<int>(all.size());
   std::vector<std::int64_t> held(all.size());  // after each task
   for (int t = 0; t < tasks; ++t) {
-    const Context& c = plan.contexts[all[t].context];
+    const Context& c = plan.layout_of(all[t]);
     if (all[t].kind != WorkKind::to_registers || c.row) continue;
     int last = t;
     for (int reader = t + 1; reader < tasks; ++reader)
@@ -28,7 +28,7 @@ std::int64_t held_registers(const Kernel& plan, const Tasks& all) {
 bool holds_rows(const Kernel& plan) {
   return find_work(plan, [&](const Work& t) {
     const bool complete = t.kind == WorkKind::finish && t.buffer < 0;
-    return (complete || t.kind == WorkKind::to_registers) && !plan.contexts[t.context].row;
+    return (complete || t.kind == WorkKind::to_registers) && !plan.layout_of(t).row;
   });
 }
 
@@ -41,7 +41,7 @@ std::int64_t registers_of_thread(const Kernel& plan, const Tasks& tasks, const t
   const bool rows = holds_rows(plan);  // their reductions need a register per row
   std::int64_t registers = rows ? held_registers(plan, tasks) : 0, elements = 0, operands = 0;
   for (const Task& t : tasks) {
-    const Context& c = plan.contexts[t.context];
+    const Context& c = plan.layout_of(t);
     if (t.kind == WorkKind::mma || t.kind == WorkKind::accumulate) registers += c.values();
     if (t.matmul.by_threads()) operands = std::max(operands, operand_registers(t.matmul, t.matmul.warps));
     if (t.kind != WorkKind::reduce) continue;

@@ -62,8 +62,8 @@ void slice_phase(Kernel& plan, const Tasks& tasks, Phase& phase, int mma) {
       if (std::find(last.begin(), last.end(), w) != last.end()) return;
   const int slices = slices_for(product.matmul);
   if (slices == 1) return;
-  const Context& whole = plan.contexts[context];
-  plan.contexts[context] = accumulators(whole.domain, warps(whole), *whole.row, slices);
+  const Context& whole = plan.rmem[context].layout;
+  plan.rmem[context].layout = accumulators(whole.domain, warps(whole), *whole.row, slices);
   phase = first;
   phase.insert(phase.end(), together.begin(), together.end());
   phase.insert(phase.end(), last.begin(), last.end());
@@ -77,7 +77,7 @@ void slice_fragments(Kernel& plan, const Tasks& tasks, Sections& sections) {
       for (int t : Phase(phase)) {
         const Task& task = tasks[t];
         if (task.kind == WorkKind::mma && !plan.program.nodes[task.node].carried && task.matmul.a_from < 0 &&
-            plan.contexts[task.context].repeats() == 1)
+            plan.layout_of(task).repeats() == 1)
           slice_phase(plan, tasks, phase, t);
       }
 }

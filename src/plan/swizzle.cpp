@@ -129,7 +129,7 @@ class Arrangement {
 
   /// Appends to `to` the accesses to the buffer by a task that is a copy or a loop nest.
   void append_swept(const Task& t, std::vector<AccessPattern>& to) const {
-    const Context& c = plan_.contexts[t.context];
+    const Context& c = plan_.layout_of(t);
     const bool product = t.kind == WorkKind::reduce && plan_.program.nodes[t.node].kind == NodeKind::matmul;
     const bool sums = t.kind == WorkKind::finish;
     for (int side = 0; side < (product ? 2 : 1); ++side) {

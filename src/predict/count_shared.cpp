@@ -268,7 +268,7 @@ SharedCounts exchanged(const SmemTensor& b, bool load) {
 
 SharedCounts count_shared(const Kernel& plan, Steps steps) {
   const Work& t = steps.front().work;
-  const Context& c = plan.contexts[t.context];
+  const Context& c = plan.layout_of(t);
   const Node& n = plan.program.nodes[t.node];
   const bool staged = t.kind == WorkKind::to_global && t.buffer >= 0;
   if (t.kind == WorkKind::mma || t.kind == WorkKind::fetch) return {};
@@ -301,7 +301,7 @@ SharedCounts count_shared(const Kernel& plan, Steps steps) {
 
 SharedCounts count_start(const Kernel& plan, const Work& t) {
   if (t.kind != WorkKind::accumulate || t.buffer < 0) return {};
-  const Context& c = plan.contexts[t.context];
+  const Context& c = plan.layout_of(t);
   Count count(plan, c);
   for (int v = 0; v < c.vector(); ++v) {
     SharedAccess a = own(plan, t.buffer, false, 1);

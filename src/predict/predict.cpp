@@ -254,7 +254,7 @@ class Prediction {
 
   /// Returns whether a copy takes several rounds of one chunk per thread, and the last leaves lanes of a warp idle.
   bool last_is_part_of_a_warp(const Work& t) const {
-    const Context& c = plan_.contexts[t.context];
+    const Context& c = plan_.layout_of(t);
     const std::int64_t chunks = c.items(0) / c.vector();
     const int threads = plan_.program.threads();
     return chunks > threads && chunks % threads % 32 != 0;
@@ -267,7 +267,7 @@ class Prediction {
     Counts counts;
     BankAccess access{.bytes = t.copy.bytes, .address = {}};
     std::uint64_t copies = 0;
-    for_each_access(plan_.contexts[t.context], [&](const WarpAccess& lanes) {
+    for_each_access(plan_.layout_of(t), [&](const WarpAccess& lanes) {
       access.address.clear();
       for (const Shape& at : lanes) {
         access.address.push_back(at.empty() ? -1 : b.address(at));
@@ -289,7 +289,7 @@ class Prediction {
     const SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
     const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
                       x_dim = side == 0 ? rank - 2 : rank - 1;
-    const int repeats = plan_.contexts[t.context].repeats(), slices = side == 0 ? 1 : repeats;
+    const int repeats = plan_.layout_of(t).repeats(), slices = side == 0 ? 1 : repeats;
     const std::int64_t extent = side == 0 ? m.m : m.n / slices, tile = side == 0 ? m.row->m : m.row->n;
     const auto times = static_cast<std::uint64_t>(side == 0 ? m.warps.n * repeats : m.warps.m);
     at.resize(rank);
@@ -324,7 +324,7 @@ class Prediction {
   Counts multiplied(const Work& t) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = t.matmul;
-    const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].repeats();
+    const int rank = static_cast<int>(n.shape.size()), slices = plan_.layout_of(t).repeats();
     const int m_step = m.row->m, n_step = m.row->n, k_step = m.row->k;
     const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step),
                        m_tiles = ceil_div(m.m, m_step);

@@ -88,7 +88,7 @@ class Collection {
 }  // namespace
 
 std::optional<std::vector<SharedAccess>> nest_accesses(const Kernel& plan, Steps steps) {
-  Collection all(plan, plan.contexts[steps.front().work.context]);
+  Collection all(plan, plan.layout_of(steps.front().work));
   for (const Item& item : evaluate(plan, steps)) all.add(item);
   if (all.crosses_edge) return {};
   return std::move(all.accesses);

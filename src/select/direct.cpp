@@ -21,7 +21,7 @@ bool combined_with_accumulators(const Kernel& plan, const Selection& selected, c
   if (load.section != Section::after && selected.any(&MatmulChoice::chained)) return true;
   return std::ranges::all_of(reads, [&](const auto& read) {
     const Task& t = tasks[read.first];
-    const Context& c = plan.contexts[t.context];
+    const Context& c = plan.layout_of(t);
     return read.second && t.section == Section::after && c.row && c.inner() == gmem_inner &&
            load.shape == plan.program.nodes[t.node].shape;
   });
@@ -30,7 +30,7 @@ bool combined_with_accumulators(const Kernel& plan, const Selection& selected, c
 /// Returns whether task `t` is a reduction of the tile that needs no copy in shared memory: each element is read once
 /// and adjacent threads read adjacent elements, or each thread has at most one element.
 bool summed_once(const Kernel& plan, const Node& load, const Task& t, int gmem_inner) {
-  const Context& c = plan.contexts[t.context];
+  const Context& c = plan.layout_of(t);
   const Node& sum = plan.program.nodes[t.node];
   if (t.kind != WorkKind::reduce || sum.kind != NodeKind::reduce || c.row || c.domain != load.shape)
     return false;
@@ -52,7 +52,7 @@ bool read_in_place(const Kernel& plan, const Selection& selected, const Tasks& t
   const CopyChoice wide = widest_copy(program, n, target);
   return reads.size() == 1 && std::ranges::all_of(reads, [&](const auto& read) {
            const Task& task = tasks[read.first];
-           const Context& c = plan.contexts[task.context];
+           const Context& c = plan.layout_of(task);
            const bool stores = task.kind == WorkKind::to_global && !c.row;
            const bool whole_access =
                c.inner() == inner && (read.second || n.shape[inner] == 1 || c.axes() == 1 || stores) &&
@@ -77,7 +77,7 @@ std::optional<CopyChoice> fetched(const Kernel& plan, const Tasks& tasks, const 
   // Number of accesses in flight per thread. It is limited, because each needs more than eight registers.
   std::int64_t chunks = ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());
   for (const Task& t : tasks)
-    if (t.kind == WorkKind::fetch) chunks += plan.contexts[t.context].steps(0);
+    if (t.kind == WorkKind::fetch) chunks += plan.layout_of(t).steps(0);
   if (chunks > loads_at_a_time) return {};
   return copy;
 }

@@ -53,7 +53,7 @@ bool split_k(Kernel& plan, Tasks& tasks, const target::Target& target) {
     if (tasks[t].kind == WorkKind::mma) product = product < 0 ? static_cast<int>(t) : -2;
   if (product < 0) return false;
   const Task sum = tasks[product];
-  const Context& sums = plan.contexts[sum.context];
+  const Context& sums = plan.layout_of(sum);
   if (!sum.matmul.by_warpgroup() || sums.values() % (4 * ranks) != 0) return false;
   if (!by_elements(p, sum.node)) return false;
   for (Task& t : tasks) {

@@ -103,13 +103,13 @@ void check_alignment(const Kernel& plan, const Work& t) {
       reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
              copy.bytes, b.name, to_string(at), byte);
   };
-  for_each(EvaluatedLayout(plan.contexts[t.context]), check, copy.vector);
+  for_each(EvaluatedLayout(plan.layout_of(t)), check, copy.vector);
 }
 
 /// Throws Rejected if work `t`, which writes a matmul operand to its buffer, does not also write its padding's zeros.
 void check_padding(const Kernel& plan, const Work& t) {
   const SmemTensor& b = plan.tensors[t.buffer];
-  const Context& c = plan.contexts[t.context];
+  const Context& c = plan.layout_of(t);
   if (c.row ? covers(c, b.padded) : c.domain == b.padded) return;
   reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name,
          b.name, to_string(b.padded), to_string(c.domain));

@@ -49,15 +49,15 @@ Shape element(const EvaluatedLayout& e, int thread, int value, int repeat = 0) {
 
 std::string describe(const Work& t) { return fmt::format("'{} %{}'", name(t.kind), t.node); }
 
-/// Returns the index of the thread-value layout (Kernel::contexts) in which work t leaves its values in
+/// Returns the index of the tile in registers (Kernel::rmem) in which work t leaves its values in
 /// registers. A `finish` work, which completes a row reduction, leaves one value per row.
 int RegisterProof::left_in(const Work& t) const {
-  return t.kind == WorkKind::finish ? plan_.context_of.at(t.node) : t.context;
+  return t.kind == WorkKind::finish ? plan_.rmem_of(t.node) : t.context;
 }
 
 void RegisterProof::agree(const Work& writer, const Work& reader, int x, bool partial) {
   const int left_id = left_in(writer);
-  const Context &from = plan_.contexts[left_id], &to = context(reader);
+  const Context &from = plan_.rmem[left_id].layout, &to = context(reader);
   if (from.row && from.holders() > 1 && !partial)
     reject("{}: {} reads %{} in registers, where {} leaves partial results over one of {} parts of K in each",
            p_.name, describe(reader), x, describe(writer), from.holders());
@@ -72,7 +72,7 @@ void RegisterProof::agree(const Work& writer, const Work& reader, int x, bool pa
 
 void RegisterProof::in_lines(const Work& writer, const Work& reader, int x) {
   const int left_id = left_in(writer);
-  const Context &from = plan_.contexts[left_id], &to = context(reader);
+  const Context &from = plan_.rmem[left_id].layout, &to = context(reader);
   if (!agreed_.insert({left_id, reader.context}).second) return;
   const EvaluatedLayout left(from), taken(to);
   for_each(taken, [&](int thread, int value, const Shape& at) {
@@ -202,12 +202,12 @@ void RegisterProof::sums(const Work& t, const Work& writer) {
 /// that adds up values of a row is a lane that keeps the sum of that row. Throws Rejected otherwise.
 void RegisterProof::in_every_lane(const Work& t) const {
   const Context& c = context(t);
-  const auto kept = plan_.context_of.find(t.node);
-  if (kept == plan_.context_of.end() || c.parts() > 1)
+  const int kept = plan_.rmem_of(t.node);
+  if (kept < 0 || c.parts() > 1)
     reject("{}: {} leaves %{} in registers, where {}", p_.name, describe(t), t.node,
            c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts())
                          : "nobody looks for it");
-  const EvaluatedLayout layout(c), rows(plan_.contexts[kept->second]);
+  const EvaluatedLayout layout(c), rows(plan_.rmem[kept].layout);
   Shape summed;
   for_each(layout, [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;

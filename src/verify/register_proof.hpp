@@ -48,7 +48,7 @@ class RegisterProof {
   void sums(const Work& t, const Work& writer);
 
  private:
-  const Context& context(const Work& t) const { return plan_.contexts[t.context]; }
+  const Context& context(const Work& t) const { return plan_.layout_of(t); }
   [[noreturn]] void clash(const Work& writer, const Work& reader, int x, int thread, int value,
                           const Shape& found, const Shape& wanted) const;
   int left_in(const Work& t) const;

@@ -41,7 +41,7 @@ class Registers {
 
  private:
   const Node& node(int i) const { return p_.nodes[i]; }
-  const Context& context(const Work& t) const { return plan_.contexts[t.context]; }
+  const Context& context(const Work& t) const { return plan_.layout_of(t); }
   /// Returns the access to tensor b in the list; nullptr if there is none.
   static const Access* names(const std::vector<Access>& list, int b) {
     const auto at = std::ranges::find(list, b, &Access::tensor);
@@ -217,7 +217,7 @@ class Registers {
   void read(const Work& t, int x, At at) {
     if (!seen_.insert({x, at}).second) return;
     const Node& n = node(x);
-    if (n.kind == NodeKind::map && plan_.context_of.count(x) > 0 && t.node != x) return leaf(t, x, at);
+    if (n.kind == NodeKind::map && plan_.rmem_of(x) >= 0 && t.node != x) return leaf(t, x, at);
     switch (n.kind) {
       case NodeKind::map:
         for (int in : n.in) read(t, in, narrowed(at, node(in).shape, n.shape));
@@ -245,16 +245,16 @@ class Registers {
       reject("{}: {} reads accumulators %{} of a slice of K, before those of the other {} came", p_.name,
              describe(t), x, plan_.ranks == 2 ? "rank" : "ranks");
     // A load that another work holds in registers is read from there.
-    const bool held = plan_.context_of.count(x) > 0 && t.node != x;
+    const bool held = plan_.rmem_of(x) >= 0 && t.node != x;
     if (plan_.in_place(x) > 0 && !held) return;
     const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
-    if (const auto c = plan_.context_of.find(x); c != plan_.context_of.end() && n.kind != NodeKind::round &&
-                                                 (after_loop ? Section::after : n.section) == section_) {
-      if (c->second == t.context && at == At::own && n.shape == context(t).domain)
+    if (const int c = plan_.rmem_of(x);
+        c >= 0 && n.kind != NodeKind::round && (after_loop ? Section::after : n.section) == section_) {
+      if (c == t.context && at == At::own && n.shape == context(t).domain)
         return proof_.agree(left(t, x), t, x, false);
-      if (c->second == t.context && at == At::pair && n.shape == context(t).domain && whole_pairs(context(t)))
+      if (c == t.context && at == At::pair && n.shape == context(t).domain && whole_pairs(context(t)))
         return proof_.in_pairs(left(t, x), t, x);
-      if ((at == At::own || at == At::row) && lines_of(plan_.contexts[c->second], context(t)))
+      if ((at == At::own || at == At::row) && lines_of(plan_.rmem[c].layout, context(t)))
         return proof_.in_lines(left(t, x), t, x);
     }
     stored(t, x, at == At::own);

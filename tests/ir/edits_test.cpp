@@ -79,6 +79,16 @@ TEST_P(Deletions, OfAnyLineOrWordNeverDoesHarm) {
   }
 }
 
+TEST(Edits, AValueIsHeldInALayoutOfItsShape) {
+  std::vector<std::string> lines = lines_of("gemm", "sm_80");
+  const auto held =
+      std::ranges::find_if(lines, [](const std::string& l) { return l.ends_with(" holds %3"); });
+  ASSERT_NE(held, lines.end());
+  held->back() = '2';  // the bias, one row
+  EXPECT_EQ(mistake(joined(lines)),
+            fmt::format("x.ir:{}:3: %2, which t0 holds, is of another shape", held - lines.begin() + 1));
+}
+
 INSTANTIATE_TEST_SUITE_P(Ir, Deletions,
                          testing::Values(std::pair{"gemm", "sm_80"}, std::pair{"gemm", "sm_90a"},
                                          std::pair{"attention", "sm_80"}, std::pair{"lora", "sm_90a"}));

@@ -68,7 +68,7 @@ TEST(Group, DoesEveryLiveRootOnce) {
           EXPECT_EQ(count(WorkKind::to_global), 1) << where;
           break;
         case NodeKind::map:
-          if (k.context_of.count(static_cast<int>(i))) {
+          if (k.rmem_of(static_cast<int>(i)) >= 0) {
             EXPECT_EQ(count(WorkKind::to_lines) + count(WorkKind::to_registers), 1) << where;
             break;
           }

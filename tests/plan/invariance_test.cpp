@@ -61,7 +61,7 @@ TEST(Invariance, OfANestIsWhatEnumerationFinds) {
     for (const Step* step : steps_of(k)) {
       const Work& work = step->work;
       if (!in_nest(k, work) && work.kind != WorkKind::reduce) continue;
-      const Context& c = k.contexts[work.context];
+      const Context& c = k.layout_of(work);
       const bool loop = !c.row && !c.replicated() && c.steps(0) > 1;
       const EvaluatedLayout layout(c);
       const std::vector<Item> items = evaluate(k, Steps(step, 1));

@@ -127,7 +127,7 @@ TEST(Chains, ARowThatWasNotSelectedIsRefused) {
   Kernel k = planned_with(chain({16, 32, 32, 3}), [](Selection&) {});
   ASSERT_EQ(verdict(k), "");
   const Instruction* other = target::find_instruction(target::find("sm_80"), "SM80_16x8x8_F32F16F16F32_TN");
-  for (Context& c : k.contexts)
+  for (auto& [c, nodes] : k.rmem)
     if (c.row) c = accumulators(c.domain, warps(c), *other);
   EXPECT_NE(verdict(k).find("leaves its accumulators as SM80_16x8x8_F32F16F16F32_TN does, "
                             "SM80_16x8x16_F32F16F16F32_TN was selected"),
@@ -174,10 +174,10 @@ TEST(Mutated, PlansAreRefusedInWords) {
       mutated([&](Kernel& k) { change(k, operand, [](Step& s) { s.work.section = Section::inside; }); }),
       name + "'to operand %4' belongs inside the loop and runs after");
   EXPECT_EQ(mutated([&](Kernel& k) {
-              Context other = k.contexts[operand.context];
+              Context other = k.layout_of(operand);
               other = accumulators(other.domain, {1, 1, 2, 1}, *other.row);
-              k.contexts.push_back(other);
-              change(k, operand, [&](Step& s) { s.work.context = static_cast<int>(k.contexts.size()) - 1; });
+              k.rmem.push_back({other});
+              change(k, operand, [&](Step& s) { s.work.context = static_cast<int>(k.rmem.size()) - 1; });
             }),
             name + "'to operand %4' reads %2, which lies neither in its registers nor in shared memory");
   EXPECT_EQ(mutated([&](Kernel& k) { change(k, last, [](Step& s) {
@@ -185,7 +185,7 @@ TEST(Mutated, PlansAreRefusedInWords) {
                                      }); }),
             name + "'mma %8' runs under warps 1x2x1x1, 1x1x1x2 were selected (batch, M, N, K)");
   EXPECT_EQ(mutated([&](Kernel& k) {
-              Context& c = k.contexts[first.context];
+              Context& c = k.rmem[first.context].layout;
               c = accumulators(c.domain, warps(c), *c.row, 2);
             }),
             name +
@@ -221,10 +221,11 @@ TEST(Mutated, RowsAreRefusedInWords) {
   const Kernel good = make_plan(attention->graph(), target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
-  const auto rows = std::find_if(good.contexts.begin(), good.contexts.end(),
-                                 [](const Context& c) { return c.replicated(); });
-  ASSERT_NE(rows, good.contexts.end());
-  const auto at = static_cast<std::size_t>(rows - good.contexts.begin());
+  const auto rows =
+      std::ranges::find_if(good.rmem, [](const RmemTensor& r) { return r.layout.replicated(); });
+  ASSERT_NE(rows, good.rmem.end());
+  const Context& lanes = rows->layout;
+  const auto at = static_cast<std::size_t>(rows - good.rmem.begin());
   const Work product = work_of(good, WorkKind::mma), sum = work_of(good, WorkKind::finish);
   ASSERT_LT(sum.buffer, 0);
 
@@ -234,18 +235,17 @@ TEST(Mutated, RowsAreRefusedInWords) {
       verdict(bad),
       name + "'accumulate %7' reads %5 in registers, where no step before it in this section leaves it");
   bad = good;  // each lane for a row of its own
-  bad.contexts[at].share = blocked_layout(rows->domain, {1, 0, 2}, 1, rows->threads()).share;
+  bad.rmem[at].layout.share = blocked_layout(lanes.domain, {1, 0, 2}, 1, lanes.threads()).share;
   EXPECT_EQ(verdict(bad), name +
                               "value 1 of thread 0 is no element of %5 after 'finish %5', and 'finish %5' "
                               "takes it for (0, 8, 0)");
   bad = good;  // one warp's rows alone
-  bad.contexts[at] =
-      lines(accumulators({1, rows->domain[1], 16}, {.m = 1}, *good.contexts[product.context].row));
+  bad.rmem[at].layout = lines(accumulators({1, lanes.domain[1], 16}, {.m = 1}, *good.layout_of(product).row));
   EXPECT_EQ(verdict(bad), name +
                               "value 2 of thread 0 is (0, 16, 0) of %5 after 'finish %5', and 'finish %5' "
                               "takes it for (0, 64, 0)");
   bad = good;  // rows that warps share
-  for (Context& c : bad.contexts)
+  for (auto& [c, nodes] : bad.rmem)
     if (c.row) c = accumulators(c.domain, {1, 1, 2, 1}, *c.row);
   change_products(bad, [](MatmulChoice& m) { m.warps = {1, 1, 2, 1}, m.a_from = -1; });
   EXPECT_EQ(verdict(bad),
@@ -259,7 +259,7 @@ TEST(Mutated, PairsAreRefusedInWords) {
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
   Kernel bad = good;  // batches run before columns
-  for (Context& c : bad.contexts) {
+  for (auto& [c, nodes] : bad.rmem) {
     if (!c.row) continue;
     const values::View share = c.share;
     std::vector<Mode> of_value = modes(share[1]);
@@ -273,7 +273,7 @@ TEST(Mutated, PairsAreRefusedInWords) {
                 "value 16 of thread 0 is (0, 0, 0, 16) of %2 after 'mma %2', and 'to shared %7' "
                 "takes it for (0, 1, 0, 0)");
   bad = good;  // a warp has one of them
-  for (Context& c : bad.contexts)
+  for (auto& [c, nodes] : bad.rmem)
     if (c.row) c = accumulators(c.domain, {.b = 2, .m = 4}, *c.row);
   change_products(bad, [](MatmulChoice& m) { m.warps = {.b = 2, .m = 4}; });
   EXPECT_EQ(verdict(bad), name +
@@ -289,7 +289,8 @@ TEST(Mutated, PartialSumsAreNotRead) {
       const int product = bad.program.nodes[t.node].in[0];
       for (const Work& m : works(bad))
         if (m.kind == WorkKind::mma && m.node == product)
-          change(bad, t, [&](Step& s) { s.work.context = bad.context_of[product] = m.context; });
+          bad.rmem[m.context].nodes.push_back(product),
+              change(bad, t, [&](Step& s) { s.work.context = m.context; });
     }
   EXPECT_EQ(
       verdict(bad),
@@ -306,15 +307,15 @@ TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
       for (const Work& work : works(good)) {
         if (work.kind != WorkKind::mma || work.matmul.warps.count() < 2) continue;
         Kernel bad = good;
-        const Context& was = good.contexts[work.context];
+        const Context& was = good.layout_of(work);
         WarpLayout w = warps(was);
         std::swap(w.n, w.m);
         if (w == warps(was)) std::swap(w.n, w.k);
         if (w == warps(was)) continue;
         const Context other = accumulators(was.domain, w, *was.row);
-        bad.contexts.push_back(other);
+        bad.rmem.push_back({other});
         change(bad, work, [&](Step& s) {
-          s.work.matmul.warps = w, s.work.context = static_cast<int>(bad.contexts.size()) - 1;
+          s.work.matmul.warps = w, s.work.context = static_cast<int>(bad.rmem.size()) - 1;
         });
         EXPECT_NE(verdict(bad), "") << g.name << ": " << good.program.name << " %" << work.node;
         ++changed;
@@ -356,7 +357,7 @@ TEST(Fetch, LeavesRoomInRegisters) {
   const Kernel k = make_plan(b.build(), target::find("sm_90a")).kernels.at(0);
   std::int64_t chunks = 0;
   for (const Work& t : works(k))
-    if (t.kind == WorkKind::fetch) chunks += k.contexts[t.context].steps(0);
+    if (t.kind == WorkKind::fetch) chunks += k.layout_of(t).steps(0);
   EXPECT_EQ(chunks, 8);  // of A and B
 }
 
@@ -365,9 +366,9 @@ TEST(Mutated, FetchedChunksAreTheirThreads) {
   ASSERT_EQ(verdict(good), "");
   const Work fetch = work_of(good, WorkKind::fetch);
   Kernel bad = good;
-  const Context& was = good.contexts[fetch.context];
-  bad.contexts.push_back(blocked_layout(was.domain, 0, 1, 256));
-  change(bad, fetch, [&](Step& s) { s.work.context = static_cast<int>(bad.contexts.size()) - 1; });
+  const Context& was = good.layout_of(fetch);
+  bad.rmem.push_back({blocked_layout(was.domain, 0, 1, 256)});
+  change(bad, fetch, [&](Step& s) { s.work.context = static_cast<int>(bad.rmem.size()) - 1; });
   EXPECT_EQ(verdict(bad),
             "odd_lines_k0_copy: value 1 of thread 0 is (0, 256) of %0 after 'fetch %0', and 'to global %2' "
             "takes it for (0, 1)");

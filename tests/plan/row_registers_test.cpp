@@ -177,9 +177,8 @@ TEST(RowRegisters, AreRefusedInAnotherLayoutThanTheReaders) {
   Kernel k = plan.kernels.at(0);
   const Work hold = work_of(k, WorkKind::to_registers);
   ASSERT_GE(hold.node, 0);
-  k.contexts.push_back(
-      blocked_layout(k.contexts[static_cast<std::size_t>(hold.context)].domain, 1, 1, k.program.threads()));
-  change(k, hold, [&](Step& s) { s.work.context = static_cast<int>(k.contexts.size()) - 1; });
+  k.rmem.push_back({blocked_layout(k.layout_of(hold).domain, 1, 1, k.program.threads())});
+  change(k, hold, [&](Step& s) { s.work.context = static_cast<int>(k.rmem.size()) - 1; });
   EXPECT_NE(verdict(k).find("takes it for"), std::string::npos) << verdict(k);
 }
 

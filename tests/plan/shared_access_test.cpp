@@ -62,7 +62,7 @@ TEST(SharedAccess, IsWhatAStepTouches) {
       for_each_write(k, work, [&](const Touch& w) {
         if (inside(w.at, k.tensors[w.buffer].padded)) written.insert({w.thread, w.buffer, w.partial, w.at});
       });
-      const Context& c = k.contexts[work.context];
+      const Context& c = k.layout_of(work);
       for_each_access(k, c, *all, [&](int thread, const SharedAccess& a, Shape at) {
         branches += !a.where.empty();
         const SmemTensor& b = k.tensors[a.buffer];
@@ -87,7 +87,7 @@ TEST(SharedAccess, IsOneAlignedPiece) {
       if (!in_nest(k, step->work)) continue;
       const auto all = nest_accesses(k, Steps(step, 1));
       if (!all) continue;
-      for_each_access(k, k.contexts[step->work.context], *all, [&](int, const SharedAccess& a, Shape at) {
+      for_each_access(k, k.layout_of(step->work), *all, [&](int, const SharedAccess& a, Shape at) {
         const SmemTensor& b = k.tensors[a.buffer];
         const int size = graph::whole_bytes(b.dtype), part = a.part == own_part ? 0 : a.part;
         wide += a.bytes > size;

@@ -80,8 +80,8 @@ void for_each_in_fragment(const Context& c, const Shape& bound,
 /// accumulators, or over rows that are in lanes of a warp each.
 std::set<int> rows_of(const Kernel& plan, const Context& mine) {
   std::set<int> result;
-  for (std::size_t c = 0; (mine.row || mine.axes() == 2) && c < plan.contexts.size(); ++c) {
-    const Context& rows = plan.contexts[c];
+  for (std::size_t c = 0; (mine.row || mine.axes() == 2) && c < plan.rmem.size(); ++c) {
+    const Context& rows = plan.rmem[c].layout;
     if ((mine.row != nullptr) != (rows.of != nullptr)) continue;
     Shape lines = mine.domain;
     lines.back() = 1;
@@ -110,7 +110,7 @@ class Evaluation {
     for (std::size_t d = 0; d < at.size(); ++d)
       at[d] = std::min(at[d], n.shape[d] - 1);  // beyond the edge: its last
     // A map that is kept in registers is read there.
-    if (n.kind == NodeKind::map && plan_.context_of.count(node) > 0 && work_.node != node)
+    if (n.kind == NodeKind::map && plan_.rmem_of(node) >= 0 && work_.node != node)
       return leaf(node, at, moved);
     switch (n.kind) {
       case NodeKind::map:
@@ -154,14 +154,13 @@ class Evaluation {
  private:
   void leaf(int node, const Shape& at, bool moved) const {
     const Node& n = p_.nodes[node];
-    const bool held = plan_.context_of.count(node) > 0 && work_.node != node;
+    const bool held = plan_.rmem_of(node) >= 0 && work_.node != node;
     if (plan_.in_place(node) > 0 && !held) return;
-    if (const auto c = plan_.context_of.find(node); c != plan_.context_of.end() && !moved) {
-      const Context& mine = plan_.contexts[work_.context];
+    if (const int c = plan_.rmem_of(node); c >= 0 && !moved) {
+      const Context& mine = plan_.layout_of(work_);
       const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
-      const bool whole = c->second == work_.context && n.shape == mine.domain;
-      if ((after_loop ? Section::after : n.section) == work_.section && (whole || rows_.count(c->second) > 0))
-        return;
+      const bool whole = c == work_.context && n.shape == mine.domain;
+      if ((after_loop ? Section::after : n.section) == work_.section && (whole || rows_.count(c) > 0)) return;
     }
     const int b = plan_.tensor_of(node);
     for (int part = 0; part < plan_.tensors[b].partials; ++part) visit_({thread_, b, part, at});
@@ -176,7 +175,7 @@ class Evaluation {
 };
 
 void lanes_reads(const Kernel& plan, const Work& t, const Visit& visit) {
-  const Context& c = plan.contexts[t.context];
+  const Context& c = plan.layout_of(t);
   const Node& n = plan.program.nodes[t.node];
   const std::set<int> rows = rows_of(plan, c);
   for_each_in_layouts(c, [&](int thread, const Shape& at) {
@@ -212,7 +211,7 @@ void for_each_owned(const Context& c, const Shape& bound,
 }
 
 void for_each_read(const Kernel& plan, const Work& t, const Visit& visit) {
-  const Context& c = plan.contexts[t.context];
+  const Context& c = plan.layout_of(t);
   const Node& n = plan.program.nodes[t.node];
   if (t.kind == WorkKind::copy_in || t.kind == WorkKind::finish) return;
   if (t.kind == WorkKind::mma) {
@@ -245,7 +244,7 @@ void for_each_read(const Kernel& plan, const Work& t, const Visit& visit) {
 void for_each_write(const Kernel& plan, const Work& t, const Visit& visit) {
   if (t.buffer < 0 || t.kind == WorkKind::to_global) return;
   const SmemTensor& b = plan.tensors[t.buffer];
-  const Context& c = plan.contexts[t.context];
+  const Context& c = plan.layout_of(t);
   if (t.kind == WorkKind::finish && c.row) {
     // Some lanes hold a row; the first of them writes, into the part of its warp along N.
     const Lanes lanes(c);

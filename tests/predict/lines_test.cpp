@@ -37,7 +37,7 @@ graph::KernelGraph rows(std::int64_t count, std::int64_t width, graph::DType dty
 
 /// The number of evaluations of `op` by the threads of all blocks, one per row, in one nest.
 std::uint64_t evaluations(const Kernel& k, Steps nest, graph::OpKind op) {
-  const Context& c = k.contexts[nest.front().work.context];
+  const Context& c = k.layout_of(nest.front().work);
   const EvaluatedLayout layout(c);
   std::uint64_t n = 0;
   Shape at;

@@ -200,10 +200,10 @@ TEST_P(OuterProducts, ReadZerosAfterAnOperandsRows) {
     plan::walk(agent.steps, [&](plan::Step& step, const plan::Position&) {
       if (step.work.kind == plan::WorkKind::to_shared &&
           k.tensors[static_cast<std::size_t>(step.work.buffer)].matmul_operand)
-        for (const auto& [node, c] : k.context_of)
-          if (k.program.nodes[static_cast<std::size_t>(node)].kind == plan::NodeKind::matmul &&
-              k.program.nodes[static_cast<std::size_t>(node)].shape == Shape{2, 80})
-            step.work.context = c;
+        for (std::size_t node = 0; node < k.program.nodes.size(); ++node)
+          if (k.program.nodes[node].kind == plan::NodeKind::matmul &&
+              k.program.nodes[node].shape == Shape{2, 80})
+            step.work.context = k.rmem_of(static_cast<int>(node));
     });
   try {
     plan::verify_bounds(k, plan.program);
@@ -236,7 +236,7 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
       const plan::Work* product =
           plan::find_work(kernel, [](const plan::Work& w) { return w.matmul.by_threads(); });
       ASSERT_TRUE(product);
-      EXPECT_EQ(kernel.contexts.at(static_cast<std::size_t>(product->context)).values(), 64);
+      EXPECT_EQ(kernel.layout_of(*product).values(), 64);
       const plan::Counts counts = plan::predict(kernel);
       const auto loads = counts.at(Counter::shared_load_16);
       EXPECT_EQ(loads, n * n * n / 16) << "4 of either operand for each of 8 x 8 accumulators and 4 of K";
