@@ -144,7 +144,8 @@ TEST(Contexts, AreLayoutsOfTheLibrary) {
   int contexts = 0;
   std::mt19937 random(3);
   for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
-    for (const auto& [c, nodes] : k.rmem) {
+    for (const RmemTensor& tile : k.rmem) {
+      const Context& c = tile.layout;
       ++contexts;
       const EvaluatedLayout layout(c);
       for (int trial = 0; trial < 20; ++trial) {
@@ -175,7 +176,8 @@ TEST(Contexts, AreLayoutsOfTheLibrary) {
 // Every element of the domain is owned, by the same number of threads; each warp's access has all lanes.
 TEST(Contexts, CoverTheirDomain) {
   for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
-    for (const auto& [c, nodes] : k.rmem) {
+    for (const RmemTensor& tile : k.rmem) {
+      const Context& c = tile.layout;
       std::map<Shape, int> holder_counts;
       std::size_t at_all = 0;
       for_each(EvaluatedLayout(c), [&](int, int, const Shape& at) {
