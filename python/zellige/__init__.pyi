@@ -184,6 +184,7 @@ from .operators import ne as ne
 from .operators import neg as neg
 from .operators import permute as permute
 from .operators import pow as pow
+from .operators import prod as prod
 from .operators import relu as relu
 from .operators import reshape as reshape
 from .operators import rms_norm as rms_norm

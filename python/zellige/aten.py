@@ -100,6 +100,10 @@ def _logsumexp(x, dim, keepdim=False):
     return _reduced(along, x, dim, keepdim)
 
 
+def _prod(x, dim, keepdim=False, *, dtype=None):
+    return _reduction(op.prod)(x, [dim], keepdim, dtype=dtype)
+
+
 def _clamp(x, lo=None, hi=None):
     x = x if lo in (None, -math.inf) else op.maximum(x, lo)
     return x if hi in (None, math.inf) else op.minimum(x, hi)
@@ -274,6 +278,7 @@ OPERATORS = VIEWS | {
     aten.mean.default: lambda x, *, dtype=None: _reduction(op.mean)(x, dtype=dtype),
     aten.amax.default: _reduction(op.amax),
     aten.amin.default: _reduction(op.amin),
+    aten.prod.dim_int: _prod,
     aten.var.correction: _variance,
     aten.logsumexp.default: _logsumexp,
     aten.native_layer_norm.default: _layer_norm,

@@ -19,7 +19,7 @@ _RESHAPED = (_ATEN.view.default, _ATEN._unsafe_view.default, _ATEN.reshape.defau
 _PRODUCTS = (_ATEN.mm.default, _ATEN.addmm.default)
 # Operators whose second argument lists dimensions of the operand.
 _ALONG = (_ATEN._softmax.default, _ATEN._log_softmax.default, _ATEN._safe_softmax.default, _ATEN.mean.dim, _ATEN.sum.dim_IntList,
-          _ATEN.amax.default, _ATEN.amin.default, _ATEN.var.correction)  # fmt: skip
+          _ATEN.amax.default, _ATEN.amin.default, _ATEN.prod.dim_int, _ATEN.var.correction)  # fmt: skip
 _NOT_BY_ROWS = aten.VIEWS.keys() | {*_PRODUCTS, _ATEN.bmm.default, _ATEN.cat.default, _ATEN.slice_scatter.default, _ATEN.copy.default, _ATEN.index_put.default,
                                     _ATEN.embedding.default, torch_own.ATTENTION}  # fmt: skip
 _BY_ROWS = aten.OPERATORS.keys() - _NOT_BY_ROWS

@@ -30,7 +30,7 @@ def _var(x, dim=None, keepdim=False):
     return op.mean(op.square(c), dim, keepdim)
 
 
-_sum, _mean, _max, _min = map(_axis, (op.sum, op.mean, op.amax, op.amin))
+_sum, _mean, _max, _min, _prod = map(_axis, (op.sum, op.mean, op.amax, op.amin, op.prod))
 _variance = _axis(_var)
 
 
@@ -139,7 +139,7 @@ _UFUNCS = {
     "greater_equal": op.ge, "reciprocal": lambda x: op.div(1, x), "positive": lambda x: x, "clip": _clip,
 }  # fmt: skip
 _FUNCTIONS = {
-    "where": op.where, "sum": _sum, "mean": _mean, "max": _max, "amax": _max, "min": _min, "amin": _min, "var": _variance,
+    "where": op.where, "sum": _sum, "mean": _mean, "max": _max, "amax": _max, "min": _min, "amin": _min, "prod": _prod, "var": _variance,
     "std": _std, "transpose": _transpose, "permute_dims": _transpose, "swapaxes": _swap, "moveaxis": _move,
     "reshape": lambda x, shape, order="C": op.reshape(x, shape), "ravel": lambda x: op.reshape(x, (-1,)), "squeeze": _squeeze,
     "expand_dims": _unsqueeze, "broadcast_to": lambda x, shape: op.expand(x, list(shape)), "concatenate": _concatenate,
@@ -191,7 +191,7 @@ def _members() -> dict:
         members[f"__{name}__"] = getattr(op, name)
     members |= {"__neg__": op.neg, "__abs__": op.abs, "__pos__": lambda x: x}
     members |= {
-        "sum": _sum, "mean": _mean, "max": _max, "min": _min, "amax": _max, "amin": _min, "var": _variance, "std": _std,
+        "sum": _sum, "mean": _mean, "max": _max, "min": _min, "amax": _max, "amin": _min, "prod": _prod, "var": _variance, "std": _std,
         "reshape": _shape_words(op.reshape), "view": _shape_words(op.reshape), "expand": _shape_words(op.expand),
         "permute": _shape_words(op.permute), "swapaxes": _swap, "squeeze": _squeeze, "unsqueeze": _unsqueeze, "clip": _clip,
         "clamp": _clip, "ravel": lambda x: op.reshape(x, (-1,)), "flatten": lambda x: op.reshape(x, (-1,)),

@@ -125,7 +125,7 @@ def _reduction(function):
     return _rounded(along)
 
 
-sum, mean, amax, amin = map(_reduction, (np.sum, np.mean, np.max, np.min))  # noqa: A001
+sum, mean, amax, amin, prod = map(_reduction, (np.sum, np.mean, np.max, np.min, np.prod))  # noqa: A001
 
 
 def where(condition, x, y):

@@ -291,6 +291,12 @@ def amax(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) 
     return _along("amax", x, dim, keepdim)
 
 
+def prod(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
+    """Returns the product along one dimension, several, or all (None): zellige.prod(x, -1). keepdim keeps reduced
+    dimensions with extent 1. Raises Error for a traced array if all dimensions are reduced without keepdim."""
+    return _along("prod", x, dim, keepdim)
+
+
 def amin(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
     """Returns the minimum along one dimension, several, or all (None); NaN if an element is NaN: zellige.amin(x,
     -1). keepdim keeps reduced dimensions with extent 1. Raises Error for a traced array if all dimensions are
@@ -465,6 +471,6 @@ def in_place(y: Any, x: Any) -> Any:
 
 OPERATORS = (
     "matmul exp log square sqrt rsqrt neg abs sin cos tanh sigmoid silu relu gelu clamp cast add sub mul div pow maximum minimum eq"
-    " ne lt le gt ge where sum mean amax amin logsumexp softmax safe_softmax log_softmax rms_norm layer_norm permute reshape expand"
+    " ne lt le gt ge where sum mean amax amin prod logsumexp softmax safe_softmax log_softmax rms_norm layer_norm permute reshape expand"
     " slice concat split mask rotary rotary_interleaved gather scatter slice_scatter in_place"
 ).split()

@@ -57,7 +57,7 @@ KINDS = {
     aten._to_copy.default: CAST,
     aten.logsumexp.default: LOGSUMEXP,
     **dict.fromkeys((aten._softmax.default, aten._log_softmax.default, aten._safe_softmax.default, aten.sum.dim_IntList,
-                     aten.mean.dim, aten.mean.default, aten.amax.default, aten.amin.default, aten.var.correction), ALONG),
+                     aten.mean.dim, aten.mean.default, aten.amax.default, aten.amin.default, aten.prod.dim_int, aten.var.correction), ALONG),
 }  # fmt: skip
 
 

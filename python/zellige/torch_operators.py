@@ -77,7 +77,13 @@ def _along(function):
     return along
 
 
-sum, mean, amax, amin = map(_along, (torch.sum, torch.mean, torch.amax, torch.amin))  # noqa: A001
+def _prod(x, dim, keepdim):  # torch's takes one dimension
+    for d in sorted((d % x.ndim for d in ((dim,) if isinstance(dim, int) else dim)), reverse=True):
+        x = torch.prod(x, d, keepdim=keepdim)
+    return x
+
+
+sum, mean, amax, amin, prod = map(_along, (torch.sum, torch.mean, torch.amax, torch.amin, _prod))  # noqa: A001
 
 
 def safe_softmax(x, dim):

@@ -180,6 +180,12 @@ template <class L> Handle<L> amax(Handle<L> x, int dim, bool keepdim = false) {
 template <class L> Handle<L> amax(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
   return append<L>(OpKind::amax, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
 }
+template <class L> Handle<L> prod(Handle<L> x, int dim, bool keepdim = false) {
+  return append<L>(OpKind::prod, {x}, {.dim = dim, .keepdim = keepdim})[0];
+}
+template <class L> Handle<L> prod(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
+  return append<L>(OpKind::prod, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
+}
 template <class L> Handle<L> amin(Handle<L> x, int dim, bool keepdim = false) {
   return append<L>(OpKind::amin, {x}, {.dim = dim, .keepdim = keepdim})[0];
 }

@@ -79,6 +79,7 @@ enum class OpKind : std::uint8_t {
   reduction,      // sum along `dim`, down to `to` elements (1 keeps the dimension)
   reduction_max,  // block level; results: the new running maximum, and old minus new
   amax,           // maximum along `dim`
+  prod,           // product along `dim`
   // Composite operators; compose.hpp defines their steps.
   sum,
   mean,
@@ -163,11 +164,11 @@ struct Attributes {
   // - permute: the permutation of the dimensions
   // - reshape, expand: the result's shape
   // - mask: its dimensions i and j (empty: the last two)
-  // - sum, mean, amax, amin, logsumexp: the dimensions, if several
+  // - sum, mean, amax, prod, amin, logsumexp: the dimensions, if several
   // - rms_norm, layer_norm: the normalized shape (empty: the last dimension)
   // - input: the tensor's shape with padding, which reads as zeros; output: the stored shape without padding
   std::vector<std::int64_t> sizes{};
-  bool keepdim = false;  // amax, amin, sum, mean, logsumexp: reduced dimensions remain, with extent 1
+  bool keepdim = false;  // amax, prod, amin, sum, mean, logsumexp: reduced dimensions remain, with extent 1
   double eps = 0;        // rms_norm, layer_norm
   // slice: elements [start, end); slice_scatter: the first element; mask of a part of a tensor: the part's
   // first index j

@@ -24,6 +24,7 @@ namespace monoids {
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr Monoid sum{"sum", "sums", OpKind::add, 0, true};
 inline constexpr Monoid max{"max", "maxima", OpKind::maximum, -infinity, true};
+inline constexpr Monoid product{"product", "products", OpKind::mul, 1, false};
 }  // namespace monoids
 
 /// What a reduction joins. `iterations` are those of a block's loop.
@@ -51,6 +52,7 @@ inline constexpr Reduction reduction_rows[] = {
     {OpKind::reduction, "reduction", "reduction_#", &monoids::sum, Along::dim, false, false},
     {OpKind::reduction_max, "reduction_max", "reduction_#_max", &monoids::max, Along::running, false, false},
     {OpKind::amax, "amax", "", &monoids::max, Along::dims, false, false},
+    {OpKind::prod, "prod", "", &monoids::product, Along::dims, false, false},
     {OpKind::accum, "accum", "accum_nored", &monoids::sum, Along::iterations, false, false},
     {OpKind::accum_red_sum, "accum_red_sum", "accum_red_ld_sum", &monoids::sum, Along::iterations_last, false, false},
     {OpKind::accum_red_mean, "accum_red_mean", "accum_red_ld_mean", &monoids::sum, Along::iterations_last, false, false},

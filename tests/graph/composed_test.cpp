@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <random>
 
 #include "graph/builder.hpp"
@@ -81,6 +83,8 @@ Line by_definition(OpKind kind, const Line& x) {
       return {sum_of(x) / static_cast<long double>(x.size())};
     case OpKind::amax:
       return {*std::max_element(x.begin(), x.end())};
+    case OpKind::prod:
+      return {std::accumulate(x.begin(), x.end(), 1.0L, std::multiplies<>())};
     case OpKind::amin:
       return {*std::min_element(x.begin(), x.end())};
     case OpKind::logsumexp:
@@ -144,7 +148,7 @@ TEST(Composed, ValuesAreThoseOfTheDefinition) {
         EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "json"), "g")), to_json(g)) << name(kind);
       }
   }
-  EXPECT_EQ(seen, 10);
+  EXPECT_EQ(seen, 11);
 }
 
 /// Lines over several dimensions, by their coordinates: those elements that agree in the others.
@@ -152,7 +156,7 @@ TEST(Composed, OverSeveralDimensions) {
   const Shape shape{3, 4, 5, 2};
   const Array x = random_array(shape, 9);
   const std::vector<Shape> several{{0, 2}, {2, 0}, {1, 2, 3}, {0, 1, 2, 3}, {3}, {0, 3}};
-  for (OpKind kind : {OpKind::sum, OpKind::mean, OpKind::amax, OpKind::amin, OpKind::logsumexp})
+  for (OpKind kind : {OpKind::sum, OpKind::mean, OpKind::amax, OpKind::prod, OpKind::amin, OpKind::logsumexp})
     for (const Shape& dims : several) {
       const auto over = [&](std::size_t d) {
         return std::ranges::count(dims, static_cast<std::int64_t>(d)) > 0;
