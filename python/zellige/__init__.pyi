@@ -171,6 +171,7 @@ from .operators import in_place as in_place
 from .operators import layer_norm as layer_norm
 from .operators import le as le
 from .operators import log as log
+from .operators import log1p as log1p
 from .operators import log_softmax as log_softmax
 from .operators import logsumexp as logsumexp
 from .operators import lt as lt

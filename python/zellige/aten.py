@@ -255,6 +255,7 @@ OPERATORS = VIEWS | {
     aten.abs.default: op.abs,
     aten.exp.default: op.exp,
     aten.log.default: op.log,
+    aten.log1p.default: op.log1p,
     aten.sqrt.default: op.sqrt,
     aten.rsqrt.default: op.rsqrt,
     aten.reciprocal.default: lambda x: op.div(1, x),

@@ -134,6 +134,7 @@ def _take(x, key):
 _UFUNCS = {
     "add": op.add, "subtract": op.sub, "multiply": op.mul, "divide": op.div, "true_divide": op.div, "power": op.pow,
     "float_power": op.pow, "maximum": op.maximum, "minimum": op.minimum, "matmul": op.matmul, "exp": op.exp, "log": op.log,
+    "log1p": op.log1p,
     "sqrt": op.sqrt, "square": op.square, "negative": op.neg, "absolute": op.abs, "fabs": op.abs, "sin": op.sin, "cos": op.cos,
     "tanh": op.tanh, "equal": op.eq, "not_equal": op.ne, "less": op.lt, "less_equal": op.le, "greater": op.gt,
     "greater_equal": op.ge, "reciprocal": lambda x: op.div(1, x), "positive": lambda x: x, "clip": _clip,
@@ -199,7 +200,7 @@ def _members() -> dict:
         "half": lambda x: op.cast(x, "f16"), "bfloat16": lambda x: op.cast(x, "bf16"), "contiguous": lambda x: x,
         "copy": lambda x: x, "T": property(_transpose), "mT": property(lambda x: _swap(x, -1, -2)),
     }  # fmt: skip
-    for name in ("exp", "log", "sqrt", "rsqrt", "square", "sin", "cos", "tanh", "sigmoid", "relu", "softmax", "pow", "abs", "split"):
+    for name in ("exp", "log", "log1p", "sqrt", "rsqrt", "square", "sin", "cos", "tanh", "sigmoid", "relu", "softmax", "pow", "abs", "split"):
         members[name] = getattr(op, name)
     # NumPy's transpose takes all axes or none, torch's two to exchange. Two axes of a matrix mean the same in
     # both.

@@ -96,7 +96,7 @@ def _to_tf32(x):
     return kept.view(np.float32).astype(np.float64)
 
 
-exp, log, sqrt = _rounded(np.exp), _rounded(np.log), _rounded(np.sqrt)
+exp, log, log1p, sqrt = _rounded(np.exp), _rounded(np.log), _rounded(np.log1p), _rounded(np.sqrt)
 square, neg, abs = _rounded(np.square), _rounded(np.negative), _rounded(np.abs)  # noqa: A001
 sin, cos, tanh = _rounded(np.sin), _rounded(np.cos), _rounded(np.tanh)
 rsqrt = _rounded(lambda x: 1 / np.sqrt(x))

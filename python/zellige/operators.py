@@ -68,6 +68,11 @@ def log(x: Any) -> Any:
     return _call("log", (x,))
 
 
+def log1p(x: Any) -> Any:
+    """Returns the natural logarithm of 1 + x elementwise, precise near 0: zellige.log1p(x)."""
+    return _call("log1p", (x,))
+
+
 def square(x: Any) -> Any:
     """Returns x^2 elementwise: zellige.square(x)."""
     return _call("square", (x,))
@@ -470,7 +475,7 @@ def in_place(y: Any, x: Any) -> Any:
 
 
 OPERATORS = (
-    "matmul exp log square sqrt rsqrt neg abs sin cos tanh sigmoid silu relu gelu clamp cast add sub mul div pow maximum minimum eq"
+    "matmul exp log log1p square sqrt rsqrt neg abs sin cos tanh sigmoid silu relu gelu clamp cast add sub mul div pow maximum minimum eq"
     " ne lt le gt ge where sum mean amax amin prod logsumexp softmax safe_softmax log_softmax rms_norm layer_norm permute reshape expand"
     " slice concat split mask rotary rotary_interleaved gather scatter slice_scatter in_place"
 ).split()

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 from . import dtypes
 
-exp, log, square, sqrt, rsqrt = torch.exp, torch.log, torch.square, torch.sqrt, torch.rsqrt
+exp, log, log1p, square, sqrt, rsqrt = torch.exp, torch.log, torch.log1p, torch.square, torch.sqrt, torch.rsqrt
 neg, abs, sin, cos, tanh = torch.neg, torch.abs, torch.sin, torch.cos, torch.tanh  # noqa: A001
 sigmoid, silu, relu, gelu = torch.sigmoid, F.silu, torch.relu, F.gelu
 softmax, log_softmax, logsumexp = torch.softmax, torch.log_softmax, torch.logsumexp

@@ -14,6 +14,7 @@
 #include <numbers>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 #include "graph/dtype.hpp"
 #include "graph/graph.hpp"
@@ -241,6 +242,17 @@ inline constexpr std::tuple elementwise_rows{
     row<1>(OpKind::log, "log", "log", tensors, "zellige::log({0})", corners, {no, never, lowest, anything, {12, 0}},
               [](const double*, double, double r, double) { return 4 * r; },
               [](auto& m, const Attributes&, const auto* x) { return m.log(x[0]); }),
+    row<1>(OpKind::log1p, "log1p", "", tensors,
+              // The logarithm of the rounded sum u, corrected by what the sum has lost; of large x, infinity included, nothing.
+              "[](float x) {{ const float u = 1.0f + x; return u == 1.0f ? x : "
+              "zellige::log(u) * (x == u ? 1.0f : x / (u - 1.0f)); }}({0})", corners, {no, never, zero, anything, {24, 1}},
+              [](const double*, double, double r, double tiny) { return 8 * r + tiny; },
+              [](auto& m, const Attributes&, const auto* x) {
+                if constexpr (std::is_same_v<decltype(m), Doubles&>)
+                  return std::log1p(x[0]);  // near 0, where 1 + x would lose the digits of x
+                else
+                  return m.log(m.add(m.integer(1), x[0]));
+              }),
     row<1>(OpKind::neg, "neg", "", tensors, "(-{0})", corners, {all, down, zero, anything, {1, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.neg(x[0]); },
               "zellige::wrap_sub(0, {0})"),

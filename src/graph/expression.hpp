@@ -68,6 +68,8 @@ template <class L> Handle<L> gelu(Handle<L> x) { return append<L>(OpKind::gelu, 
 template <class L> Handle<L> gelu_tanh(Handle<L> x) { return append<L>(OpKind::gelu_tanh, {x})[0]; }
 template <class L> Handle<L> relu(Handle<L> x) { return append<L>(OpKind::relu, {x})[0]; }
 template <class L> Handle<L> log(Handle<L> x) { return append<L>(OpKind::log, {x})[0]; }
+/// Returns log(1 + x), precise near 0.
+template <class L> Handle<L> log1p(Handle<L> x) { return append<L>(OpKind::log1p, {x})[0]; }
 template <class L> Handle<L> neg(Handle<L> x) { return append<L>(OpKind::neg, {x})[0]; }
 template <class L> Handle<L> abs(Handle<L> x) { return append<L>(OpKind::abs, {x})[0]; }
 template <class L> Handle<L> rsqrt(Handle<L> x) { return append<L>(OpKind::rsqrt, {x})[0]; }

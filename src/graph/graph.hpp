@@ -55,6 +55,7 @@ enum class OpKind : std::uint8_t {
   relu,
   clamp,
   log,
+  log1p,  // log(1 + x)
   neg,
   abs,
   rsqrt,

@@ -41,6 +41,7 @@ const std::map<OpKind, One> ones = {
     {OpKind::relu, [](long double x) { return std::fmax(x, 0.0L); }},
     {OpKind::clamp, [](long double x) { return std::fmin(std::fmax(x, -0.5L), 1.25L); }},
     {OpKind::log, [](long double x) { return std::log(x); }},
+    {OpKind::log1p, [](long double x) { return std::log1p(x); }},
     {OpKind::neg, [](long double x) { return -x; }},
     {OpKind::abs, [](long double x) { return std::fabs(x); }},
     {OpKind::rsqrt, [](long double x) { return 1 / std::sqrt(x); }},
@@ -177,6 +178,8 @@ TEST(Elementwise, SpecialValuesAreThoseOfPyTorch) {
   EXPECT_TRUE(std::isnan(at(OpKind::cos, {-inf})));
   EXPECT_EQ(at(OpKind::exp, {-inf}), 0);
   EXPECT_EQ(at(OpKind::gelu_tanh, {inf}), inf);
+  EXPECT_EQ(at(OpKind::log1p, {1e-30}), 1e-30);  // 1 + x would be 1
+  EXPECT_EQ(at(OpKind::log1p, {-1.0}), -inf);
   for (OpKind kind : {OpKind::maximum, OpKind::minimum}) {
     EXPECT_TRUE(std::isnan(at(kind, {nan, 1})));
     EXPECT_TRUE(std::isnan(at(kind, {1, nan})));

@@ -38,6 +38,7 @@ unary("exp", t("exp"), np.exp, lambda x: 4 + 2 * np.abs(x))
 unary("sqrt", t("sqrt"), np.sqrt, 2)
 for _name in "log tanh sin cos".split():
     unary(_name, t(_name), getattr(np, _name))
+unary("log1p", t("log1p"), np.log1p, 8)
 unary("rsqrt", t("rsqrt"), lambda x: 1 / np.sqrt(x))
 unary("square", t("square"), np.square, 1, ALL)
 unary("neg", t("neg"), np.negative, 0, ALL)

@@ -21,6 +21,7 @@ CASES = {
     "clamp": ([X], lambda o, x: o.clamp(x, -0.5, 0.75)),
     "cast": ([X], lambda o, x: o.cast(o.cast(x * 100, "f16"), "f32") + o.cast(o.cast(x * 100, "int8", saturate=True), "f32")),
     "log": ([X], lambda o, x: o.log(o.abs(x))),
+    "log1p": ([X], lambda o, x: o.log1p(o.abs(x) * 1e-3)),
     "sqrt": ([X], lambda o, x: o.sqrt(o.abs(x))),
     "rsqrt": ([X], lambda o, x: o.rsqrt(o.abs(x) + 1)),
     "pow": ([X, X], lambda o, x, y: o.pow(o.abs(x), y) + o.pow(x, 3) + o.pow(2.0, x)),

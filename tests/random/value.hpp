@@ -129,8 +129,9 @@ Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
       v.positive = x.bounded, v.bounded = true, v.vanishes = false, v.degree = 0;
       return v;
     case OpKind::log:
+    case OpKind::log1p:
       x = positive(rng, x);
-      v = derived(x, graph::log(x.at));
+      v = derived(x, graph::append<L>(kind, {x.at})[0]);
       v.positive = false, v.bounded = true;
       return v;
     case OpKind::gelu_tanh:
