@@ -5,11 +5,13 @@
 #include <optional>
 #include <set>
 
+#include "kernel/carry.hpp"
 #include "kernel/launches.hpp"
 #include "kernel/leaves.hpp"
 #include "plan/registers.hpp"
 #include "predict/predict.hpp"
 #include "select/copies.hpp"
+#include "tile/sections.hpp"
 
 namespace zellige::plan {
 
@@ -21,7 +23,11 @@ using emulate::Counter;
 class Pricing {
  public:
   Pricing(const Kernel& plan, const Program& program, const target::Target& target, bool first_kernel)
-      : plan_(plan), program_(program), target_(target) {
+      : plan_(plan),
+        sections_(plan.program),
+        needed_(plan.program.needed()),
+        program_(program),
+        target_(target) {
     k.first_kernel = first_kernel;
     k.name = plan.program.name;
   }
@@ -108,7 +114,14 @@ class Pricing {
   /// Returns whether the L1 cache is expected to hold the tile of `n` until the last step has read it.
   bool stays_in_l1(const Node& n) const { return plan::stays_in_l1(tile_bytes(n) * k.blocks_each, target_); }
 
-  double iterations_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
+  /// Returns how often a block is charged for node `n` of the program. A cast between a product and its sum, which nothing
+  /// reads since the matmul itself adds up its products (carry.hpp), is charged like those of the loop.
+  double iterations_of(const Node& n) const {
+    const auto i = static_cast<std::size_t>(&n - plan_.program.nodes.data());
+    const bool replaced = n.op == OpKind::cast && n.to_dtype == DType::f32 && !needed_[i] &&
+                          rescaled_by(plan_.program.nodes[n.in[0]]) >= 0;
+    return sections_.inside(n) || replaced ? loop() : 1;
+  }
 
   /// Adds the bytes that loads and stores move through the L2 and DRAM, and the issue slots of loads and stores that do
   /// not go through shared memory. The first access to a tensor in the program is charged to DRAM, and of a later one what
@@ -276,6 +289,8 @@ class Pricing {
   }
 
   const Kernel& plan_;
+  Sections sections_;
+  std::vector<bool> needed_;  // by node
   const Program& program_;
   const target::Target& target_;
   double threads_ = 128;

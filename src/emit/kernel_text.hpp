@@ -249,8 +249,7 @@ class KernelText {
   int agent_ = 0;                      // the agent whose steps are being emitted
   // Number for the next variable.
   int counter_ = 0;
-  bool part_ = false;                             // a device function of a launch is being emitted
-  plan::Section section_ = plan::Section::after;  // of the step that is being emitted
+  bool part_ = false;            // a device function of a launch is being emitted
   std::set<int> started_;        // accumulators and operands that a `start` step has declared
   Index iteration_ = 0;          // counter of the open loop
   std::int64_t from_ = 0;        // first value of the counter

@@ -257,7 +257,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   const Index span = by_spans ? rank * boxes + j.at : j.at;  // number of the current box in the tile
   // With split-K a rank's part of K is a range of complete loop iterations.
   Index iteration = iteration_;
-  if (plan_.split_k && n.section == plan::Section::inside)
+  if (plan_.split_k && n.view.iterates())
     iteration = iteration + Index::named("rank") * plan_.iterations_per_rank();
   std::string at;
   for (int d : plan::inner_first(n.shape, b.inner)) {

@@ -9,7 +9,6 @@
 
 namespace zellige::emit {
 
-using plan::Section;
 
 namespace {
 constexpr double lowest = -3.4028234663852886e38;
@@ -123,11 +122,10 @@ void KernelText::loop(const plan::Loop& begin) {
     out_.open("{}{{", it.head);
   iteration_ = begin.bounded ? Index::named("it") : it.at;
   from_ = begin.from, whole_ = begin.whole;
-  section_ = begin.kind == plan::Loop::iterations ? Section::inside : Section::after;
   if (ring && !round) out_.line("const int stage = it;");
   run(begin.body);
   iteration_ = 0;
-  section_ = Section::after, whole_ = false;
+  whole_ = false;
   if (round) {
     out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", plan_.stages());
     out_.line("next = next + 1 == {} ? 0 : next + 1;", plan_.stages());

@@ -53,7 +53,6 @@ void work(Io& io, plan::Work& w, plan::Kernel& k, const Names& names) {
   const std::size_t nodes = k.program.nodes.size();
   io.value(w.kind);
   io.ref('%', w.node, nodes);
-  io.value(w.section);
   if (io.when("over", w.context >= 0)) io.ref('t', w.context, k.rmem.size());
   if (io.when("tensor", w.buffer >= 0)) io.named(names.smem, w.buffer);
   io.fact("part", w.part, -1);

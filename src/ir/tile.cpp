@@ -82,7 +82,6 @@ void tile(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
       io.value(n.op);
     io.refs('%', n.in, static_cast<std::size_t>(i));
     io.word(":"), io.value(n.dtype), io.value(n.shape);
-    io.value(n.section);
     attributes(io, n);
     io.fact("inner", n.inner, -1);
     if (io.when("in_place", k.read_in_place.contains(i))) {

@@ -33,7 +33,6 @@ std::vector<E> up_to(E last) {
 inline std::vector<graph::DType> values_of(graph::DType) { return graph::all_dtypes(); }
 inline std::vector<graph::OpKind> values_of(graph::OpKind) { return graph::all_ops(); }
 inline auto values_of(plan::NodeKind) { return up_to(plan::NodeKind::store); }
-inline auto values_of(plan::Section) { return up_to(plan::Section::after); }
 inline auto values_of(plan::WorkKind) { return up_to(plan::WorkKind::from_cluster); }
 inline auto values_of(plan::Synchronisation) { return up_to(plan::Synchronisation::mbarrier_cluster); }
 inline auto values_of(plan::Global) { return up_to(plan::Global::anything); }

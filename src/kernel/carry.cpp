@@ -1,5 +1,7 @@
 #include "kernel/carry.hpp"
 
+#include "tile/sections.hpp"
+
 namespace zellige::plan {
 namespace {
 
@@ -20,6 +22,7 @@ int product_of(const TileProgram& p, int x) {
 }  // namespace
 
 void carry_rescaled(TileProgram& p, const std::map<int, MatmulChoice>& matmuls) {
+  const Sections sections(p);
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     Node& sum = p.nodes[i];
     if (sum.kind != NodeKind::accumulate || sum.op != OpKind::accum_rescale || sum.in.size() != 2) continue;
@@ -30,7 +33,7 @@ void carry_rescaled(TileProgram& p, const std::map<int, MatmulChoice>& matmuls) 
     rows.back() = 1;
     const bool each_row = p.nodes[factor].kind == NodeKind::map && p.nodes[factor].shape == rows;
     // Nodes are in topological order: the factor must come before the matmul that reads it.
-    if (!each_row || factor > product || matmul.carried || matmul.section != Section::inside) continue;
+    if (!each_row || factor > product || matmul.carried || !sections.inside(product)) continue;
     matmul.carried = true;
     matmul.in.push_back(factor);
     for (Node& n : p.nodes)

@@ -388,10 +388,8 @@ class Nest {
       }
       return read(std::move(item), n.shape, p, 1, width);
     }
-    const Section section = work_->section == Section::inside ? Section::inside : Section::after;
-    const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
     const int evaluated = plan_.rmem_of(node);
-    if (evaluated >= 0 && n.kind != NodeKind::round && (after_loop ? Section::after : n.section) == section) {
+    if (evaluated >= 0 && n.kind != NodeKind::round && complete(node)) {
       const bool pair = p.own == At::pair && whole_pairs(c_);
       if (evaluated == work_->context && (p.own == At::own || pair) && n.shape == c_.domain)
         return in_registers(node, p, pair);
@@ -399,6 +397,12 @@ class Nest {
         return add(Item{.kind = Kind::in_lines, .node = node});
     }
     return read_buffer(plan_.tensor_of(node), n.shape, p);
+  }
+
+  /// Returns whether the value of `node` is complete where the work is done.
+  bool complete(int node) {
+    if (!sections_) sections_.emplace(p_);
+    return sections_->complete(node) == section_of(*work_, *sections_);
   }
 
   int read_buffer(int buffer, const Shape& shape, const Point& p) {
@@ -441,6 +445,7 @@ class Nest {
   std::map<Key, int> known_;                         // values computed in the open scopes, with their items
   std::vector<std::map<Key, int>::iterator> order_;  // as computed; a scope that closes removes its values
   Invariance invariance_;
+  std::optional<Sections> sections_;  // when first needed
   int open_parts_ = 0;
   std::vector<Guard> guards_;  // bounds checks that are open
   std::vector<Within> within_;

@@ -11,6 +11,12 @@ std::string_view name(WorkKind kind) {
   return kind <= WorkKind::from_cluster ? names[std::size_t(kind)] : "?";
 }
 
+Section section_of(const Work& work, const Sections& sections) {
+  const bool updates = work.kind == WorkKind::mma || work.kind == WorkKind::rescale ||
+                       work.kind == WorkKind::reduce || work.kind == WorkKind::accumulate;
+  return updates ? sections.of(work.node) : sections.complete(work.node);
+}
+
 std::string_view name(const Step& step) {
   using namespace std::string_view_literals;
   return match(

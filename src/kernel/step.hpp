@@ -14,7 +14,7 @@
 #include <zellige/atom/instruction.hpp>
 
 #include "kernel/fragments.hpp"
-#include "tile/program.hpp"
+#include "tile/sections.hpp"
 
 namespace zellige::plan {
 
@@ -80,7 +80,6 @@ struct MatmulChoice {
 /// What a step does with the value of one node, without a barrier: all threads in one thread-value layout.
 struct Work {
   WorkKind kind{};
-  Section section{};     // before, inside or after the loop
   int node = -1;         // index into the program's nodes; -1: the step does no work
   int context = -1;      // index into Kernel::rmem: the thread-value layout
   int buffer = -1;       // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
@@ -89,6 +88,9 @@ struct Work {
   MatmulChoice matmul = {};  // mma
   auto operator<=>(const Work&) const = default;
 };
+/// Returns the section of its kernel in which the work is done: that in which its node is evaluated, if the work evaluates
+/// or updates it; otherwise that in which the node's value is complete.
+Section section_of(const Work&, const Sections&);
 
 /// A step's access to a tensor in shared memory. In iteration i it touches stage (i + lag) % stages.
 struct Access {

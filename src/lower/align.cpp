@@ -97,14 +97,14 @@ TileProgram copy_lines(const Program& program, LineCopies copies, const std::str
     const auto [from, into] = copies[i];
     const Shape shape = program.shape(from);
     if (tiles(views[i]) < blocks) run_on(views[i]);
-    Node load = program.access(NodeKind::load, from, views[i], Section::after);
+    Node load = program.access(NodeKind::load, from, views[i]);
     for (std::size_t d = 0; d < shape.size(); ++d) {
       Cut& s = load.view.cuts[d];
       s.overhang = s.overhang || ceil_div(s.extent, s.tile) * s.tile != shape[d];
       s.extent = shape[d];
     }
     load.view.move(program.starts(from));
-    stores.push_back(program.access(NodeKind::store, into, views[i], Section::after));
+    stores.push_back(program.access(NodeKind::store, into, views[i]));
     stores.back().in = {p.add(std::move(load))};
   }
   for (Node& n : stores) p.add(std::move(n));
@@ -157,7 +157,7 @@ bool worth_a_copy(const Program& program, const TileProgram& p, const Node& n, c
   if (moves && along.tile * size % target.access_bytes != 0) return false;
   const std::int64_t at_a_time = loads_at_a_time * p.threads() * target.access_bytes / size,
                      rounds = ceil_div(graph::size(n.shape), at_a_time);
-  return rounds * (n.section == Section::inside ? p.loop : 1) >= min_rounds;
+  return rounds * (n.view.iterates() ? p.loop : 1) >= min_rounds;
 }
 
 }  // namespace
@@ -171,8 +171,7 @@ LineCopies align_operands(Program& program, TileProgram& p, const target::Target
       return p.nodes[reader].kind == NodeKind::matmul;
     });
     if (!of_product || !worth_a_copy(program, p, n, target)) continue;
-    const std::int64_t read =
-        p.grid.count() * (n.section == Section::inside ? p.loop : 1) * graph::size(n.shape);
+    const std::int64_t read = p.grid.count() * (n.view.iterates() ? p.loop : 1) * graph::size(n.shape);
     const std::int64_t times = ceil_div(read, graph::size(program.shape(n.tensor)));
     const Shape starts = program.starts(n.tensor);
     const int to = aligned_operand(program, n.tensor, times, copies, p.name, target);

@@ -14,7 +14,7 @@ namespace {
 /// type is float32.
 int rounded(TileProgram& p, int value, const Node& reader) {
   if (reader.dtype == DType::f32) return value;
-  return lower_operator(p, OpKind::cast, {.dtype = reader.dtype}, {value}, reader.section);
+  return lower_operator(p, OpKind::cast, {.dtype = reader.dtype}, {value});
 }
 
 /// Adds the operators of `producer` to `p`, for the tile of the producer's result that the load `reader` would read.
@@ -33,7 +33,6 @@ int made(TileProgram& p, const TileProgram& producer, const Node& reader) {
       n.view.cuts[d].offset = offset;
       n.shape[d] = n.view.cuts[d].tile;
     }
-    n.section = reader.section;
     at.push_back(p.add(std::move(n)));
   }
   fail("{} stores nothing", producer.name);

@@ -23,12 +23,11 @@ TileProgram lower_block(Program&, const graph::KernelOp&, const std::string& nam
 std::vector<TileProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name,
                                       const target::Target&, std::optional<retile::ProductTile>& product);
 
-/// Appends the nodes of one operator to a tile program, in the given section (before, inside or after the loop), and
-/// returns the node of the operator's result. `operands` are nodes. If `shape` is not empty, the result is broadcast
+/// Appends the nodes of one operator to a tile program, and returns the node of the operator's result. `operands` are nodes. If `shape` is not empty, the result is broadcast
 /// to it. Requires that the operator is elementwise, a reduction (whose result keeps the reduced dimension with
 /// extent 1), or composed of such operators (graph/compose.hpp); throws Error for other operators. The caller must
 /// set the splits of a mask.
-int lower_operator(TileProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands, Section,
+int lower_operator(TileProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands,
                    const Shape& shape = {});
 /// Returns the node that yields the value of node `value` as a matmul operand of type `DType`: `value` itself if it
 /// is a load of that type, otherwise a new node that rounds it. Operands of type e4m3 or e5m2 are always converted to

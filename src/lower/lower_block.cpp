@@ -64,33 +64,27 @@ class BlockLowering {
 
   bool looped() const { return block_.loop > 1; }
 
-  Section section_of(int tensor) const {
-    return looped() && !block_.tensors[tensor].after_loop ? Section::inside : Section::after;
-  }
-
-  int add(NodeKind kind, std::vector<int> in, Shape shape, Section section) {
+  int add(NodeKind kind, std::vector<int> in, Shape shape) {
     Node n;
     n.kind = kind;
     n.in = std::move(in);
     n.shape = std::move(shape);
-    n.section = section;
     if (!n.in.empty() && graph::is_integer(node(n.in[0]).dtype)) n.dtype = node(n.in[0]).dtype;
     return program_.add(std::move(n));
   }
   const Node& node(int i) const { return program_.nodes[i]; }
 
-  int map(OpKind op, std::vector<int> in, Shape shape, Section section, double scalar = 1, double lo = 0,
-          double hi = 0) {
-    const int id = add(NodeKind::map, std::move(in), std::move(shape), section);
+  int map(OpKind op, std::vector<int> in, Shape shape, double scalar = 1, double lo = 0, double hi = 0) {
+    const int id = add(NodeKind::map, std::move(in), std::move(shape));
     Node& n = program_.nodes[id];
     n.op = op, n.scalar = scalar, n.lo = lo, n.hi = hi;
     return id;
   }
 
-  int reduce(OpKind op, int x, int dim, std::int64_t to, Section section, bool carried) {
+  int reduce(OpKind op, int x, int dim, std::int64_t to, bool carried) {
     Shape shape = node(x).shape;
     shape[dim] = to;
-    const int id = add(NodeKind::reduce, {x}, shape, section);
+    const int id = add(NodeKind::reduce, {x}, shape);
     Node& n = program_.nodes[id];
     n.op = op, n.dim = dim, n.to = to, n.carried = carried;
     if (op == OpKind::reduction) n.dtype = kept_in(n.dtype);
@@ -99,7 +93,7 @@ class BlockLowering {
 
   int accumulate(OpKind op, std::vector<int> in) {
     const Shape shape = node(in[0]).shape;
-    const int id = add(NodeKind::accumulate, std::move(in), shape, Section::inside);
+    const int id = add(NodeKind::accumulate, std::move(in), shape);
     Node& n = program_.nodes[id];
     n.op = op;
     if (op == OpKind::accum) n.dtype = kept_in(n.dtype);
@@ -140,8 +134,7 @@ class BlockLowering {
                    : i == 0  ? value_[op.inputs[0]]
                              : permuted(in_order(op.inputs[i]), back_from(order_[op.inputs[0]])));
     const Shape shape = out < 0 ? Shape{} : as_it_is ? node(in[0]).shape : tile_shape(out);
-    const Section section = out < 0 ? Section::after : section_of(out);
-    const int result = lower(op, in, shape, section);
+    const int result = lower(op, in, shape);
     if (out >= 0 && result >= 0) {
       value_[out] = result;
       if (program_.nodes[result].name.empty()) program_.nodes[result].name = block_.tensors[out].name;
@@ -232,10 +225,10 @@ class BlockLowering {
     const auto view = whole_.views.find(tensor);
     if (view == whole_.views.end() || view->second.number < 0) return -1;
     const int number = seen_as(whole_, view->second.number, Shape(rank_, 1), target_);
-    return program_.add(whole_.access(NodeKind::load, number, {std::vector<Cut>(rank_)}, Section::after));
+    return program_.add(whole_.access(NodeKind::load, number, {std::vector<Cut>(rank_)}));
   }
 
-  int lower(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
+  int lower(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape) {
     const int last = in.empty() ? 0 : static_cast<int>(node(in[0]).shape.size()) - 1;
     graph::Attributes a = op.attributes;
     if (!op.inputs.empty()) a.dim = dim(op.inputs[0], a.dim);
@@ -243,78 +236,74 @@ class BlockLowering {
       for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
     switch (op.kind) {
       case OpKind::input:
-        return load(op, shape, section);
+        return load(op, shape);
       case OpKind::output:
         store(op, in[0]);
         return -1;
       case OpKind::matmul:
-        return matmul(op, in, section);
+        return matmul(op, in);
       case OpKind::reduction_max:
-        return running_max(op, reduce(OpKind::reduction_max, in[0], a.dim, a.to, section, false), shape,
-                           section);
+        return running_max(op, reduce(OpKind::reduction_max, in[0], a.dim, a.to, false), shape);
       case OpKind::concat: {
-        const int id = add(NodeKind::concat, in, shape, section);
+        const int id = add(NodeKind::concat, in, shape);
         program_.nodes[id].dim = a.dim;
         return id;
       }
       case OpKind::split:
-        return split(op, in[0], a.dim, section);
+        return split(op, in[0], a.dim);
       case OpKind::accum:
         if (looped()) return accumulate(OpKind::accum, {in[0]});
         return node(in[0]).dtype == DType::int8
-                   ? reduce(OpKind::reduction, in[0], 0, node(in[0]).shape[0], section, false)
+                   ? reduce(OpKind::reduction, in[0], 0, node(in[0]).shape[0], false)
                    : in[0];
       case OpKind::accum_max:
         return looped() ? accumulate(OpKind::accum_max, {in[0]})
-                        : map(OpKind::clamp, {in[0]}, shape, section, 1, lowest, infinity);
+                        : map(OpKind::clamp, {in[0]}, shape, 1, lowest, infinity);
       case OpKind::accum_rescale:
         return looped() ? accumulate(OpKind::accum_rescale, {in[0], in[1]}) : in[0];
       case OpKind::accum_red_sum_rescale: {
-        if (!looped()) return reduce(OpKind::reduction, in[0], last, 1, Section::after, false);
+        if (!looped()) return reduce(OpKind::reduction, in[0], last, 1, false);
         if (node(in[1]).shape[last] == 1)
-          return accumulate(OpKind::accum_rescale,
-                            {reduce(OpKind::reduction, in[0], last, 1, Section::inside, false), in[1]});
-        return reduce(OpKind::reduction, accumulate(OpKind::accum_rescale, {in[0], in[1]}), last, 1,
-                      Section::after, false);
+          return accumulate(OpKind::accum_rescale, {reduce(OpKind::reduction, in[0], last, 1, false), in[1]});
+        return reduce(OpKind::reduction, accumulate(OpKind::accum_rescale, {in[0], in[1]}), last, 1, false);
       }
       case OpKind::accum_red_sum:
       case OpKind::accum_redtox_sum:
         return carried_sum(in[0], last, a.to);
       case OpKind::accum_red_mean: {
         const double n = static_cast<double>(node(in[0]).shape[last]) * static_cast<double>(block_.loop);
-        return map(OpKind::mul_scalar, {carried_sum(in[0], last, 1)}, shape, Section::after, 1 / n);
+        return map(OpKind::mul_scalar, {carried_sum(in[0], last, 1)}, shape, 1 / n);
       }
       case OpKind::accum_red_rms: {
-        const Section here = looped() ? Section::inside : Section::after;
-        const int square = map(OpKind::square, {in[0]}, node(in[0]).shape, here);
-        return root_mean(carried_sum(square, last, 1), node(in[0]).shape[last] * block_.loop, Section::after);
+        const int square = map(OpKind::square, {in[0]}, node(in[0]).shape);
+        return root_mean(carried_sum(square, last, 1), node(in[0]).shape[last] * block_.loop);
       }
       case OpKind::custom:
         fail("{}: a custom operator inside a block graph", program_.name);
       case OpKind::mask: {
         for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
-        const int id = lower_operator(program_, op.kind, a, in, section);
+        const int id = lower_operator(program_, op.kind, a, in);
         program_.nodes[id].view = masked_part(op, shape);
         return id;
       }
       case OpKind::rotary_interleaved: {
-        const int id = lower_operator(program_, op.kind, a, in, section, shape);
+        const int id = lower_operator(program_, op.kind, a, in, shape);
         if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty())
           program_.nodes[id].dim = order.back();
         return id;
       }
       case OpKind::gather:
-        return gather(op, in, shape, section);
+        return gather(op, in, shape);
       case OpKind::slice:
       case OpKind::expand:
-        return lower_operator(program_, op.kind, a, in, section, shape);
+        return lower_operator(program_, op.kind, a, in, shape);
       default:
-        return lower_operator(program_, op.kind, a, in, section);
+        return lower_operator(program_, op.kind, a, in);
     }
   }
 
   /// Adds the load of the tile that an input operator reads. Returns its node.
-  int load(const graph::BlockOp& op, const Shape& shape, Section section) {
+  int load(const graph::BlockOp& op, const Shape& shape) {
     const int given = op_.inputs[op.kernel_tensor];
     const Shape times = padded_rank(repeats(whole_, given), rank_);
     const int tensor = seen(repeated(whole_, given));
@@ -323,8 +312,7 @@ class BlockLowering {
     View v = view(shape, whole, map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
     for (std::size_t d = 0; d < rank_; ++d) v.cuts[d] = of_repeated(v.cuts[d], times[d]);
     v.move(whole_.starts(tensor));
-    if (looped() && op.loop_dim < 0) section = Section::before;
-    return program_.add(whole_.access(NodeKind::load, tensor, std::move(v), section));
+    return program_.add(whole_.access(NodeKind::load, tensor, std::move(v)));
   }
 
   /// Adds the store of node `value`, the tile that an output operator writes.
@@ -346,7 +334,7 @@ class BlockLowering {
       for (std::size_t d = 0; d < back.size(); ++d) v.cuts[d] = of[static_cast<std::size_t>(back[d])];
     }
     const int number = number_of_view(given);
-    Node n = whole_.access(NodeKind::store, tensor, std::move(v), Section::after);
+    Node n = whole_.access(NodeKind::store, tensor, std::move(v));
     n.in = {value};
     if (number >= 0) {  // the store adds the index along the view's first dimension
       const std::size_t first = rank_ - whole_.shape(given).size();
@@ -358,25 +346,25 @@ class BlockLowering {
 
   /// Adds the results of a running maximum, given the maximum `max` of one iteration: the maximum so far, whose node
   /// it returns, and by how much it has grown.
-  int running_max(const graph::BlockOp& op, int max, const Shape& shape, Section section) {
+  int running_max(const graph::BlockOp& op, int max, const Shape& shape) {
     int running, diff;
-    if (section == Section::inside) {
-      running = add(NodeKind::running_max, {max}, shape, section);
-      diff = add(NodeKind::running_diff, {running}, shape, section);
+    if (looped() && !block_.tensors[op.outputs[0]].after_loop) {
+      running = add(NodeKind::running_max, {max}, shape);
+      diff = add(NodeKind::running_diff, {running}, shape);
     } else {
-      running = map(OpKind::clamp, {max}, shape, section, 1, lowest, infinity);
-      diff = map(OpKind::clamp, {max}, shape, section, 1, 0, 0);
+      running = map(OpKind::clamp, {max}, shape, 1, lowest, infinity);
+      diff = map(OpKind::clamp, {max}, shape, 1, 0, 0);
     }
     value_[op.outputs[1]] = diff;
     return running;
   }
 
   /// Adds the parts of node `whole` into which an operator splits it along `dim`. Returns the first part.
-  int split(const graph::BlockOp& op, int whole, int dim, Section section) {
+  int split(const graph::BlockOp& op, int whole, int dim) {
     std::int64_t start = 0;
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
       const Shape part = tile_shape(op.outputs[i]);
-      const int id = add(NodeKind::slice, {whole}, part, section);
+      const int id = add(NodeKind::slice, {whole}, part);
       program_.nodes[id].dim = dim, program_.nodes[id].start = start;
       start += part[dim];
       value_[op.outputs[i]] = id;
@@ -397,7 +385,7 @@ class BlockLowering {
 
   /// Adds a matmul and, if it has a third operand, the addition of this operand. Returns the node of the result. A
   /// vector counts as a row if it is the left operand, and as a column if it is the right one.
-  int matmul(const graph::BlockOp& op, const std::vector<int>& in, Section section) {
+  int matmul(const graph::BlockOp& op, const std::vector<int>& in) {
     const graph::BlockTensor &a = block_.tensors[op.inputs[0]], &b = block_.tensors[op.inputs[1]];
     const Shape shape = product_shape(op);
     int right = in[1];
@@ -409,12 +397,12 @@ class BlockLowering {
     }
     const int x = lower_operand(program_, in[0], a.dtype);  // with 1 where only the result has batches
     const int y = lower_operand(program_, right, b.dtype);
-    const int product = add(NodeKind::matmul, {x, y}, shape, section);
+    const int product = add(NodeKind::matmul, {x, y}, shape);
     program_.nodes[product].tf32 = op.attributes.tf32;
     program_.nodes[product].dtype = kept_in(block_.tensors[op.outputs[0]].dtype);
     if (in.size() < 3) return product;
     const std::vector<int> back = back_from(moved(shape, tile_shape(op.outputs[0])));
-    return map(OpKind::add, {product, permuted(in[2], back)}, shape, section);
+    return map(OpKind::add, {product, permuted(in[2], back)}, shape);
   }
   Shape product_shape(const graph::BlockOp& op) const {
     const Shape &a = block_.tensors[op.inputs[0]].shape, &b = block_.tensors[op.inputs[1]].shape;
@@ -423,7 +411,7 @@ class BlockLowering {
 
   /// Lowers a gather of rows of a loaded tile to a load that reads only these rows, by index, from the tensor.
   /// Returns the node of the gathered rows.
-  int gather(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
+  int gather(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape) {
     const graph::BlockTensor &table = block_.tensors[op.inputs[0]], &numbers = block_.tensors[op.inputs[1]];
     const bool loads =
         node(in[0]).kind == NodeKind::load && node(in[1]).kind == NodeKind::load && node(in[0]).in.empty();
@@ -440,23 +428,21 @@ class BlockLowering {
     std::swap(number.view.cuts[dim], number.view.cuts.back());
     number.tensor = seen_as(whole_, number.tensor, one, target_);
     one[dim] = numbers.shape[0];
-    number.shape = one, number.section = section;
+    number.shape = one;
     rows.in = {program_.add(std::move(number))};
     rows.dim = static_cast<int>(dim), rows.to = 1;
-    rows.shape = shape, rows.section = section;
+    rows.shape = shape;
     const int loaded = program_.add(std::move(rows));
     read_otherwise_ = true;
-    return map(OpKind::mul_scalar, {loaded}, shape, section);
+    return map(OpKind::mul_scalar, {loaded}, shape);
   }
 
-  int carried_sum(int x, int dim, std::int64_t to) {
-    return reduce(OpKind::reduction, x, dim, to, looped() ? Section::inside : Section::after, looped());
-  }
+  int carried_sum(int x, int dim, std::int64_t to) { return reduce(OpKind::reduction, x, dim, to, looped()); }
 
-  int root_mean(int sum, std::int64_t count, Section section) {
+  int root_mean(int sum, std::int64_t count) {
     const Shape shape = node(sum).shape;
-    const int mean = map(OpKind::mul_scalar, {sum}, shape, section, 1 / static_cast<double>(count));
-    return map(OpKind::sqrt, {mean}, shape, section);
+    const int mean = map(OpKind::mul_scalar, {sum}, shape, 1 / static_cast<double>(count));
+    return map(OpKind::sqrt, {mean}, shape);
   }
 
   /// Replaces each accumulate node that adds up a matmul over the loop by the matmul itself, which then accumulates

@@ -69,13 +69,13 @@ class KernelLowering {
   }
 
   /// Adds a load of a tile of `tensor` to `p`; returns its node.
-  int load(TileProgram& p, int tensor, View view, Section section) const {
+  int load(TileProgram& p, int tensor, View view) const {
     view.move(program_.starts(tensor));
-    return p.add(program_.access(NodeKind::load, tensor, std::move(view), section));
+    return p.add(program_.access(NodeKind::load, tensor, std::move(view)));
   }
 
   void store(TileProgram& p, int value, int tensor, View view) const {
-    Node n = program_.access(NodeKind::store, tensor, std::move(view), Section::after);
+    Node n = program_.access(NodeKind::store, tensor, std::move(view));
     n.in = {value}, n.shape = p.nodes[value].shape;
     p.add(std::move(n));
   }
@@ -137,17 +137,15 @@ class KernelLowering {
       s.cuts[d] = {.axis = -1, .loop = p.loop > 1, .tile = tk, .extent = k, .overhang = k % tk != 0};
       return s;
     };
-    const Section section = p.loop > 1 ? Section::inside : Section::after;
     const View c = View::over_grid(out, tile, steps);
     Shape ea = a, eb = b;  // batches of 1 are broadcast
     ea[rank - 1] = n, eb[rank - 2] = m;
-    const int x = load(p, left, looped(rank - 1, View::over_grid(ea, tile, steps)), section);
-    const int y = load(p, right, looped(rank - 2, View::over_grid(eb, tile, steps)), section);
+    const int x = load(p, left, looped(rank - 1, View::over_grid(ea, tile, steps)));
+    const int y = load(p, right, looped(rank - 2, View::over_grid(eb, tile, steps)));
     Node product;
     product.kind = NodeKind::matmul;
     product.in = {lower_operand(p, x, dtype), lower_operand(p, y, dtype)};
     product.shape = tile;
-    product.section = section;
     product.carried = p.loop > 1;
     product.tf32 = op_.attributes.tf32;
     product.dtype = kept_in(dtype);
@@ -159,9 +157,8 @@ class KernelLowering {
       if (bias.size() < out.size()) bias.insert(bias.end() - 1, 1);
       int seen = seen_as(program_, op_.inputs[2], bias, target_);
       if (t.swap_ab) seen = transposed(seen);
-      const int added =
-          load(p, seen, View::over_grid(shape(seen), tile, steps), p.loop > 1 ? Section::before : section);
-      z = lower_operator(p, OpKind::add, {}, {z, added}, Section::after);
+      const int added = load(p, seen, View::over_grid(shape(seen), tile, steps));
+      z = lower_operator(p, OpKind::add, {}, {z, added});
     }
     const int to = seen_as(program_, op_.outputs[0], given, target_);
     store(p, z, t.swap_ab ? transposed(to) : to, c);
@@ -210,11 +207,11 @@ class KernelLowering {
       const int seen = copy ? t : seen_as(program_, t, padded_rank(shape(t), extent.size()), target_);
       View s = View::over_grid(copy ? extent : shape(seen), tile, steps);
       if (copy) s.cuts[dim].offset = from.first;
-      in.push_back(load(p, seen, std::move(s), Section::after));
+      in.push_back(load(p, seen, std::move(s)));
     }
     View s = View::over_grid(extent, tile, steps);
     if (copy) s.cuts[dim].offset = from.second;
-    const int value = copy ? in[0] : lower_operator(p, op_.kind, op_.attributes, in, Section::after);
+    const int value = copy ? in[0] : lower_operator(p, op_.kind, op_.attributes, in);
     if (op_.kind == OpKind::mask) p.nodes[value].view = s;
     store(p, value, output, std::move(s));
     return p;
@@ -276,11 +273,11 @@ class KernelLowering {
     Shape one(extent.size(), 1);
     if (rows) one[0] = extent[0];
     const int seen = seen_as(program_, numbers, one, target_);
-    const int number = load(p, seen, View::over_grid(one, tile, steps), Section::after);
+    const int number = load(p, seen, View::over_grid(one, tile, steps));
     const View s = View::over_grid(extent, tile, steps);
     View in_table = s;
     if (rows) in_table.cuts[0] = {.tile = shape(table)[0], .extent = shape(table)[0]};
-    const int value = load(p, from, from == table ? in_table : s, Section::after);
+    const int value = load(p, from, from == table ? in_table : s);
     store(p, value, to, to == table ? in_table : s);
     Node& numbered = from == table ? p.nodes[value] : p.nodes.back();
     numbered.in.push_back(number);
@@ -379,9 +376,9 @@ class KernelLowering {
     std::vector<int> in;
     for (int t : op_.inputs) {
       const int seen = seen_as(program_, t, padded_rank(shape(t), extent.size()), target_);
-      in.push_back(load(p, seen, whole(shape(seen)), Section::after));
+      in.push_back(load(p, seen, whole(shape(seen))));
     }
-    const int value = lower_operator(p, op_.kind, op_.attributes, in, Section::after);
+    const int value = lower_operator(p, op_.kind, op_.attributes, in);
     Shape result = x;  // the tile keeps reduced dimensions that the operator drops
     for (int d : dims) result[d] = p.nodes[value].shape[d];
     store(p, value, seen_as(program_, op_.outputs[0], result, target_), whole(result));

@@ -8,7 +8,7 @@
 namespace zellige::plan {
 
 int lower_operator(TileProgram& program, OpKind kind, const graph::Attributes& a,
-                   const std::vector<int>& operands, Section section, const Shape& shape) {
+                   const std::vector<int>& operands, const Shape& shape) {
   std::vector<Shape> shapes;
   for (int i : operands) shapes.push_back(program.nodes[i].shape);
   if (graph::is_composed(kind) && !graph::is_primitive_fold(kind, a)) {
@@ -16,18 +16,17 @@ int lower_operator(TileProgram& program, OpKind kind, const graph::Attributes& a
     for (const graph::Step& step : graph::compose(kind, a, shapes)) {
       std::vector<int> in;
       for (int i : step.inputs) in.push_back(values[static_cast<std::size_t>(i)]);
-      values.push_back(lower_operator(program, step.kind, step.attributes, in, section));
+      values.push_back(lower_operator(program, step.kind, step.attributes, in));
     }
     return values.back();
   }
   if (kind == OpKind::expand)  // an identity map, which broadcasts
-    return lower_operator(program, OpKind::mul_scalar, {.scalar = 1}, operands, section, shape);
+    return lower_operator(program, OpKind::mul_scalar, {.scalar = 1}, operands, shape);
   graph::Attributes kept = a;
   kept.keepdim = true;
   Node n;
   n.in = operands;
   n.shape = shape.empty() ? graph::infer_shapes({program.name}, kind, kept, shapes).at(0) : shape;
-  n.section = section;
   if (const DType from = program.nodes[operands[0]].dtype; graph::is_integer(from)) n.dtype = from;
   if (kind == OpKind::cast) n.dtype = graph::is_integer(a.dtype) ? a.dtype : DType::f32;
   if (graph::is_elementwise(kind)) {
@@ -66,9 +65,8 @@ int lower_operand(TileProgram& program, int value, DType dtype) {
   n.kind = NodeKind::round;
   n.in = {value};
   n.shape = from.shape;
-  n.section = from.carried || from.kind == NodeKind::accumulate ? Section::after : from.section;
   n.dtype = narrow ? DType::f16 : dtype;
-  if (narrow && !loaded) n.in = {lower_operator(program, OpKind::cast, {.dtype = dtype}, {value}, n.section)};
+  if (narrow && !loaded) n.in = {lower_operator(program, OpKind::cast, {.dtype = dtype}, {value})};
   return program.add(std::move(n));
 }
 

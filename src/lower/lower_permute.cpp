@@ -26,7 +26,6 @@ class Permuting {
       Node read;
       read.kind = NodeKind::permute;
       read.in = {value}, read.shape = n.shape, read.dtype = n.dtype, read.order = dims_;
-      read.section = n.carried || n.kind == NodeKind::accumulate ? Section::after : n.section;
       return made_[value] = p_.add(std::move(read));
     }
     if (!n.view.empty()) n.view.cuts = permuted(n.view.cuts);

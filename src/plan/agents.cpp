@@ -12,8 +12,8 @@ namespace {
 /// Builds the warp roles of one kernel; see build_agents().
 class Builder : AgentSteps {
  public:
-  Builder(Kernel& plan, const Tasks& tasks, const Sections& sections, bool barrier_after_loop)
-      : AgentSteps(plan, tasks), sections_(sections), barriers_(loop_barriers(plan, tasks, sections)) {
+  Builder(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, bool barrier_after_loop)
+      : AgentSteps(plan, tasks), phases_(phases), barriers_(loop_barriers(plan, tasks, phases)) {
     barriers_.after = barriers_.after || barrier_after_loop;
   }
 
@@ -79,7 +79,7 @@ class Builder : AgentSteps {
       if (!tasks_[t].constant) run(t);
     if (!streams) return;
     // A group of its own, so that it is waited for before the first iteration's copies.
-    if (!sections_.at(Section::before).empty() || (lag == 0 && !before_.empty())) commit();
+    if (!phases_.before.empty() || (lag == 0 && !before_.empty())) commit();
     prologue(0, first, [&] {
       for (int t : delayed) run(t);
       commit();
@@ -93,9 +93,9 @@ class Builder : AgentSteps {
   /// Adds the tasks that run once before the loop. The cp.async groups of the loop's first `stages` iterations stay
   /// in flight meanwhile.
   void prologue_phases(int stages) {
-    if (sections_.at(Section::before).empty()) return;
+    if (phases_.before.empty()) return;
     if (!loop_copies_.empty()) arrive(stages);
-    for (const std::vector<int>& phase : sections_.at(Section::before)) barrier(), work(phase);
+    for (const std::vector<int>& phase : phases_.before) barrier(), work(phase);
   }
 
   void loop() {
@@ -116,9 +116,9 @@ class Builder : AgentSteps {
       arrive();
       if (barriers_.top) barrier();
     }
-    for (std::size_t i = 0; i < sections_.at(Section::inside).size(); ++i) {
+    for (std::size_t i = 0; i < phases_.inside.size(); ++i) {
       if (i > 0) barrier();
-      work(sections_.at(Section::inside)[i]);
+      work(phases_.inside[i]);
     }
     close();
   }
@@ -164,7 +164,7 @@ class Builder : AgentSteps {
                         Synchronisation::mbarrier_bytes);
     }
     for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
-      if (copies(t) && tasks_[t].section != Section::inside && travels(t) && cp_async_ < 0)
+      if (std::ranges::count(loop_copies_, t) == 0 && travels(t) && cp_async_ < 0)
         cp_async_ = channel("tiles", tasks_[t].buffer, 1, consumer, Synchronisation::cp_async_group);
       if (!copies(t) && uses_tma(t) && stores_ < 0)
         stores_ = channel("out", tasks_[t].buffer, 1, consumer, Synchronisation::bulk_group);
@@ -187,7 +187,7 @@ class Builder : AgentSteps {
     // producer.
     const bool loads_wait = !std::all_of(all.begin(), all.end(), [&](int t) { return tasks_[t].constant; });
     waited_ = loads_wait && !alone;
-    consume(sections_.at(Section::inside).front());
+    consume(phases_.inside.front());
     plan_.agents.push_back(std::move(agent_));
     agent_ = std::move(loads);
     waited_ = !loads_wait;
@@ -397,8 +397,8 @@ class Builder : AgentSteps {
       if (pending) commit(cp_async_), arrive(0, cp_async_);
       pending = false;
     };
-    for (std::size_t i = 0; i < sections_.at(Section::after).size(); ++i) {
-      const std::vector<int>& phase = sections_.at(Section::after)[i];
+    for (std::size_t i = 0; i < phases_.after.size(); ++i) {
+      const std::vector<int>& phase = phases_.after[i];
       if (i > 0) {
         settle();
         // Makes the threads' writes visible to TMA stores.
@@ -425,18 +425,17 @@ class Builder : AgentSteps {
     }
   }
 
-  const Sections& sections_;
+  const OrderedTasks& phases_;
   LoopBarriers barriers_;
-  std::vector<int> before_ = copies_in_advance(tasks_, Section::before),
-                   loop_copies_ = copies_in_advance(tasks_, Section::inside);
+  const std::vector<int>&before_ = phases_.copied_once, &loop_copies_ = phases_.copied_each;
   // Channels: TMA stores outside the loop, tiles loaded once, split-K's exchange, a chain's; -1: absent.
   int stores_ = -1, resident_ = -1, exchange_ = -1, scores_ = -1, second_ = -1;
 };
 
 }  // namespace
 
-void build_agents(Kernel& plan, const Tasks& tasks, const Sections& sections, bool barrier_after_loop) {
-  Builder(plan, tasks, sections, barrier_after_loop).build();
+void build_agents(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, bool barrier_after_loop) {
+  Builder(plan, tasks, phases, barrier_after_loop).build();
   set_up(plan);
 }
 

@@ -56,8 +56,8 @@ class Choice {
         Tasks all = tasks;
         if (blocks == Blocks::pairs && !share_by_pairs(ordered, all, target_)) continue;
         if (blocks == Blocks::split_k && !split_k(ordered, all, target_)) continue;
-        const Sections sections = pipeline(ordered, all, target_, Copies::first, blocks);
-        if (sections.at(Section::inside).size() > 1) {
+        const OrderedTasks phases = pipeline(ordered, all, target_, Copies::first, blocks);
+        if (phases.inside.size() > 1) {
           reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
           break;
         }
@@ -66,7 +66,7 @@ class Choice {
               "products on warpgroups, blocks that stay: what they store leaves no room for a ring");
           continue;
         }
-        if (fits(ordered, all, sections,
+        if (fits(ordered, all, phases,
                  fmt::format("products on warpgroups, tiles by TMA{}{}",
                              blocks == Blocks::a_tile ? "" : ", persistent blocks",
                              blocks == Blocks::pairs     ? " in pairs"
@@ -107,10 +107,10 @@ class Choice {
     const std::int64_t tiles = grouped.program.grid.count(), all = target_.multiprocessors;
     if (ways_.size() == 1 || tiles <= all || tiles > 2 * all) return false;
     Kernel ordered = grouped;
-    const Sections sections = pipeline(ordered, tasks, target_, Copies::first, Blocks::a_tile);
-    if (sections.at(Section::inside).size() > 1) return false;
+    const OrderedTasks phases = pipeline(ordered, tasks, target_, Copies::first, Blocks::a_tile);
+    if (phases.inside.size() > 1) return false;
     const std::vector<std::string> before = reasons;
-    if (fits(ordered, tasks, sections,
+    if (fits(ordered, tasks, phases,
              "products on warpgroups, tiles by TMA, two blocks on a multiprocessor") &&
         2 * (plan.shared_bytes + target_.shared_reserved_per_block) <= target_.shared_per_multiprocessor)
       return true;
@@ -153,13 +153,12 @@ class Choice {
       arrange_buffers(grouped, tasks, target_);
       for (Copies copies : {Copies::first, Copies::last}) {
         Kernel ordered = grouped;
-        const Sections sections = pipeline(ordered, tasks, target_, copies);
-        if (fits(ordered, tasks, sections, describe(loads, copies, false))) return true;
+        const OrderedTasks phases = pipeline(ordered, tasks, target_, copies);
+        if (fits(ordered, tasks, phases, describe(loads, copies, false))) return true;
         // With one more barrier the phases after the loop may reuse the loop's buffers.
-        if (loop_barriers(ordered, tasks, sections).after || ordered.program.loop == 1 ||
-            sections.at(Section::after).empty())
+        if (loop_barriers(ordered, tasks, phases).after || ordered.program.loop == 1 || phases.after.empty())
           continue;
-        if (fits(ordered, tasks, sections, describe(loads, copies, true), true)) return true;
+        if (fits(ordered, tasks, phases, describe(loads, copies, true), true)) return true;
       }
     }
     return false;
@@ -168,11 +167,11 @@ class Choice {
   /// Completes one form of the kernel (way of using shared memory and warps) in the member `plan`, starting from the
   /// plan `ordered` whose `tasks` are in these phases. Returns whether it fits the shared memory. If it does not,
   /// or if earlier forms did not, adds a note about it to `reasons`. `what` describes the form in this note.
-  bool fits(const Kernel& ordered, const Tasks& tasks, Sections sections, const std::string& what,
+  bool fits(const Kernel& ordered, const Tasks& tasks, OrderedTasks phases, const std::string& what,
             bool barrier_after_loop = false) {
     plan = ordered;
-    slice_fragments(plan, tasks, sections);
-    build_agents(plan, tasks, sections, barrier_after_loop);
+    slice_fragments(plan, tasks, phases);
+    build_agents(plan, tasks, phases, barrier_after_loop);
     plan.registers = registers_of_thread(plan, tasks, target_);
     if (place_buffers(plan, target_)) {
       if (!reasons.empty()) reasons.push_back(what + ": selected");

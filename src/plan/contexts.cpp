@@ -23,18 +23,14 @@ int add_default_blocked(Kernel& plan, const Shape& domain, int inner) {
   return add_blocked(plan, domain, inner, vector);
 }
 
-Section value_section(const Node& n) {
-  return n.carried || n.kind == NodeKind::accumulate ? Section::after : n.section;
-}
-
-int register_context(const Kernel& plan, int x, const Shape& domain, Section section) {
+int register_context(const Kernel& plan, const Sections& sections, int x, const Shape& domain, int reader) {
   int best = -1;
   std::int64_t maximum = 0;
   const std::vector<Leaf> all = leaves(plan.program, x, domain);
   const bool pairs = std::ranges::any_of(all, [](const Leaf& leaf) { return leaf.at == At::pair; });
   for (const Leaf& leaf : all) {
     const int c = plan.rmem_of(leaf.node);
-    if (c < 0 || !leaf.identity() || value_section(plan.program.nodes[leaf.node]) != section) continue;
+    if (c < 0 || !leaf.identity() || sections.complete(leaf.node) != sections.of(reader)) continue;
     const Context& where = plan.rmem[c].layout;
     if (pairs && !whole_pairs(where)) continue;
     const std::int64_t rank = where.row || where.replicated() ? 2 : 1;
@@ -43,10 +39,12 @@ int register_context(const Kernel& plan, int x, const Shape& domain, Section sec
   return best;
 }
 
-bool in_registers(const Kernel& plan, const Leaf& leaf, const Task& task) {
+bool in_registers(const Kernel& plan, const Sections& sections, const Leaf& leaf, const Task& task) {
   const Node& node = plan.program.nodes[leaf.node];
   const int evaluated = plan.rmem_of(leaf.node);
-  if (evaluated < 0 || leaf.at == At::elsewhere || value_section(node) != task.section) return false;
+  if (evaluated < 0 || leaf.at == At::elsewhere ||
+      sections.complete(leaf.node) != section_of(task, sections))
+    return false;
   const Context& c = plan.layout_of(task);
   if (evaluated == task.context)
     return leaf.identity() || (leaf.at == At::pair && node.shape == c.domain && whole_pairs(c));

@@ -17,17 +17,13 @@ int add_blocked(Kernel&, const Shape& domain, int inner, int vector);
 /// dimension `inner` that leave no thread idle.
 int add_default_blocked(Kernel&, const Shape& domain, int inner);
 
-/// Returns the section (before, inside or after the loop) in which the value of a node is complete in registers.
-/// For results of the whole loop it is `after`.
-Section value_section(const Node&);
-
 /// Returns the index of the thread-value layout (context) of a value from which `x` is computed and which is in
-/// registers in the given section (before, inside or after the loop). Prefers layouts of accumulators and of their
-/// row statistics. Returns -1 if there is none. `domain` is the shape of `x`.
-int register_context(const Kernel&, int x, const Shape& domain, Section);
+/// registers where node `reader` is evaluated. Prefers layouts of accumulators and of their row statistics. Returns -1 if
+/// there is none. `domain` is the shape of `x`.
+int register_context(const Kernel&, const Sections&, int x, const Shape& domain, int reader);
 
 /// Returns whether the threads of a task have `leaf`, an input of the task's expression, in registers where they
 /// need it: in the task's own layout, or as one value per row.
-bool in_registers(const Kernel&, const Leaf&, const Task&);
+bool in_registers(const Kernel&, const Sections&, const Leaf&, const Task&);
 
 }  // namespace zellige::plan

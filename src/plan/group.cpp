@@ -30,6 +30,7 @@ class Grouping {
       : plan_(plan),
         selected_(selected),
         program_(plan.program),
+        sections_(program_),
         whole_(whole),
         target_(target),
         loads_(loads),
@@ -69,9 +70,9 @@ class Grouping {
     return static_cast<int>(plan_.tensors.size()) - 1;
   }
 
-  int task(WorkKind kind, Section section, int id, int context, int buffer = -1, CopyChoice copy = {}) {
+  int task(WorkKind kind, int id, int context, int buffer = -1, CopyChoice copy = {}) {
     Task t;
-    t.kind = kind, t.section = section, t.node = id, t.context = context, t.buffer = buffer, t.copy = copy;
+    t.kind = kind, t.node = id, t.context = context, t.buffer = buffer, t.copy = copy;
     t.constant = plan_.programmatic && is_global_load(kind) && reads_constant(node(id), whole_);
     tasks_.push_back(std::move(t));
     return static_cast<int>(tasks_.size()) - 1;
@@ -79,6 +80,11 @@ class Grouping {
 
   /// Notes that threads hold the value of node `i` in registers, in the layout with index `context`.
   void keep(int i, int context) { plan_.rmem[context].nodes.push_back(i); }
+
+  /// Returns register_context() of `x` for node `reader`.
+  int registers(int x, int reader) const {
+    return register_context(plan_, sections_, x, node(x).shape, reader);
+  }
 
   static int last(const Shape& s) { return static_cast<int>(s.size()) - 1; }
 
@@ -98,11 +104,10 @@ class Grouping {
         place_accumulate(i);
         break;
       case NodeKind::running_max: {
-        int c = register_context(plan_, n.in[0], n.shape, Section::inside);
-        if (c < 0 || !plan_.rmem[c].layout.replicated())
-          c = add_default_blocked(plan_, n.shape, last(n.shape));
+        int c = registers(n.in[0], i);
+        if (c < 0 || !plan_.rmem[c].layout.replicated()) c = add_default_blocked(plan_, n.shape, last(n.shape));
         keep(i, c);
-        evaluate(task(WorkKind::accumulate, Section::inside, i, c), n.in[0]);
+        evaluate(task(WorkKind::accumulate, i, c), n.in[0]);
         producer_[i] = static_cast<int>(tasks_.size()) - 1;
         break;
       }
@@ -129,7 +134,7 @@ class Grouping {
   bool place_precomputed(int i) {
     const int scores = accumulators_to_keep_in(selected_, i);
     if (scores < 0) return false;
-    const int c = plan_.rmem_of(scores), t = task(WorkKind::to_registers, node(i).section, i, c);
+    const int c = plan_.rmem_of(scores), t = task(WorkKind::to_registers, i, c);
     evaluate(t, i, true);
     keep(i, c), producer_[i] = t;
     return true;
@@ -138,19 +143,18 @@ class Grouping {
   /// If node `i` is the factor that rescales a matmul's accumulators row by row, adds a task that evaluates it once
   /// per row. Otherwise does nothing.
   void place_factor(int i) {
-    const Node& n = node(i);
     const bool factor = std::ranges::any_of(program_.consumers(i),
                                             [&](int reader) { return rescaled_by(node(reader)) == i; });
-    const int c = factor ? register_context(plan_, i, n.shape, n.section) : -1;
+    const int c = factor ? registers(i, i) : -1;
     if (c < 0 || !plan_.rmem[c].layout.replicated()) return;
-    const int t = task(WorkKind::to_lines, n.section, i, c);
+    const int t = task(WorkKind::to_lines, i, c);
     evaluate(t, i, true);
     keep(i, c), producer_[i] = t;
   }
 
   /// Adds a task that evaluates node `i`, a load or a map, once into registers, in the layout of the kernel's rows.
   void hold(int i) {
-    const int t = task(WorkKind::to_registers, node(i).section, i, rows_);
+    const int t = task(WorkKind::to_registers, i, rows_);
     evaluate(t, i, true);
     keep(i, rows_), producer_[i] = t;
   }
@@ -167,9 +171,9 @@ class Grouping {
     for (const RmemTensor& other : plan_.rmem)
       if (other.layout.row && equivalent(*other.layout.row, *row)) row = other.layout.row;
     const int id = add_context(plan_, accumulators(n.shape, choice.warps, *row));
-    const int factor = rescaled_by(n), rescale = factor < 0 ? -1 : task(WorkKind::rescale, n.section, i, id);
+    const int factor = rescaled_by(n), rescale = factor < 0 ? -1 : task(WorkKind::rescale, i, id);
     if (rescale >= 0) evaluate(rescale, factor);
-    const int mma = task(WorkKind::mma, n.section, i, id);
+    const int mma = task(WorkKind::mma, i, id);
     tasks_[mma].matmul = choice;
     if (rescale >= 0) tasks_[mma].after_same.push_back(rescale);
     for (int side = 0; side < 2; ++side) {
@@ -195,29 +199,24 @@ class Grouping {
     const int c = plan_.rmem_of(i);
     const int partials = plan_.rmem[c].layout.replicated() ? 1 : plan_.rmem[c].layout.holders();
     const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, partials, last(n.shape));
-    const int t = task(WorkKind::to_shared, value_section(node(i)), i, c, b);
+    const int t = task(WorkKind::to_shared, i, c, b);
     reads_.push_back({t, i, true});
     writers_[b] = {t};
   }
 
   void place_reduce(int i, int operand) {
     const Node& n = node(i);
-    const Section finish_section = n.carried ? Section::after : n.section;
     if (operand >= 0) {
       const Node& x = node(operand);
-      const int c = rows_ >= 0 ? rows_
-                    : n.dim == last(x.shape) && n.to == 1
-                        ? register_context(plan_, operand, x.shape, n.section)
-                        : -1;
+      const int c = rows_ >= 0 ? rows_ : n.dim == last(x.shape) && n.to == 1 ? registers(operand, i) : -1;
       if (c >= 0 && whole_lines(plan_.rmem[c].layout)) {
-        finish_reduce(i, operand, c, -1, finish_section);
+        finish_reduce(i, operand, c, -1);
         keep(i, add_context(plan_, lines(plan_.rmem[c].layout)));
         return;
       }
       if (c >= 0 && plan_.rmem[c].layout.row) {
-        const int b =
-            buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.rmem[c].layout.parts(), last(n.shape));
-        finish_reduce(i, operand, c, b, finish_section);
+        const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.rmem[c].layout.parts(), last(n.shape));
+        finish_reduce(i, operand, c, b);
         return;
       }
     }
@@ -234,16 +233,16 @@ class Grouping {
     const int id =
         rows_ >= 0 ? rows_ : add_context(plan_, summands(spread(s, operand >= 0, program_.warps() * 32)));
     const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.rmem[id].layout.parts(), last(n.shape));
-    finish_reduce(i, operand, id, b, finish_section);
+    finish_reduce(i, operand, id, b);
   }
 
-  void finish_reduce(int i, int operand, int context, int b, Section section) {
-    const int t = task(WorkKind::reduce, node(i).section, i, context);
+  void finish_reduce(int i, int operand, int context, int b) {
+    const int t = task(WorkKind::reduce, i, context);
     if (operand >= 0)
       evaluate(t, operand);
     else
       for (int in : node(i).in) evaluate(t, in);
-    const int f = task(WorkKind::finish, section, i, context, b);
+    const int f = task(WorkKind::finish, i, context, b);
     tasks_[f].after_same.push_back(t);
     if (b < 0) {
       producer_[i] = f;
@@ -254,11 +253,11 @@ class Grouping {
 
   void place_accumulate(int i) {
     const Node& n = node(i);
-    int c = register_context(plan_, n.in[0], n.shape, Section::inside);
+    int c = registers(n.in[0], i);
     const bool whole = graph::is_integer(n.dtype);  // a matmul's registers hold float32
     if (c < 0 || (plan_.rmem[c].layout.row && (whole || plan_.rmem[c].layout.holders() > 1)))
       c = add_default_blocked(plan_, n.shape, last(n.shape));
-    const int t = task(WorkKind::accumulate, Section::inside, i, c);
+    const int t = task(WorkKind::accumulate, i, c);
     for (int in : n.in) evaluate(t, in);
     const Context& where = plan_.rmem[c].layout;
     if (!where.row && where.values() > max_state_registers) {
@@ -281,10 +280,9 @@ class Grouping {
     for (int reader : program_.consumers(i))
       if (tensor_core(reader) && selected_.matmuls.at(reader).a_from >= 0 && node(reader).in[0] == i)
         chained = reader;
-    int c = register_context(plan_, n.in[0], n.shape, n.section);
+    int c = registers(n.in[0], i);
     if (chained >= 0) {
-      const int t =
-          task(WorkKind::to_operand, n.section, i, plan_.rmem_of(selected_.matmuls.at(chained).a_from));
+      const int t = task(WorkKind::to_operand, i, plan_.rmem_of(selected_.matmuls.at(chained).a_from));
       evaluate(t, n.in[0]);
       keep(i, tasks_[t].context);
       producer_[i] = t;
@@ -295,7 +293,7 @@ class Grouping {
       c = add_blocked(plan_, padded, n.inner, max_elements_per_step);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, n.inner);
     plan_.tensors[b].matmul_operand = is_operand(i);
-    const int t = task(WorkKind::to_shared, n.section, i, c, b);
+    const int t = task(WorkKind::to_shared, i, c, b);
     evaluate(t, n.in[0]);
     writers_[b] = {t};
   }
@@ -311,11 +309,9 @@ class Grouping {
             rows_ < 0 ? fetched(plan_, tasks_, whole_, target_, i) : std::nullopt) {
       const int load = n.in[0], in = add_blocked(plan_, n.shape, inner, wide->vector);
       keep(load, in);
-      producer_[load] = task(WorkKind::fetch, Section::after, load, in, -1, *wide);
+      producer_[load] = task(WorkKind::fetch, load, in, -1, *wide);
     }
-    int c = rows_ >= 0 && n.shape == plan_.rmem[rows_].layout.domain
-                ? rows_
-                : register_context(plan_, n.in[0], n.shape, Section::after);
+    int c = rows_ >= 0 && n.shape == plan_.rmem[rows_].layout.domain ? rows_ : registers(n.in[0], i);
     // Adjacent threads must store adjacent elements, and replicated rows do not. A kernel without shared memory
     // stores them nevertheless.
     if (c >= 0 && plan_.rmem[c].layout.replicated() && rows_ < 0) c = -1;
@@ -327,18 +323,17 @@ class Grouping {
       const Work* other = shared_way_out(plan_, ways_out_, i, copy.row, inner);
       const int b = other ? other->buffer : buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
       if (!other || node(other->node).in != n.in) {
-        const int t = task(WorkKind::to_shared, Section::after, i, c, b);
+        const int t = task(WorkKind::to_shared, i, c, b);
         evaluate(t, n.in[0]);
         writers_[b].push_back(t);
       }
-      const int out = task(WorkKind::to_global, Section::after, i,
-                           add_blocked(plan_, n.shape, inner, copy.vector), b, copy);
+      const int out = task(WorkKind::to_global, i, add_blocked(plan_, n.shape, inner, copy.vector), b, copy);
       buffer_reads_.push_back({out, b});
       ways_out_.push_back(tasks_[out]);
       return;
     }
     const int where = c >= 0 ? c : add_context(plan_, store_blocked_layout(program_, n, inner, copy.vector));
-    evaluate(task(WorkKind::to_global, Section::after, i, where, -1, copy), n.in[0]);
+    evaluate(task(WorkKind::to_global, i, where, -1, copy), n.in[0]);
   }
 
   /// Returns whether TMA is used for the tile of the load or store `i`, whose rows run along `inner`: the kernel uses
@@ -363,7 +358,7 @@ class Grouping {
     for (const Leaf& leaf : evaluated ? own : leaves(program_, x, domain, &plan_)) {
       if (node(leaf.node).kind == NodeKind::load && !producer_.count(leaf.node)) {
         load_reads_[leaf.node].push_back({t, leaf.identity()});
-      } else if (in_registers(plan_, leaf, task)) {
+      } else if (in_registers(plan_, sections_, leaf, task)) {
         reads_.push_back({t, leaf.node, true});
       } else {
         if (plan_.rmem_of(leaf.node) >= 0) spill(leaf.node);
@@ -411,7 +406,7 @@ class Grouping {
       const int b = buffer(load, n.dtype, n.shape, padded, 1, n.inner);
       plan_.tensors[b].matmul_operand = is_operand(load);
       const int t = task(
-          WorkKind::copy_in, n.section, load,
+          WorkKind::copy_in, load,
           add_context(plan_, copy_context(tensor(n), padded, n.inner, copy, program_.threads())), b, copy);
       writers_[b] = {t};
       for (const auto& [reader, identity] : reads) reads_.push_back({reader, load, false});
@@ -455,6 +450,7 @@ class Grouping {
   Kernel& plan_;
   const Selection& selected_;
   const TileProgram& program_;
+  Sections sections_;
   const Program& whole_;
   const target::Target& target_;
   Loads loads_;

@@ -72,8 +72,6 @@ void start_copies(const Tasks& all, std::vector<Phase>& phases) {
   phases.front().insert(phases.front().begin(), first.begin(), first.end());
 }
 
-/// Returns whether the task copies a tile before or inside the loop, so that it starts in advance.
-bool in_advance(const Task& t) { return t.kind == WorkKind::copy_in && t.section != Section::after; }
 /// Returns whether the task is a part of split-K's exchange, which follows the loop at once and is in no phase.
 bool is_exchange(const Task& t) { return t.kind == WorkKind::to_cluster || t.kind == WorkKind::from_cluster; }
 
@@ -124,24 +122,30 @@ int copy_stages(const CopiedLoop& l, const target::Target& target) {
   return best;
 }
 
-Sections pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target, Copies starts,
-                  Blocks blocks) {
+OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target, Copies starts,
+                      Blocks blocks) {
   plan.blocks = blocks == Blocks::a_tile
                     ? 0
                     : std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
   if (blocks == Blocks::pairs) plan.ranks = 2, plan.blocks -= plan.blocks % 2;
   if (plan.split_k) plan.blocks = plan.program.grid.count() * plan.ranks;
-  Sections sections;
-  for (const Section section : {Section::before, Section::inside, Section::after}) {
-    std::vector<int> all;
-    for (int t = 0; t < static_cast<int>(tasks.size()); ++t)
-      if (tasks[t].section == section && !in_advance(tasks[t]) && !is_exchange(tasks[t])) all.push_back(t);
-    sections[section] = phases(plan, tasks, all);
+  OrderedTasks result;
+  const Sections sections(plan.program);
+  std::vector<int> before, inside, after;
+  for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
+    const Section section = section_of(tasks[t], sections);
+    const bool in_advance = tasks[t].kind == WorkKind::copy_in && section != Section::after;
+    if (in_advance)
+      (section == Section::before ? result.copied_once : result.copied_each).push_back(t);
+    else if (!is_exchange(tasks[t]))
+      (section == Section::before ? before : section == Section::inside ? inside : after).push_back(t);
   }
-  std::vector<Phase>& after = sections[Section::after];
-  if (starts == Copies::first && !after.empty()) start_copies(tasks, after);
+  result.before = phases(plan, tasks, before);
+  result.inside = phases(plan, tasks, inside);
+  result.after = phases(plan, tasks, after);
+  if (starts == Copies::first && !result.after.empty()) start_copies(tasks, result.after);
 
-  const std::vector<int> copies = copies_in_advance(tasks, Section::inside);
+  const std::vector<int>& copies = result.copied_each;
   std::int64_t stage_bytes = 0, other_bytes = 0;
   for (int t : copies) stage_bytes += plan.tensors[tasks[t].buffer].stage_step;
   for (const SmemTensor& b : plan.tensors) other_bytes += b.bytes();
@@ -153,35 +157,29 @@ Sections pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target
                                                    plan.program.threads(), stage_bytes, other_bytes},
                                                   target);
   for (int t : copies) plan.tensors[tasks[t].buffer].stages = stages;
-  return sections;
+  return result;
 }
 
-std::vector<int> copies_in_advance(const Tasks& tasks, Section section) {
-  std::vector<int> copies;
-  for (int t = 0; t < static_cast<int>(tasks.size()); ++t)
-    if (tasks[t].section == section && in_advance(tasks[t])) copies.push_back(t);
-  return copies;
-}
-
-LoopBarriers loop_barriers(const Kernel& plan, const Tasks& tasks, const Sections& sections) {
+LoopBarriers loop_barriers(const Kernel& plan, const Tasks& tasks, const OrderedTasks& phases) {
   const auto reads = [&](const Phase& phase, auto from) {  // what another thread may have written
-    return std::ranges::any_of(phase, [&](int t) {
-      return std::ranges::any_of(tasks[t].after, [&](int a) { return from(tasks[a]); });
-    });
+    return std::ranges::any_of(phase, [&](int t) { return std::ranges::any_of(tasks[t].after, from); });
   };
-  const std::vector<Phase>&inside = sections.at(Section::inside), &after = sections.at(Section::after);
-  const std::vector<int> copies = copies_in_advance(tasks, Section::inside);
+  const Sections sections(plan.program);
+  const std::vector<int>& copies = phases.copied_each;
+  const auto in_advance = [&](int t) {
+    return std::ranges::count(phases.copied_once, t) > 0 || std::ranges::count(copies, t) > 0;
+  };
   const bool copies_cross =
-      std::ranges::any_of(inside, [&](const Phase& phase) { return reads(phase, in_advance); });
+      std::ranges::any_of(phases.inside, [&](const Phase& phase) { return reads(phase, in_advance); });
   LoopBarriers barriers;
-  barriers.top = inside.size() > 1 || (copies_cross && !copies.empty());
-  barriers.before = !barriers.top && (copies_cross || !sections.at(Section::before).empty());
-  const auto crosses = [&](const Task& from) {  // a barrier before or in the loop shows what lies before it
-    return from.section == Section::inside ||
-           (from.section == Section::before && !barriers.top && !barriers.before);
+  barriers.top = phases.inside.size() > 1 || (copies_cross && !copies.empty());
+  barriers.before = !barriers.top && (copies_cross || !phases.before.empty());
+  const auto crosses = [&](int from) {  // a barrier before or in the loop shows what lies before it
+    const Section section = section_of(tasks[from], sections);
+    return section == Section::inside || (section == Section::before && !barriers.top && !barriers.before);
   };
   barriers.after = (!copies.empty() && tasks[copies.front()].copy.by_tensor_map()) ||  // its memory is reused
-                   (plan.program.loop > 1 && !after.empty() && reads(after.front(), crosses));
+                   (plan.program.loop > 1 && !phases.after.empty() && reads(phases.after.front(), crosses));
   return barriers;
 }
 

@@ -27,14 +27,10 @@ enum class Copies : std::uint8_t { first, last };
 /// - split_k: clusters of two blocks with the same tile; each accumulates half of the loop.
 enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 
-/// Returns the phases of the plan's tasks. Sets SmemTensor::stages of the buffers that the loop fills,
+/// Returns the plan's tasks in phases. Sets SmemTensor::stages of the buffers that the loop fills,
 /// Kernel::blocks and ranks. `Copies` says when the copies for the work after the loop start, and
 /// `Blocks` how output tiles are assigned to blocks.
-Sections pipeline(Kernel&, const Tasks&, const target::Target&, Copies, Blocks = Blocks::a_tile);
-
-/// Returns the tasks that copy a tile to shared memory: once before the loop, or in each iteration. They start in
-/// advance and are in no phase.
-std::vector<int> copies_in_advance(const Tasks&, Section);
+OrderedTasks pipeline(Kernel&, const Tasks&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 
 /// Where a kernel needs barriers besides those between the phases of a section.
 struct LoopBarriers {
@@ -42,7 +38,7 @@ struct LoopBarriers {
   bool top = false;     // at the start of each iteration
   bool after = false;   // between the loop and the phases after it
 };
-LoopBarriers loop_barriers(const Kernel&, const Tasks&, const Sections&);
+LoopBarriers loop_barriers(const Kernel&, const Tasks&, const OrderedTasks&);
 
 /// A loop that loads a tile per iteration to shared memory by cp.async; the input of copy_stages().
 struct CopiedLoop {

@@ -71,9 +71,9 @@ void slice_phase(Kernel& plan, const Tasks& tasks, Phase& phase, int mma) {
 
 }  // namespace
 
-void slice_fragments(Kernel& plan, const Tasks& tasks, Sections& sections) {
-  for (const Section section : {Section::inside, Section::after})
-    for (Phase& phase : sections[section])
+void slice_fragments(Kernel& plan, const Tasks& tasks, OrderedTasks& phases) {
+  for (auto* section : {&phases.inside, &phases.after})
+    for (Phase& phase : *section)
       for (int t : Phase(phase)) {
         const Task& task = tasks[t];
         if (task.kind == WorkKind::mma && !plan.program.nodes[task.node].carried && task.matmul.a_from < 0 &&

@@ -18,11 +18,12 @@ namespace {
 bool combined_with_accumulators(const Kernel& plan, const Selection& selected, const Tasks& tasks,
                                 const Node& load, int gmem_inner, const LoadReads& reads) {
   if (plan.program.loop == 1 || !selected.any(&MatmulChoice::by_warpgroup)) return false;
-  if (load.section != Section::after && selected.any(&MatmulChoice::chained)) return true;
+  if (selected.any(&MatmulChoice::chained)) return true;
+  const Sections sections(plan.program);
   return std::ranges::all_of(reads, [&](const auto& read) {
     const Task& t = tasks[read.first];
     const Context& c = plan.layout_of(t);
-    return read.second && t.section == Section::after && c.row && c.inner() == gmem_inner &&
+    return read.second && section_of(t, sections) == Section::after && c.row && c.inner() == gmem_inner &&
            load.shape == plan.program.nodes[t.node].shape;
   });
 }

@@ -74,6 +74,7 @@ class Resolution {
   /// operands.
   void add(Selection& kernel, int index) {
     const TileProgram& p = kernel.program;
+    const Sections sections(p);
     for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
       const Node& n = p.nodes[i];
       if (n.kind != NodeKind::load && n.kind != NodeKind::round && n.kind != NodeKind::store) continue;
@@ -81,7 +82,7 @@ class Resolution {
       tile_variable_[{index, i}] = v;
       const double elements = static_cast<double>(graph::size(n.shape)) *
                               static_cast<double>(p.grid.count()) *
-                              static_cast<double>(n.section == Section::inside ? p.loop : 1);
+                              static_cast<double>(sections.inside(i) ? p.loop : 1);
       // A contiguous dimension other than the last costs a sixteenth of an access per element, because accumulators
       // and blocked layouts are contiguous along the last dimension.
       if (n.kind != NodeKind::round) agree(v, n, elements);

@@ -6,6 +6,7 @@
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"
 #include "kernel/carry.hpp"
+#include "tile/sections.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -15,9 +16,9 @@ using graph::Image;
 /// Evaluates the loop's body abstractly for an iteration in which the node `mask` masks every element.
 class Body {
  public:
-  Body(const TileProgram& p, int mask) : p_(p), left_(p.nodes.size(), Image::anything) {
+  Body(const TileProgram& p, int mask) : p_(p), sections_(p), left_(p.nodes.size(), Image::anything) {
     for (std::size_t i = 0; i < p.nodes.size(); ++i)
-      if (p.nodes[i].section == Section::inside)
+      if (sections_.inside(static_cast<int>(i)))
         left_[i] = static_cast<int>(i) == mask ? Image::lowest : of(p.nodes[i]);
   }
 
@@ -27,9 +28,8 @@ class Body {
     bool all = true;
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
       const Node& n = p_.nodes[i];
-      const bool state = n.carried || n.kind == NodeKind::accumulate || n.kind == NodeKind::running_max;
-      if (state && n.section == Section::inside && !p_.consumers(static_cast<int>(i)).empty())
-        all = all && left_[i] == Image::unchanged;
+      const bool state = over_loop(n) || n.kind == NodeKind::running_max;
+      if (state && !p_.consumers(static_cast<int>(i)).empty()) all = all && left_[i] == Image::unchanged;
     }
     return all;
   }
@@ -80,13 +80,14 @@ class Body {
     std::vector<Image> x;
     for (int i : n.in) {
       // A maximum needs no finite operand, only one that every iteration has.
-      const bool same = n.op == OpKind::maximum && p_.nodes[i].section == Section::before;
+      const bool same = n.op == OpKind::maximum && sections_.of(i) == Section::before;
       x.push_back(same ? Image::same : left_[i]);
     }
     return graph::image(n.op, a, std::move(x));
   }
 
   const TileProgram& p_;
+  Sections sections_;
   std::vector<Image> left_;  // by node: what every element of it is in the masked iteration
 };
 
@@ -110,7 +111,7 @@ std::optional<MaskedLoopBounds> masked_loop_bounds(const Kernel& plan) {
   const TileProgram& p = plan.program;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const Node& n = p.nodes[i];
-    if (n.kind != NodeKind::map || n.op != OpKind::mask || n.section != Section::inside) continue;
+    if (n.kind != NodeKind::map || n.op != OpKind::mask) continue;
     const View& v = n.view;
     const bool walks = v.iterates(n.key) && v.axis(n.key) < 0 && v.origin(n.key) == 0 && !v.iterates(n.dim) &&
                        v.axis(n.dim) >= 0;

@@ -7,6 +7,7 @@
 #include "kernel/outer_product.hpp"
 #include "target/instructions.hpp"
 #include "target/outer_products.hpp"
+#include "tile/sections.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -89,6 +90,7 @@ class Selector {
   Selector(Selection& selected, const target::Target& target)
       : matmuls_(selected.matmuls),
         program_(selected.program),
+        sections_(program_),
         target_(target),
         costs_(target.costs.selection) {}
 
@@ -147,15 +149,13 @@ class Selector {
 
   /// Returns whether the block's warps may divide K of a matmul among them. Their partial results go through
   /// shared memory, which is acceptable once per kernel, but not once per iteration.
-  bool may_split_k(const Node& n) const {
-    return n.carried || program_.loop == 1 || n.section == Section::after;
-  }
+  bool may_split_k(const Node& n) const { return n.carried || !sections_.inside(n); }
 
   /// Returns the estimated cycles of a matmul with warp layout `w`: its executions in all iterations, the row
   /// reductions of its accumulators, and the combination of partial results. If `a_in_registers`, loads
   /// of A are not counted. Adds Costs::Selection::spill if a thread would have more than `max_registers` accumulators.
   double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
-    const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
+    const double passes = sections_.inside(n) ? static_cast<double>(program_.loop) : 1.0;
     const double partials = w.k == 1
                                 ? 0
                                 : costs_.partials + costs_.partials_warp * w.k *
@@ -237,9 +237,9 @@ class Selector {
     if (matmuls_.at(id).by_threads()) return -1;
     if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
     const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
-    const bool may =
-        from >= 0 && !matmuls_.at(from).by_threads() && program_.nodes[from].section == n.section &&
-        matmuls_.at(from).batch == matmuls_.at(id).batch && matmuls_.at(from).n % matmuls_.at(id).row->k == 0;
+    const bool may = from >= 0 && !matmuls_.at(from).by_threads() && sections_.of(from) == sections_.of(id) &&
+                     matmuls_.at(from).batch == matmuls_.at(id).batch &&
+                     matmuls_.at(from).n % matmuls_.at(id).row->k == 0;
     return may && !next_.count(from) ? from : -1;
   }
 
@@ -278,7 +278,7 @@ class Selector {
   /// Returns the estimated cycles of register spills in the loop: 0 if a thread's registers suffice for the operands,
   /// accumulators and loop states of the consecutive matmuls `products`. `warps` has their warp layouts.
   double exchange_cost(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
-    if (program_.nodes[products.front()].section != Section::inside) return 0;
+    if (!sections_.inside(products.front())) return 0;
     std::int64_t states = 0, maximum = 0, operand = 0;
     // Matmuls outside of `products` count as if divided evenly over the same warps.
     for (const auto& [id, c] : matmuls_) {
@@ -322,8 +322,7 @@ class Selector {
   /// shared memory from the matmul that computes the operand.
   double crossing(int id) const {
     const MatmulChoice& p = matmuls_.at(from_.at(id));
-    const double passes =
-        program_.nodes[id].section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
+    const double passes = sections_.inside(id) ? static_cast<double>(program_.loop) : 1.0;
     return passes * (costs_.crossing + costs_.crossing_line * static_cast<double>(p.batch * p.m * p.n) / 128);
   }
 
@@ -376,6 +375,7 @@ class Selector {
   std::map<int, double> alone_;     // least cost of a matmul outside of chains
   std::map<int, MatmulChoice>& matmuls_;
   TileProgram& program_;
+  Sections sections_;
   const target::Target& target_;
   const target::Costs::Selection& costs_;
 };

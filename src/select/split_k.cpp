@@ -69,7 +69,7 @@ bool split_k(Kernel& plan, Tasks& tasks, const target::Target& target) {
   plan.tensors.push_back(partial_sums(p.nodes[sum.node], sums));
   const int buffer = static_cast<int>(plan.tensors.size()) - 1;
   for (WorkKind kind : {WorkKind::to_cluster, WorkKind::from_cluster}) {
-    Task t{{.kind = kind, .section = Section::after, .node = sum.node, .context = sum.context}, {}, {}, {}};
+    Task t{{.kind = kind, .node = sum.node, .context = sum.context}, {}, {}, {}};
     if (kind == WorkKind::to_cluster)
       t.buffer = buffer;
     else

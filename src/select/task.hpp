@@ -1,8 +1,6 @@
 // Task: a piece of a kernel's work before it has a place among the steps. Grouping (plan/group.hpp) makes the tasks, and
 // those passes read them that order them; build_agents() makes steps of them.
 #pragma once
-#include <map>
-
 #include "kernel/step.hpp"
 
 namespace zellige::plan {
@@ -18,7 +16,11 @@ using Tasks = std::vector<Task>;
 
 /// Tasks that need no barrier between them, as indices of a list of tasks, in the order in which they are emitted.
 using Phase = std::vector<int>;
-/// The phases of each section. A barrier separates consecutive phases of a section.
-using Sections = std::map<Section, std::vector<Phase>>;
+/// A kernel's tasks in phases, by the section in which they are done. A barrier separates consecutive phases of a section.
+struct OrderedTasks {
+  // Copies of tiles to shared memory that start in advance and are in no phase: one before the loop, one an iteration.
+  std::vector<int> copied_once, copied_each;
+  std::vector<Phase> before, inside, after;
+};
 
 }  // namespace zellige::plan

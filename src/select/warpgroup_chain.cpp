@@ -14,7 +14,7 @@ namespace {
 class Chain {
  public:
   Chain(const Selection& selected, const Program& program, const target::Target& target)
-      : matmuls_(selected.matmuls), p_(selected.program), program_(program), target_(target) {}
+      : matmuls_(selected.matmuls), p_(selected.program), sections_(p_), program_(program), target_(target) {}
 
   MatmulChoice first, second;
   int scores = -1, sums = -1;  // nodes of the first and the second matmul
@@ -24,7 +24,7 @@ class Chain {
   /// matmul and `sums` to the second.
   bool found() {
     for (const auto& [node, m] : matmuls_) {
-      if (p_.nodes[node].section != Section::inside || p_.consumers(node).empty()) continue;
+      if (!sections_.inside(node) || p_.consumers(node).empty()) continue;
       int& of = p_.nodes[node].carried ? sums : scores;
       if (of >= 0 || !m.row) return false;
       of = node;
@@ -109,7 +109,7 @@ class Chain {
   /// each iteration otherwise.
   std::string tile(int id, bool resident, int reader) const {
     const Node& load = p_.nodes[id];
-    if (load.kind != NodeKind::load || load.section != (resident ? Section::before : Section::inside))
+    if (load.kind != NodeKind::load || load.view.iterates() == resident)
       return fmt::format("operand %{} is no tile that is loaded {} the loop", id,
                          resident ? "before" : "inside");
     if (p_.consumers(id) != std::vector{reader}) return fmt::format("%{} is read by others too", id);
@@ -118,6 +118,7 @@ class Chain {
 
   const std::map<int, MatmulChoice>& matmuls_;
   const TileProgram& p_;
+  Sections sections_;
   const Program& program_;
   const target::Target& target_;
 };
@@ -164,8 +165,7 @@ int accumulators_to_keep_in(const Selection& selected, int node) {
     const int operand = p.nodes[sums].in[0];
     const bool precomputed =
         std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == NodeKind::round;
-    const bool here =
-        p.nodes[node].section == Section::inside && p.nodes[node].shape == p.nodes[m.a_from].shape;
+    const bool here = Sections(p).inside(node) && p.nodes[node].shape == p.nodes[m.a_from].shape;
     if (precomputed || (here && readers.size() > 1 && takes_long(p, node, m.a_from))) return m.a_from;
   }
   return -1;

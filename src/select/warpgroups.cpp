@@ -15,12 +15,14 @@ namespace {
 /// computed before the loop. Operators on which no store depends are omitted.
 std::vector<int> inside(const TileProgram& p) {
   const std::vector<bool> needed = p.needed();
+  const Sections sections(p);
   std::vector<int> found;
   for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {
     if (!needed[i]) continue;
     const Node& n = p.nodes[i];
-    const bool precomputed = n.section == Section::before && n.kind != NodeKind::load && !inlined(n.kind);
-    if ((n.section == Section::inside && n.kind != NodeKind::store) || precomputed) found.push_back(i);
+    const bool precomputed =
+        sections.of(i) == Section::before && n.kind != NodeKind::load && !inlined(n.kind);
+    if (sections.inside(i) || precomputed) found.push_back(i);
   }
   return found;
 }
@@ -50,7 +52,7 @@ std::string by_warpgroup(const TileProgram& p, const Program& program, const tar
   for (int side = 0; side < 2; ++side) {
     const int id = n.in[side];
     const Node& load = p.nodes[id];
-    if (load.kind != NodeKind::load || load.section != Section::inside)
+    if (load.kind != NodeKind::load || !load.view.iterates())
       return fmt::format("operand %{} is no tile that the loop loads", id);
     for (int reader : p.consumers(id))
       if (std::ranges::find(products, reader) == products.end())

@@ -16,6 +16,7 @@
 #include <set>
 
 #include "tile/rules.hpp"
+#include "tile/sections.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -35,7 +36,7 @@ struct Made {
 
 class PrecomputeA {
  public:
-  PrecomputeA(TileProgram& p, std::int64_t maximum) : p_(p), max_(maximum) {}
+  PrecomputeA(TileProgram& p, std::int64_t maximum) : p_(p), max_(maximum), sections_(p) {}
 
   /// Returns whether an operand was moved.
   bool run() {
@@ -51,7 +52,6 @@ class PrecomputeA {
  private:
   Node& node(int i) { return p_.nodes[static_cast<std::size_t>(i)]; }
   const Node& node(int i) const { return p_.nodes[static_cast<std::size_t>(i)]; }
-  bool inside(int i) const { return node(i).section == Section::inside; }
 
   /// Returns whether the node is a tensor-core matmul with at most 8 rows whose A operand is evaluated in the
   /// loop, for one part of K per iteration.
@@ -59,9 +59,8 @@ class PrecomputeA {
     if (n.kind != NodeKind::matmul) return false;
     const Node& a = node(n.in[0]);
     const bool halves = a.dtype == DType::f16 || a.dtype == DType::bf16;
-    return n.section == Section::inside && n.carried && n.in.size() == 2 && a.kind == NodeKind::round &&
-           inside(n.in[0]) && halves && a.shape.back() % 16 == 0 &&
-           graph::size(a.shape) / a.shape.back() <= max_rows;
+    return n.carried && n.in.size() == 2 && a.kind == NodeKind::round && sections_.inside(n.in[0]) &&
+           halves && a.shape.back() % 16 == 0 && graph::size(a.shape) / a.shape.back() <= max_rows;
   }
 
   /// Returns the operators that must move before the loop if the A operand `operand` does: all operators in
@@ -78,7 +77,7 @@ class PrecomputeA {
       if (!made.nodes.insert(i).second) continue;
       if (!may_widen(i, k, node(operand).shape.size())) return std::nullopt;
       for (int in : node(i).in) {
-        if (inside(in))
+        if (sections_.inside(in))
           open.push_back(in);
         else if (node(in).shape.back() != 1)
           return std::nullopt;
@@ -109,29 +108,30 @@ class PrecomputeA {
   /// to the elements of all iterations in order.
   bool may_widen(int i, std::int64_t k, std::size_t rank) const {
     const Node& n = node(i);
-    if (!inside(i) || n.shape.size() != rank || n.shape.back() != k) return false;
+    if (!sections_.inside(i) || n.shape.size() != rank || n.shape.back() != k) return false;
     if (n.kind == NodeKind::round) return true;
     if (n.kind == NodeKind::map) return n.view.empty();
     return n.kind == NodeKind::load && number_of(n) < 0 && n.view.cuts.back().loop &&
            std::ranges::count_if(n.view.cuts, &Cut::loop) == 1;
   }
 
-  /// Moves the operators of `made` before the loop and widens their last dimension to all of K.
+  /// Widens the last dimension of the operators of `made` to all of K, so that they are evaluated before the loop.
   void move(const Made& made) {
     for (int i : made.nodes) {
       Node& n = node(i);
-      n.section = Section::before;
       n.shape.back() *= p_.loop;
       if (n.kind != NodeKind::load) continue;
       n.view.cuts.back().loop = false;
       n.view.cuts.back().tile *= p_.loop;
     }
-    for (int i : made.sums) node(i).section = Section::before, node(i).carried = false;
+    for (int i : made.sums) node(i).carried = false;
     for (int i : made.readers) node(i).window = true;
+    sections_ = Sections(p_);
   }
 
   TileProgram& p_;
   std::int64_t max_;
+  Sections sections_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tile/program.hpp"
 
 #include "graph/reductions.hpp"
+#include "tile/sections.hpp"
 
 namespace zellige::plan {
 
@@ -10,10 +11,6 @@ std::string_view name(NodeKind kind) {
       "running_diff", "slice", "concat", "rotate", "permute", "store"};
   static_assert(std::size(names) == std::size_t(NodeKind::store) + 1);
   return kind <= NodeKind::store ? names[std::size_t(kind)] : "?";
-}
-
-std::string_view name(Section section) {
-  return section == Section::before ? "before" : section == Section::inside ? "inside" : "after";
 }
 
 std::vector<int> TileProgram::consumers(int node) const {
@@ -37,9 +34,9 @@ std::vector<bool> TileProgram::needed() const {
   return result;
 }
 
-Node Program::access(NodeKind kind, int tensor, View view, Section section) const {
+Node Program::access(NodeKind kind, int tensor, View view) const {
   Node n;
-  n.kind = kind, n.section = section, n.tensor = tensor;
+  n.kind = kind, n.tensor = tensor;
   n.dtype = tensors[tensor].dtype, n.name = tensors[tensor].name;
   for (int d = 0; d < view.rank(); ++d) n.shape.push_back(view.tile(d));
   n.view = std::move(view);

@@ -49,10 +49,6 @@ inline bool inlined(NodeKind kind) {
          kind == NodeKind::rotate || kind == NodeKind::permute;
 }
 
-// Where a node is evaluated, relative to the kernel's loop.
-enum class Section : std::uint8_t { before, inside, after };
-std::string_view name(Section);
-
 /// One operator of a tile program. Which fields a kind uses is stated with each field.
 struct Node {
   NodeKind kind{};
@@ -60,7 +56,6 @@ struct Node {
   std::vector<int> in;  // operands: indices of earlier nodes
   Shape shape;
   DType dtype = DType::f32;
-  Section section = Section::inside;
   double scalar = 1, lo = 0, hi = 0;  // map
   bool tf32 = false;                  // matmul: operands are rounded to tf32
   DType to_dtype = DType::f32;        // map cast
@@ -138,7 +133,7 @@ struct Program {
   retile::Tiling products;          // the tiles of standalone matmuls
   std::vector<std::string> notes;
   /// Returns a load or store of `tensor` that has the tiles of `view`, without operands.
-  Node access(NodeKind, int tensor, View view, Section) const;
+  Node access(NodeKind, int tensor, View view) const;
   /// Returns the tensor that owns the memory of `tensor`: the base if `tensor` is a view, otherwise `tensor` itself.
   int memory_of(int tensor) const {
     const auto view = views.find(tensor);

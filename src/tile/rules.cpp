@@ -19,8 +19,8 @@ bool each(TileProgram& p, const target::Target&) {
   return changed;
 }
 
-// What simplifies comes first. `precompute A` counts the nodes that `loop invariant` has left in the loop. `shared value`
-// is last and applied once: what it stores is stored as it is, and is no reason to try other rules again.
+// What simplifies comes first. `shared value` is last and applied once: what it stores is stored as it is, and is no
+// reason to try other rules again.
 constexpr TileRule table[] = {
     {"cast twice",
      "a floating-point value is cast without saturation, and then rounded or stored in the same dtype",
@@ -31,10 +31,6 @@ constexpr TileRule table[] = {
     {"max of scaled",
      "the operand of a maximum, which no iteration carries, is scaled by a positive finite number, in f32",
      each<max_of_scaled>},
-    {"loop invariant",
-     "a reduction that no iteration carries, an elementwise operator or a rounding has operands from before "
-     "the loop",
-     hoist},
     {"precompute A",
      "a matmul of at most 8 rows reads a part of A in each iteration, all of A fits in shared memory, and "
      "all blocks "

@@ -35,8 +35,6 @@ OfNode cast_twice;
 OfNode mask_of_scaled;
 /// Multiplies one number a row instead of all: max(c x) -> c max(x) (simplify.cpp).
 OfNode max_of_scaled;
-/// Moves loop invariants in front of the loop (hoist.cpp).
-OfProgram hoist;
 /// Moves the computation of a matmul's A operand in front of the loop, for all of K at once (precompute_a.cpp).
 OfProgram precompute_a;
 /// Stores elementwise values in shared memory that would be recomputed too often (share.cpp).

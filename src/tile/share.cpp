@@ -17,6 +17,7 @@
 #include <tuple>
 
 #include "tile/rules.hpp"
+#include "tile/sections.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -86,11 +87,12 @@ class Sharing {
   void store_repeated() {
     std::vector<std::set<Place>> places(p_.nodes.size());  // that evaluate each node
     std::vector<int> level(p_.nodes.size(), 0);  // of stored values: approximate number of earlier phases
+    const Sections sections(p_);
     for (int root = 0; root < size(); ++root) {
       const Node& n = p_.nodes[root];
       if (inlined(n.kind)) continue;
       level[root] = level_of(n.in, level);
-      const Place place{level[root], n.section,
+      const Place place{level[root], sections.of(root),
                         n.kind == NodeKind::reduce || n.kind == NodeKind::matmul ? root : -1,
                         n.in.empty() ? n.shape : p_.nodes[n.in[0]].shape};
       for (std::vector<int> cone = newly(n.in, place, places); repeated(cone, places) > max_repeats;) {
@@ -184,7 +186,6 @@ bool share(TileProgram& p, const target::Target&) {
     round.in = {now[i]};
     round.shape = n.shape;
     round.dtype = kept_in(n.dtype);
-    round.section = n.section;
     nodes.push_back(std::move(n));
     if (!stored[i]) continue;
     now[i] = static_cast<int>(nodes.size());

@@ -30,7 +30,6 @@ bool before_scale(TileProgram& p, Node& n) {
     return false;
   n.in[0] = scale.in[0];
   scale.shape = n.shape;
-  scale.section = n.section;
   scale.name.clear();
   scale.in = {p.add(std::move(n))};
   n = std::move(scale);

@@ -1,6 +1,7 @@
 #include "verify/updates.hpp"
 
 #include "graph/error.hpp"
+#include "tile/sections.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -39,15 +40,15 @@ void verify_updates(const Kernel& k) {
     count(agent.steps, p, 1, counts);
     for (const auto& [node, n] : counts) {
       seen.insert(node);
-      if (p.nodes[node].section == Section::inside && n != k.iterations_per_rank())
+      if (n != k.iterations_per_rank())
         reject("{}: %{} is carried over {} iterations, and {} updates it in {}", p.name, node,
                k.iterations_per_rank(), agent.name, n);
     }
   }
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
     const Node& n = p.nodes[i];
-    const bool state = n.carried || n.kind == NodeKind::accumulate || n.kind == NodeKind::running_max;
-    if (state && needed[i] && n.section == Section::inside && !seen.contains(i))
+    const bool state = over_loop(n) || n.kind == NodeKind::running_max;
+    if (state && needed[i] && !seen.contains(i))
       reject("{}: %{} is carried over {} iterations, and no step updates it", p.name, i,
              k.iterations_per_rank());
   }

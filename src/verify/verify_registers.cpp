@@ -22,7 +22,7 @@ struct RegisterValue {
 /// Executes the works of the steps in order, two iterations of each loop, and follows which work left what in registers.
 class Registers {
  public:
-  explicit Registers(const Kernel& plan) : plan_(plan), p_(plan.program), proof_(plan) {}
+  explicit Registers(const Kernel& plan) : plan_(plan), p_(plan.program), sections_(p_), proof_(plan) {}
 
   /// Executes the schedule. Throws Rejected if a work reads registers that do not contain the values that it expects.
   void run() {
@@ -131,8 +131,8 @@ class Registers {
     if (t.buffer >= 0 && t.kind != WorkKind::to_global && !names(step.writes, t.buffer))
       reject("{}: {} writes {}, and its step does not say so", p_.name, describe(t),
              plan_.tensors[t.buffer].name);
-    if (!is_global_load(t.kind) && t.section != section_)
-      reject("{}: {} belongs {} the loop and runs {}", p_.name, describe(t), name(t.section), name(section_));
+    if (const Section due = section_of(t, sections_); !is_global_load(t.kind) && due != section_)
+      reject("{}: {} belongs {} the loop and runs {}", p_.name, describe(t), name(due), name(section_));
     seen_.clear();
     switch (t.kind) {
       case WorkKind::copy_in:
@@ -247,9 +247,7 @@ class Registers {
     // A load that another work holds in registers is read from there.
     const bool held = plan_.rmem_of(x) >= 0 && t.node != x;
     if (plan_.in_place(x) > 0 && !held) return;
-    const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
-    if (const int c = plan_.rmem_of(x);
-        c >= 0 && n.kind != NodeKind::round && (after_loop ? Section::after : n.section) == section_) {
+    if (const int c = plan_.rmem_of(x); c >= 0 && n.kind != NodeKind::round && sections_.complete(x) == section_) {
       if (c == t.context && at == At::own && n.shape == context(t).domain)
         return proof_.agree(left(t, x), t, x, false);
       if (c == t.context && at == At::pair && n.shape == context(t).domain && whole_pairs(context(t)))
@@ -373,6 +371,7 @@ class Registers {
 
   const Kernel& plan_;
   const TileProgram& p_;
+  Sections sections_;
   RegisterProof proof_;
   Section section_ = Section::inside;
   std::map<int, RegisterValue> accumulators_, fragments_, sums_;  // by node

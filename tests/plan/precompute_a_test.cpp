@@ -6,6 +6,7 @@
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
 #include "tile/rules.hpp"
+#include "tile/sections.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -46,14 +47,15 @@ struct Body {
 TEST(PrecomputeA, MakesAnOperandOfFewRowsInFrontOfTheLoop) {
   Body b;
   ASSERT_TRUE(b.made());
+  const Sections sections(b.p);
   for (int i : {b.x, b.g, b.squares, b.scaled, b.operand}) {
-    EXPECT_EQ(b.node(i).section, Section::before) << i;
+    EXPECT_EQ(sections.of(i), Section::before) << i;
     EXPECT_EQ(b.node(i).shape, (Shape{1, 128})) << i;
   }
   EXPECT_EQ(b.node(b.x).view.cuts[1], (Cut{.tile = 128, .extent = 128}));
-  EXPECT_EQ(b.node(b.sum).section, Section::before);
+  EXPECT_EQ(sections.of(b.sum), Section::before);
   EXPECT_FALSE(b.node(b.sum).carried);
-  for (int i : {b.w, b.product}) EXPECT_EQ(b.node(i).section, Section::inside) << i;
+  for (int i : {b.w, b.product}) EXPECT_TRUE(sections.inside(i)) << i;
   EXPECT_TRUE(b.node(b.product).carried);
 }
 

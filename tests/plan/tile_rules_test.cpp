@@ -14,6 +14,7 @@
 
 #include "graph/dtype.hpp"
 #include "tile/rules.hpp"
+#include "tile/sections.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 /// Computes what the first block of a program stores, node by node in float32.
 class Machine {
  public:
-  explicit Machine(const TileProgram& p) : p_(p) {}
+  explicit Machine(const TileProgram& p) : p_(p), sections_(p) {}
 
   std::vector<std::vector<float>> stored() {
     std::vector<std::vector<float>> all;
@@ -34,7 +35,7 @@ class Machine {
   /// A node before the loop has one value; one inside has another one in each iteration, unless it is carried.
   const std::vector<float>& value(int i, std::int64_t iteration) {
     const Node& n = p_.nodes[static_cast<std::size_t>(i)];
-    if (n.section != Section::inside || n.carried) iteration = 0;
+    if (!sections_.inside(i) || n.carried) iteration = 0;
     const auto [at, is_new] = known_.try_emplace({i, iteration});
     if (!is_new) return at->second;
     std::vector<float> result(static_cast<std::size_t>(graph::size(n.shape)));
@@ -96,6 +97,7 @@ class Machine {
   static float rounded(float x, DType dtype) { return static_cast<float>(graph::round_to(dtype, x)); }
 
   const TileProgram& p_;
+  Sections sections_;
   std::map<std::pair<int, std::int64_t>, std::vector<float>> known_;  // by node and iteration
 };
 
@@ -118,7 +120,7 @@ struct Draw {
   /// Loads a tile, another one in each iteration along dimension `loop`, or the same one before the loop.
   int load(Shape shape, int loop = -1) {
     const int i = add(NodeKind::load, {}, shape);
-    last().tensor = i, last().section = loop < 0 && p.loop > 1 ? Section::before : Section::inside;
+    last().tensor = i;
     for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
       const std::int64_t tile = shape[static_cast<std::size_t>(d)];
       last().view.cuts.push_back(
@@ -133,7 +135,7 @@ struct Draw {
   }
   void store(int x, DType dtype = DType::f32) {
     add(NodeKind::store, {x}, p.nodes[static_cast<std::size_t>(x)].shape);
-    last().dtype = dtype, last().section = p.loop > 1 ? Section::after : Section::inside;
+    last().dtype = dtype;
   }
 
   std::mt19937 random;
@@ -181,16 +183,6 @@ void scaled_max(Draw& d, Way way) {
   d.store(x);
 }
 
-void norm_in_a_loop(Draw& d, Way way) {
-  d.p.loop = 2 + static_cast<std::int64_t>(d.random() % 3);
-  const int x = d.load({d.rows, d.columns}), y = d.load({d.rows, d.columns}, 1);
-  const int square = d.map(OpKind::square, {way == Way::held ? x : y}),
-            sum = d.reduce(square, OpKind::reduction);
-  if (way == Way::applied)
-    for (const int i : {square, sum}) d.p.nodes[static_cast<std::size_t>(i)].section = Section::before;
-  d.store(d.reduce(d.map(OpKind::mul, {y, sum}), OpKind::reduction, true));
-}
-
 void few_rows(Draw& d, Way way) {
   d.p.loop = 2 + static_cast<std::int64_t>(d.random() % 3), d.p.grid = {64, 1, 1};
   const std::int64_t rows = d.rows + (way == Way::held ? 0 : 8);
@@ -217,7 +209,6 @@ const std::vector<Case>& cases() {
       {"cast twice", cast_and_round},
       {"mask of scaled", scaled_mask},
       {"max of scaled", scaled_max},
-      {"loop invariant", norm_in_a_loop},
       {"precompute A", few_rows, "the condition is about cost"},
       {"shared value", long_chain, "the condition is about cost"},
   };

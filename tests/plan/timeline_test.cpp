@@ -127,8 +127,9 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
     int stages = 1;
     for (const SmemTensor& b : k.tensors) stages = std::max(stages, b.stages);
     const std::int64_t trip_count = k.program.loop > 1 ? shortened(k.program.loop, stages) : 1;
+    const Sections sections(k.program);
     for (const Work& t : works(k))
-      EXPECT_EQ(runs[t], t.section == Section::inside ? trip_count : 1)
+      EXPECT_EQ(runs[t], section_of(t, sections) == Section::inside ? trip_count : 1)
           << name << ": " << plan::name(t.kind) << " %" << t.node;
   });
 }

@@ -157,10 +157,9 @@ class Evaluation {
     const bool held = plan_.rmem_of(node) >= 0 && work_.node != node;
     if (plan_.in_place(node) > 0 && !held) return;
     if (const int c = plan_.rmem_of(node); c >= 0 && !moved) {
-      const Context& mine = plan_.layout_of(work_);
-      const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
-      const bool whole = c == work_.context && n.shape == mine.domain;
-      if ((after_loop ? Section::after : n.section) == work_.section && (whole || rows_.count(c) > 0)) return;
+      const Sections sections(p_);
+      const bool whole = c == work_.context && n.shape == plan_.layout_of(work_).domain;
+      if (sections.complete(node) == section_of(work_, sections) && (whole || rows_.count(c) > 0)) return;
     }
     const int b = plan_.tensor_of(node);
     for (int part = 0; part < plan_.tensors[b].partials; ++part) visit_({thread_, b, part, at});
