@@ -27,7 +27,7 @@ inline constexpr std::array<std::array<int, 4>, 19> products{{{128, 256, 64, 256
 
 /// Tiles that are tried for float32 matmuls on FMA units (M, N, K and threads): 8 x 8 or 8 x 4 accumulators
 /// per thread, or streamed weights for small M.
-inline constexpr std::array<std::array<int, 4>, 15> products_by_threads{{{128, 128, 32, 256},
+inline constexpr std::array<std::array<int, 4>, 15> outer_product_tiles{{{128, 128, 32, 256},
                                                                          {128, 64, 32, 256},
                                                                          {64, 128, 32, 256},
                                                                          {64, 64, 64, 256},

@@ -35,18 +35,18 @@ class Tilings {
         cuts_(grid_axes(s, a)) {
     for (const Step& step : s.steps) {
       products_ = products_ || is_product(step);
-      by_threads_ = by_threads_ || (is_product(step) && s.values[step.inputs[0]].dtype == DType::f32);
+      fma_ = fma_ || (is_product(step) && s.values[step.inputs[0]].dtype == DType::f32);
     }
     if (!products_ && loop_axis < 0) readers_ = readers_of(s);
     if (split_axis >= 0) cuts_.push_back({{split_axis}, whole(split_axis), whole(split_axis), -1});
   }
 
   /// Returns the tilings. If the group has matmuls, their tile sizes are those of the table `products`
-  /// (tensor cores) or `products_by_threads` (FMA). Otherwise a block has about 8192 or 2048 elements, or whole rows
+  /// (tensor cores) or `outer_product_tiles` (FMA). Otherwise a block has about 8192 or 2048 elements, or whole rows
   /// in each of its warps.
   std::vector<Tiles> run() {
-    if (by_threads_)
-      for (const auto& [m, n, k, threads] : products_by_threads) add({m, n}, k, threads);
+    if (fma_)
+      for (const auto& [m, n, k, threads] : outer_product_tiles) add({m, n}, k, threads);
     else if (products_)
       of_products();
     else
@@ -352,7 +352,7 @@ class Tilings {
   std::vector<GridAxes> cuts_;
   std::vector<std::size_t>
       readers_;  // by value, if tiles that are read once need no shared memory; else empty
-  bool products_ = false, by_threads_ = false;
+  bool products_ = false, fma_ = false;
   std::vector<Tiles> result_;
 };
 

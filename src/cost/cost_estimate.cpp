@@ -196,16 +196,18 @@ class Pricing {
       const Node& n = plan_.program.nodes[w.node];
       if (w.kind == WorkKind::reduce && n.kind == NodeKind::matmul)  // its layout has K as last dimension
         k.slots += static_cast<double>(graph::size(plan_.layout_of(w).domain)) * iterations_of(n) / 32;
-      if (w.matmul.by_threads()) independent += steps_of(n, w.matmul);
+      if (w.matmul.pipe() == target::Pipe::fma) independent += steps_of(n, w.matmul);
     }
     k.slots += independent / sustained_fma();
     // `tiles`: number of output tiles per block. steps_of() returns cycles of one tensor core for mma.sync. A
     // multiprocessor has four tensor cores, so that a quarter of these cycles is counted. A wgmma uses all four.
     const double tiles = static_cast<double>(plan_.program.grid.count()) / k.launched;
     for (const Work& w : all)
-      if (const MatmulChoice& m = w.matmul; m.row && !m.by_threads())
+      if (const MatmulChoice& m = w.matmul; m.pipe() == target::Pipe::tensor)
         k.tensor_cycles += tiles * steps_of(plan_.program.nodes[w.node], m) *
-                           (m.by_warpgroup() ? of_its_cycles(*m.row, m.a_from < 0, target_) : 0.25);
+                           (warps_of(*m.row) == 1
+                                ? 0.25
+                                : of_its_cycles(*m.row, m.row->a.space == Instruction::Space::smem, target_));
     double chained = k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step);
     for (const Node& n : plan_.program.nodes) {
       const double elements = static_cast<double>(graph::size(n.shape)) * iterations_of(n) / 32,

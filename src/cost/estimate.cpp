@@ -161,14 +161,14 @@ class Estimate {
     const Shape c = graph::matrices(x, shape(op.inputs[1])).product;
     const std::int64_t m = c[c.size() - 2], n = c.back(), k = x.back(), batch = graph::size(y) / (m * n);
     const Instruction* row = target::find_mma(target_, graph::name(dtype), graph::name(dtype), "f32");
-    if (!row && dtype == DType::f32) return by_threads(m, n, static_cast<double>(batch * k) * times(op));
+    if (!row && dtype == DType::f32) return outer_product(m, n, static_cast<double>(batch * k) * times(op));
     if (!row) {
       k_.slots += 2 * static_cast<double>(batch * m * n * k) / 32 * times(op);
       return;
     }
     const auto mt = static_cast<double>(ceil_div(m, row->m)), nt = static_cast<double>(ceil_div(n, row->n)),
                kt = static_cast<double>(ceil_div(k, row->k)), each = static_cast<double>(batch) * times(op);
-    if (const Instruction* group = by_warpgroups(op, m, n, k, batch)) {
+    if (const Instruction* group = warpgroup_row(op, m, n, k, batch)) {
       const std::int64_t steps = m / group->m * ceil_div(k, group->k);
       k_.tensor_cycles += times(op) * static_cast<double>(steps) * group->cycles *
                           of_its_cycles(*group, !made(op.inputs[0]), target_);
@@ -188,7 +188,7 @@ class Estimate {
   /// Adds the cost of a matmul with an m x n result by FMA outer products; `depth` is batch * K * iterations. Per
   /// step of K, a thread that has s accumulators reads about sqrt(s) elements of each operand. If n is below 32,
   /// lanes are idle.
-  void by_threads(std::int64_t m, std::int64_t n, double depth) {
+  void outer_product(std::int64_t m, std::int64_t n, double depth) {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(std::max<std::int64_t>(n, 32)),
                sums = std::max(1.0, rows * columns / (32 * warps_));
     const double wavefronts =
@@ -200,7 +200,7 @@ class Estimate {
 
   /// Returns the wgmma instruction that the planner is expected to select for the matmul `op` of `batch` (m x k) (k x
   /// n) products. Returns nullptr if the planner is expected to use mma.sync.
-  const Instruction* by_warpgroups(const BlockOp& op, std::int64_t m, std::int64_t n, std::int64_t k,
+  const Instruction* warpgroup_row(const BlockOp& op, std::int64_t m, std::int64_t n, std::int64_t k,
                                    std::int64_t batch) const {
     const bool summed = std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
       return o.kind == OpKind::accum && o.inputs[0] == op.outputs[0];
@@ -259,10 +259,10 @@ class Estimate {
     fits_ = bytes <= target_.costs.shared_slack * static_cast<double>(target_.shared_per_block);
     const double by_shared = static_cast<double>(target_.shared_per_multiprocessor) /
                              (bytes + static_cast<double>(target_.shared_reserved_per_block));
-    const double by_threads = target_.threads_per_multiprocessor / (32 * warps_);
+    const double resident = target_.threads_per_multiprocessor / (32 * warps_);
     // Threads that read all tiles from global memory have few registers. Otherwise resident_warps have enough of them.
-    const double by_registers = again_.empty() ? target_.costs.resident_warps / warps_ : by_threads;
-    k_.blocks_each = std::clamp(static_cast<int>(std::min({by_shared, by_threads, by_registers})), 1,
+    const double by_registers = again_.empty() ? target_.costs.resident_warps / warps_ : resident;
+    k_.blocks_each = std::clamp(static_cast<int>(std::min({by_shared, resident, by_registers})), 1,
                                 target_.blocks_per_multiprocessor);
   }
 

@@ -81,23 +81,14 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
   return m;
 }
 
-/// Returns the headers that the source `kernels` needs. It returns no others, because parsing headers is
-/// half of NVRTC's time for a small program.
-std::vector<const char*> headers_of(std::string_view kernels) {
-  const auto calls = [&](std::string_view name) { return kernels.find(name) != kernels.npos; };
-  std::vector<const char*> headers{"block/tile.hpp"};
-  if (calls("roles("))
-    headers.push_back("block/warpgroups.hpp");
-  else if (!calls("multiply<") && calls("Fragment<"))
-    headers.push_back("block/fragment.hpp");
-  if (calls("multiply<")) headers.push_back("block/multiply.hpp");
-  if (calls("OuterProduct<")) headers.push_back("block/multiply_outer.hpp");
-  if (calls("sum_lanes<") || calls("max_lanes<") || calls("join_lanes<"))
-    headers.push_back("block/reduce.hpp");
-  if (calls("LoadAnywhere<")) headers.push_back("block/load_anywhere.hpp");
-  if (calls("griddep_")) headers.push_back("atom/griddepcontrol.hpp");
-  return headers;
-}
+/// The headers besides block/tile.hpp, each with the text of a source that needs it. No others are included, because
+/// parsing headers is half of NVRTC's time for a small program.
+constexpr std::pair<std::string_view, std::string_view> headers[] = {
+    {"roles(", "block/warpgroups.hpp"},      {"Fragment<", "block/fragment.hpp"},
+    {"multiply<", "block/multiply.hpp"},     {"OuterProduct<", "block/multiply_outer.hpp"},
+    {"_lanes<", "block/reduce.hpp"},         {"LoadAnywhere<", "block/load_anywhere.hpp"},
+    {"griddep_", "atom/griddepcontrol.hpp"},
+};
 
 /// Writes the manifest and the source of a program that has its plan and its expected time.
 void write(Program& program, const std::string& graph, const retile::Tiling& tiling, bool decomposed) {
@@ -116,7 +107,11 @@ void write(Program& program, const std::string& graph, const retile::Tiling& til
       "with g++.",
       printable(graph), plan.target, launches, launches == 1 ? "" : "s",
       kernels.count() < launches ? fmt::format(", {} of them different", kernels.count()) : "");
-  for (const char* header : headers_of(kernels.str())) out.line("#include <zellige/{}>", header);
+  const auto calls = [&](std::string_view name) { return kernels.str().find(name) != std::string::npos; };
+  out.line("#include <zellige/block/tile.hpp>");
+  for (const auto& [call, header] : headers)  // two of them include block/fragment.hpp
+    if (calls(call) && (call != "Fragment<" || !(calls("roles(") || calls("multiply<"))))
+      out.line("#include <zellige/{}>", header);
   out.line("");
   out.line("using namespace zellige;");
   out.raw(kernels.str());

@@ -26,14 +26,16 @@ std::string KernelText::fragment_type(const Context& c) const {
   const bool single = product && plan::of_single_tiles(*product);
   return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}{}>", batch, c.domain[rank - 2],
                      c.domain[rank - 1] / c.repeats(), w.b, w.m, w.n, w.k,
-                     plan::by_threads(product) ? fmt::format(", {}", product->name)
-                     : single                  ? fmt::format(", {}", plan::single_tiles)
-                                               : "");
+                     target::pipe(product) == target::Pipe::fma ? fmt::format(", {}", product->name)
+                     : single                                   ? fmt::format(", {}", plan::single_tiles)
+                                                                : "");
 }
 
 /// Returns the name of the accessor of class Fragment for adjacent elements of a thread: "pair" for mma.sync
 /// and wgmma accumulators, "run" for FMA accumulators.
-std::string KernelText::runs(const Context& c) { return plan::by_threads(c.row) ? "run" : "pair"; }
+std::string KernelText::runs(const Context& c) {
+  return target::pipe(c.row) == target::Pipe::fma ? "run" : "pair";
+}
 
 /// Returns the expression for a thread's number, from 0 to lanes - 1, among `lanes` lanes of its warp: those that
 /// share one row of the accumulators or, in a replicated layout `c`, those that have the same elements.
@@ -62,7 +64,7 @@ void KernelText::mma(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.layout_of(work);
   const plan::MatmulChoice& m = work.matmul;
-  if (!m.by_threads() && (m.row->m != 16 || m.row->n != 8 || m.row->k != 16))
+  if (m.pipe() == target::Pipe::tensor && (m.row->m != 16 || m.row->n != 8 || m.row->k != 16))
     fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8k16", block_.name, work.node,
          m.row->name);
   const int rank = static_cast<int>(n.shape.size());
@@ -102,13 +104,13 @@ void KernelText::mma(const Work& work) {
   out_.line("// {} = {} x {}: {}x{}x{} on {}, warps {}x{}x{}{}",
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name),
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
-            m.by_threads() ? "multiply-adds" : "mma.sync", m.warps.b, m.warps.m, m.warps.n,
+            m.pipe() == target::Pipe::fma ? "multiply-adds" : "mma.sync", m.warps.b, m.warps.m, m.warps.n,
             m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
   const std::string columns =
       c.repeats() == 1 ? operand(1)
                        : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.repeats());
   const bool some = open_threads(c);
-  if (m.by_threads())
+  if (m.pipe() == target::Pipe::fma)
     out_.line("multiply_outer<{}, {}, {}{}>(acc{}, {}, {}, warp, lane);", m.k, along_k(0), along_k(1),
               n.tf32 ? ", true" : "", work.node, operand(0), columns);
   else if (m.a_from >= 0)

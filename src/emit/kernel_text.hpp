@@ -126,7 +126,7 @@ class KernelText {
   void handover(const plan::Step&, const plan::Sync&);
   void box(const plan::Step&, const plan::Copy&);
   void tiles(const plan::Loop&);
-  void multiply_by_warpgroups(const Work&, bool peeled);
+  void issue(const Work&, bool peeled);
   std::string ring(int channel) const;      // the name of a channel's ring in the source
   std::string ring_tile(int buffer) const;  // a buffer's tile at the stage that the agent has acquired
   /// A channel, and the position of a buffer's tile among those that the channel fills.

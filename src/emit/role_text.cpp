@@ -124,8 +124,8 @@ void KernelText::roles() {
   for (std::size_t a = 0; a < s.agents.size(); ++a) {
     const plan::Agent& agent = s.agents[a];
     agent_ = static_cast<int>(a);
-    const std::string role = fmt::format("{}<{}, {}>([&] {{", fills_only(agent) ? "producer" : "consumer",
-                                         agent.warps, agent.registers);
+    const std::string role = fmt::format(
+        "{}<{}, {}>([&] {{", issuers(s, agent) == 1 ? "producer" : "consumer", agent.warps, agent.registers);
     out_.open("{}{}", a == 0 ? "roles(" : "", role);
     cursors();
     run(agent.steps);
@@ -301,7 +301,7 @@ bool KernelText::overwritten(int node) const {
 
 /// Emits a matmul by wgmma. The first wgmma overwrites the accumulators if `peeled` is true, as in a first
 /// iteration that is emitted before the loop, or if the matmul does not accumulate over the loop.
-void KernelText::multiply_by_warpgroups(const Work& work, bool peeled) {
+void KernelText::issue(const Work& work, bool peeled) {
   const Node& n = block_.nodes[work.node];
   const plan::MatmulChoice& m = work.matmul;
   const Instruction& row = *m.row;
@@ -325,8 +325,9 @@ void KernelText::multiply_by_warpgroups(const Work& work, bool peeled) {
             m.k, row.m, row.n, row.k, peeled ? ", the first" : "");
   if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.layout_of(work)), work.node);
   out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype),
-            plan::ceil_div(m.k, row.k), work.node, m.a_from >= 0 ? fmt::format("op{}", n.in[0]) : operand(0),
-            operand(1), n.carried && !peeled ? "" : ", false");
+            plan::ceil_div(m.k, row.k), work.node,
+            row.a.space == Instruction::Space::rmem ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),
+            n.carried && !peeled ? "" : ", false");
 }
 
 }  // namespace zellige::emit

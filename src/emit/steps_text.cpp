@@ -90,7 +90,7 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
     };
     plan::match(
         step, [&](const plan::Start&) { start(step.work); },
-        [&](const plan::Mma& mma) { multiply_by_warpgroups(step.work, mma.peeled); },
+        [&](const plan::Mma& mma) { issue(step.work, mma.peeled); },
         [&](const plan::Copy& of) {
           step.work.copy.by_tensor_map() ? box(step, of) : together(of.guard_lag);
         },

@@ -31,12 +31,6 @@ struct WarpLayout {
 /// loads the B fragments of a unit.
 inline int tiles_in_unit(const Instruction& mma) { return std::max(1, mma.k / mma.n); }
 
-/// Returns whether `mma` describes an outer product by ordinary FMAs of a warp's threads (target/outer_products.hpp).
-/// Returns false for nullptr.
-inline bool by_threads(const Instruction* mma) {
-  return mma && mma->issuers == 32 && mma->a.space == Instruction::Space::smem;
-}
-
 /// Number of warps that execute one instruction together, each on adjacent rows: 4 for wgmma, 1 for all others.
 inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }
 

@@ -81,14 +81,19 @@ bool consumes(const Channel& c, int agent) {
   return std::find(c.consumers.begin(), c.consumers.end(), agent) != c.consumers.end();
 }
 
-bool fills_only(const Agent& agent) {
-  return !find_step(agent.steps, [](const Step& s) {
+int issuers(const Kernel& k, const Agent& agent) {
+  const auto of_all = [&](const Step& s) {
     return match(
-        s, [&](const Copy& copy) { return copy.channel < 0 || !s.reads.empty(); },
+        s,
+        [&](const Copy& copy) {
+          return copy.channel < 0 || k.channels[copy.channel].by != Synchronisation::mbarrier_bytes;
+        },
         [](const OneOf<Acquire, Drain, GriddepWait, GriddepLaunchDependents, Loop> auto&) { return false; },
         [](const OneOf<Mma, Compute, Start, Commit, WaitGroup, Barrier, Release, MbarrierInit, FenceInit,
                        FenceProxy, WarpBarrier, ClusterBarrier> auto&) { return true; });
-  });
+  };
+  if (!find_step(agent.steps, of_all)) return 1;
+  return k.warp_specialized() ? 32 * agent.warps : k.threads;
 }
 
 }  // namespace zellige::plan

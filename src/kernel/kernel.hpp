@@ -92,10 +92,6 @@ struct Agent {
   std::vector<Step> steps;
 };
 
-/// Returns whether the warp role only fills channels by asynchronous copies (a TMA producer), so that one
-/// of its threads suffices.
-bool fills_only(const Agent&);
-
 /// A tile in registers: its thread-value layout, over which works run, and the nodes whose values threads hold in it
 /// for works that follow. A tile whose elements are only copied, or are written at once, holds no node's value.
 struct RmemTensor {
@@ -213,5 +209,8 @@ int ranks_of(const Kernel&, int channel);
 /// Returns the number of arrivals for which the setup steps initialise the channel's mbarriers; 0 if they
 /// initialise none.
 int arrivals_of(const Kernel&, int channel);
+/// Returns the number of threads that carry out the steps of a warp role: 1 if all that it starts are copies that
+/// announce bytes to an mbarrier (TMA loads), which one thread issues; otherwise all of its threads.
+int issuers(const Kernel&, const Agent&);
 
 }  // namespace zellige::plan

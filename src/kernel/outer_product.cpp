@@ -100,8 +100,6 @@ std::vector<std::vector<OuterLoad::At>> together(const OuterLoad& load) {
   return result;
 }
 
-int operand_unit(const MatmulChoice& m) {
-  return m.by_threads() || m.by_warpgroup() ? m.row->k : matrix_side(*m.load);
-}
+int operand_unit(const MatmulChoice& m) { return m.load ? matrix_side(*m.load) : m.row->k; }
 
 }  // namespace zellige::plan

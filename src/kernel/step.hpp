@@ -14,9 +14,12 @@
 #include <zellige/atom/instruction.hpp>
 
 #include "kernel/fragments.hpp"
+#include "target/pipe.hpp"
 #include "tile/sections.hpp"
 
 namespace zellige::plan {
+
+using Completion = Instruction::Completion;
 
 /// What a step does with the value of a node.
 enum class WorkKind : std::uint8_t {
@@ -48,7 +51,7 @@ struct CopyChoice {
   bool anywhere = false;             // the source may be unaligned, and is read by load_anywhere
   auto operator<=>(const CopyChoice&) const = default;
   /// Returns whether the copy is a cp.async, which is complete only after a wait for its cp.async group.
-  bool async() const { return row && row->completion == Instruction::Completion::copy_group; }
+  bool async() const { return row && row->completion == Completion::copy_group; }
   /// Returns whether the copy is by TMA: one thread copies the whole tile with a tensor map.
   bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }
 };
@@ -64,17 +67,18 @@ struct MatmulChoice {
   int a_from = -1;
   std::int64_t batch = 1, m = 1, n = 1, k = 1;  // elements
   auto operator<=>(const MatmulChoice&) const = default;
-  /// Returns whether the instruction is wgmma, which four warps (a warpgroup) execute together.
-  bool by_warpgroup() const { return row && row->issuers == 128; }
+  target::Pipe pipe() const { return target::pipe(row); }
+  Completion completion() const { return row ? row->completion : Completion::at_once; }
   /// Number of columns that the instructions cover. This is N, or N * batch for wgmma, for which the matrices of a
   /// batch are adjacent columns of one wide product.
-  std::int64_t columns() const { return by_warpgroup() ? batch * n : n; }
+  std::int64_t columns() const { return completion() == Completion::commit_group ? batch * n : n; }
   /// Number of separate matrix products: one per batch index, or a single wide one for wgmma.
-  std::int64_t products() const { return by_warpgroup() ? 1 : batch; }
-  /// Returns whether the instruction is wgmma, and A the accumulators of another matmul on wgmma, as in attention.
-  bool chained() const { return by_warpgroup() && a_from >= 0; }
-  /// Returns whether the matmul is computed as outer products by ordinary float32 FMAs (target/outer_products.hpp).
-  bool by_threads() const { return plan::by_threads(row); }
+  std::int64_t products() const { return batch * n / columns(); }
+  /// Returns whether the instruction still reads A from registers after it has been issued, as the second wgmma of an
+  /// attention does.
+  bool chained() const {
+    return completion() == Completion::commit_group && row->a.space == Instruction::Space::rmem;
+  }
 };
 
 /// What a step does with the value of one node, without a barrier: all threads in one thread-value layout.

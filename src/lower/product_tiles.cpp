@@ -33,7 +33,7 @@ constexpr ProductTile of_integers[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16
 // Columns per rank of split-K: one TMA row each, with enough memory left for a deep ring.
 constexpr int columns_to_split = 128;
 // Candidates on wgmma.
-constexpr ProductTile by_warpgroups[] = {
+constexpr ProductTile of_warpgroups[] = {
     {128, 256, 64, 256}, {128, 224, 64, 256}, {128, 192, 64, 256}, {128, 160, 64, 256}, {128, 128, 64, 256},
     {128, 96, 64, 256},  {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},  {64, 64, 64, 128}};
 
@@ -63,7 +63,7 @@ class Choice {
     else
       for (const ProductTile& t : by_warps) consider(t, us_of_warps(t));
     if (fits_warpgroups())
-      for (const ProductTile& t : by_warpgroups)
+      for (const ProductTile& t : of_warpgroups)
         if (size_.m >= t.m && size_.n >= t.n && has_instruction(t)) consider(t, us_of_warpgroups(t));
     if (fits_warpgroups() && size_.m >= few_rows && size_.n % 64 == 0)
       for (const ProductTile& t : of_few_rows)

@@ -22,7 +22,7 @@ class Builder : AgentSteps {
     plan_.agents.clear(), plan_.channels.clear(), plan_.setup.clear(), plan_.teardown.clear();
     agent_.warps = (plan_.program.threads() + 31) / 32;
     for (const Task& t : tasks_)
-      if (t.matmul.by_warpgroup()) return consumer_and_producer(t.matmul);
+      if (t.matmul.completion() == Completion::commit_group) return consumer_and_producer(t.matmul);
     agent_.name = "block";
     for (int t : loop_copies_)
       channel(plan_.tensors[tasks_[t].buffer].name, tasks_[t].buffer, plan_.stages(), 0,
@@ -144,7 +144,7 @@ class Builder : AgentSteps {
     agent_.name = "consumer";
     int sums = 0;
     for (const Task& t : tasks_)
-      if (t.matmul.by_warpgroup())
+      if (t.matmul.completion() == Completion::commit_group)
         sums += static_cast<int>(instructions_of_rows(t.matmul)) * t.matmul.row->c.registers;
     // True if 232 registers (max_registers) for every thread would exceed the multiprocessor's registers. This is not
     // so with four consumer and four producer warps.

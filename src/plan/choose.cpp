@@ -46,7 +46,7 @@ class Choice {
     if (why_not.empty()) {
       Kernel grouped;
       const Tasks tasks = group(grouped, on_groups, program_, target_, Loads::as_fits);
-      if (on_groups.any(&MatmulChoice::chained)) grouped.loop_bounds = masked_loop_bounds(grouped);
+      if (on_groups.any(&MatmulChoice::chained, true)) grouped.loop_bounds = masked_loop_bounds(grouped);
       arrange_buffers(grouped, tasks, target_);
       if (two_at_a_time(grouped, tasks)) return true;
       for (Blocks blocks : ways_) {
@@ -74,7 +74,8 @@ class Choice {
                                                          : "")))
           return true;
       }
-    } else if (could_have_warpgroups(selected) && reasons.empty()) {
+    } else if (target::find_tensor_load(target_, 2) && reasons.empty() &&
+               std::ranges::any_of(selected.matmuls, [](const auto& m) { return m.second.row != nullptr; })) {
       reasons.push_back("products on warpgroups: " + why_not);
     }
     return in_one_agent(selected);
@@ -86,12 +87,6 @@ class Choice {
   std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
 
  private:
-  /// Returns whether the target has TMA and at least one matmul of the kernel uses a tensor-core or FMA instruction.
-  bool could_have_warpgroups(const Selection& selected) const {
-    return target::find_tensor_load(target_, 2) &&
-           std::ranges::any_of(selected.matmuls, [](const auto& m) { return m.second.row != nullptr; });
-  }
-
   /// Returns whether persistent blocks are slower than one block per output tile, because too little memory is left
   /// for the ring. A persistent block needs memory for the ring and for the tile that it stores; a block of a single
   /// tile reuses the ring's memory to store it. Persistent blocks are slower if the ring has fewer than three stages
@@ -131,7 +126,7 @@ class Choice {
     const TileProgram& p = selected.program;
     if (blocks != Blocks::pairs || p.loop < min_iterations_of_pairs) return false;
     for (const auto& [node, m] : selected.matmuls) {
-      if (!m.by_warpgroup()) continue;
+      if (m.completion() != Completion::commit_group) continue;
       bool straddles = false;
       for (int load : p.nodes[node].in) {
         if (p.nodes[load].kind != NodeKind::load) continue;  // computed: has no rows in memory

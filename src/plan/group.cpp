@@ -339,7 +339,7 @@ class Grouping {
   /// Returns whether TMA is used for the tile of the load or store `i`, whose rows run along `inner`: the kernel uses
   /// wgmma, and a tensor map for the tile exists.
   bool by_tensor_map(int i, int inner) const {
-    return selected_.any(&MatmulChoice::by_warpgroup) &&
+    return selected_.any(&MatmulChoice::completion, Completion::commit_group) &&
            no_tensor_map(node(i), tensor(node(i)), inner).empty();
   }
 
@@ -401,7 +401,7 @@ class Grouping {
       CopyChoice copy =
           n.inner == gmem_inner ? anywhere(wide, whole_, n, target_) : single_copy(n.dtype, target_);
       for (int reader : program_.consumers(load))
-        if (tensor_core(reader) && selected_.matmuls.at(reader).by_warpgroup())
+        if (tensor_core(reader) && selected_.matmuls.at(reader).completion() == Completion::commit_group)
           copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));
       const int b = buffer(load, n.dtype, n.shape, padded, 1, n.inner);
       plan_.tensors[b].matmul_operand = is_operand(load);

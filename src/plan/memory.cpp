@@ -21,10 +21,9 @@ std::vector<Lifetime> lifetimes(const Kernel& s) {
     const bool uses_tma = s.uses_tma(t.node);
     lives.push_back({t.bytes(), std::numeric_limits<int>::max(), 0, uses_tma ? 1024 : 128});
   }
-  const auto others =
-      std::count_if(s.agents.begin(), s.agents.end(), [](const Agent& a) { return !fills_only(a); });
+  const auto others = std::ranges::count_if(s.agents, [&](const Agent& a) { return issuers(s, a) > 1; });
   for (const Agent& agent : s.agents) {
-    if (fills_only(agent)) continue;
+    if (issuers(s, agent) == 1) continue;
     std::int64_t stretch = 0;
     const auto touch = [&](const auto& self, const std::vector<Step>& steps, bool in_loop) -> void {
       for (const Step& step : steps) {

@@ -43,7 +43,8 @@ std::int64_t registers_of_thread(const Kernel& plan, const Tasks& tasks, const t
   for (const Task& t : tasks) {
     const Context& c = plan.layout_of(t);
     if (t.kind == WorkKind::mma || t.kind == WorkKind::accumulate) registers += c.values();
-    if (t.matmul.by_threads()) operands = std::max(operands, operand_registers(t.matmul, t.matmul.warps));
+    if (t.matmul.pipe() == target::Pipe::fma)
+      operands = std::max(operands, operand_registers(t.matmul, t.matmul.warps));
     if (t.kind != WorkKind::reduce) continue;
     if (rows)
       registers += c.steps(1);
@@ -59,16 +60,16 @@ std::int64_t registers_of_thread(const Kernel& plan, const Tasks& tasks, const t
 }
 
 int blocks_together(const Kernel& plan, const target::Target& target, std::int64_t threads) {
-  const std::int64_t by_registers = target.registers_per_multiprocessor / (plan.registers * threads),
-                     by_threads = target.threads_per_multiprocessor / threads,
-                     by_shared = target.shared_per_multiprocessor /
-                                 (plan.shared_bytes + target.shared_reserved_per_block);
-  return static_cast<int>(std::clamp<std::int64_t>(std::min({by_registers, by_threads, by_shared}), 1,
-                                                   target.blocks_per_multiprocessor));
+  const std::int64_t registers = target.registers_per_multiprocessor / (plan.registers * threads),
+                     resident = target.threads_per_multiprocessor / threads,
+                     shared = target.shared_per_multiprocessor /
+                              (plan.shared_bytes + target.shared_reserved_per_block);
+  return static_cast<int>(
+      std::clamp<std::int64_t>(std::min({registers, resident, shared}), 1, target.blocks_per_multiprocessor));
 }
 
 void bound_registers(Kernel& plan, const target::Target& target) {
-  const bool outer = find_work(plan, [](const Work& w) { return w.matmul.by_threads(); });
+  const bool outer = find_work(plan, [](const Work& w) { return w.matmul.pipe() == target::Pipe::fma; });
   const int blocks = blocks_together(plan, target, plan.program.threads());
   if (outer && !plan.warp_specialized() && blocks > 1) plan.together = blocks;
 }

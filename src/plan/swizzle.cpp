@@ -154,7 +154,7 @@ class Arrangement {
   /// Appends to `to` the loads by which a matmul reads the buffer: ldmatrix, or the loads of an FMA matmul.
   void append_operand(const Task& t, std::vector<AccessPattern>& to) const {
     const MatmulChoice& m = t.matmul;
-    if (!m.by_threads()) return to.push_back(fragments(*m.load));
+    if (m.load) return to.push_back(fragments(*m.load));
     const std::vector<int>& in = plan_.program.nodes[t.node].in;
     for (int side = 0; side < 2; ++side)
       if (in[static_cast<std::size_t>(side)] == buffer_.node) append_outer(m, side, to);

@@ -105,9 +105,6 @@ class Prediction {
   void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration,
              std::int64_t trip_count) {
     std::size_t counted_until = 0;
-    const auto threads = [&] {
-      return fills_only(agent) ? 1 : plan_.warp_specialized() ? 32 * agent.warps : plan_.threads;
-    };
     for (std::size_t at = 0; at < list.size(); ++at) {
       const Step& step = list[at];
       match(
@@ -121,9 +118,9 @@ class Prediction {
           [&](const Drain& of) {
             counts_[Counter::mbarrier_wait] += blocks_ * plan_.channels[of.channel].stages;
           },
-          [&](const GriddepWait&) { counts_[Counter::griddep_wait] += blocks_ * threads(); },
+          [&](const GriddepWait&) { counts_[Counter::griddep_wait] += blocks_ * issuers(plan_, agent); },
           [&](const GriddepLaunchDependents&) {
-            counts_[Counter::griddep_launch_dependents] += blocks_ * threads();
+            counts_[Counter::griddep_launch_dependents] += blocks_ * issuers(plan_, agent);
           },
           [&](const Barrier& barrier) {
             if (!barrier.waits) return;
@@ -334,7 +331,7 @@ class Prediction {
     };
     const Shape batches(n.shape.begin(), n.shape.end() - 2);
     Counts counts;
-    if (m.by_threads()) {
+    if (m.pipe() == target::Pipe::fma) {
       for (std::int64_t b = 0; b < m.batch; ++b)
         for (int side = 0; side < 2; ++side) add(counts, outer(t, side, coordinates(b, batches)), 1);
       return counts;

@@ -70,8 +70,8 @@ Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int
 
 bool leaves_at_once(const Selection& selected, const Node& store, const Context& accumulators,
                     int gmem_inner) {
-  const bool sectors = by_threads(accumulators.row) ||
-                       (graph::bits(store.dtype) == 32 && selected.any(&MatmulChoice::chained));
+  const bool sectors = target::pipe(accumulators.row) == target::Pipe::fma ||
+                       (graph::bits(store.dtype) == 32 && selected.any(&MatmulChoice::chained, true));
   return sectors && accumulators.inner() == gmem_inner;
 }
 
@@ -83,7 +83,7 @@ Shape operand_padding(const Selection& selected, int i) {
   for (int reader : p.consumers(i)) {
     if (p.nodes[reader].kind != NodeKind::matmul) continue;
     const MatmulChoice& choice = selected.matmuls.at(reader);
-    if (!choice.row || !(choice.load || choice.by_threads() || choice.by_warpgroup())) continue;
+    if (!choice.row) continue;
     for (int side = 0; side < 2; ++side) {
       if (p.nodes[reader].in[side] != i) continue;
       const int k = side == 0 ? last : last - 1;

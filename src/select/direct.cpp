@@ -17,8 +17,9 @@ namespace {
 /// the ring.
 bool combined_with_accumulators(const Kernel& plan, const Selection& selected, const Tasks& tasks,
                                 const Node& load, int gmem_inner, const LoadReads& reads) {
-  if (plan.program.loop == 1 || !selected.any(&MatmulChoice::by_warpgroup)) return false;
-  if (selected.any(&MatmulChoice::chained)) return true;
+  if (plan.program.loop == 1 || !selected.any(&MatmulChoice::completion, Completion::commit_group))
+    return false;
+  if (selected.any(&MatmulChoice::chained, true)) return true;
   const Sections sections(plan.program);
   return std::ranges::all_of(reads, [&](const auto& read) {
     const Task& t = tasks[read.first];

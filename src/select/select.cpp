@@ -36,7 +36,7 @@ Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(tiles.m, w.m);
   const std::int64_t n = ceil_div(tiles.units, w.n), k = ceil_div(tiles.k, w.k);
   const std::int64_t mma = b * m * std::min(n * tiles_in_unit(*c.row), tiles.n) * k;
-  if (c.by_threads())
+  if (c.pipe() == target::Pipe::fma)
     return {mma, b * k * (m * outer_wavefronts(*c.row, 0) + n * outer_wavefronts(*c.row, 1))};
   return {mma, b * k * (n + (a_in_registers ? 0 : m)) * c.load->cycles};
 }
@@ -56,7 +56,7 @@ double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers,
   const double multiplying =
                    1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0),
                loading = static_cast<double>(one.loads) * w.count();
-  if (c.by_threads())
+  if (c.pipe() == target::Pipe::fma)
     return (std::max(multiplying, loading) + costs.overlooked * std::min(multiplying, loading)) *
            crowded(c, w, costs);
   return multiplying + loading + costs.mma_step * static_cast<double>(ceil_div(Tiles(c).k, w.k));
@@ -125,13 +125,13 @@ class Selector {
     const auto type = [&](int side) { return graph::name(program_.nodes[n.in[side]].dtype); };
     c.load = target::find_matrix_load(target_);
     if (c.load) c.row = target::find_mma(target_, type(0), type(1), graph::name(DType::f32));
-    if (!c.row) c.load = nullptr, c.row = by_threads(n, c);
+    if (!c.row) c.load = nullptr, c.row = outer_product(n, c);
     return c;
   }
 
   /// Returns the FMA descriptor with the least estimated cycles. Returns nullptr if the scalar fallback is
   /// faster, if the operands are not float32, or if the block has incomplete warps.
-  const Instruction* by_threads(const Node& n, MatmulChoice c) const {
+  const Instruction* outer_product(const Node& n, MatmulChoice c) const {
     for (int in : n.in)
       if (program_.nodes[in].dtype != DType::f32) return nullptr;
     if (program_.threads() % 32 != 0) return nullptr;
@@ -164,7 +164,7 @@ class Selector {
     const double elements = costs_.row_element * static_cast<double>(accumulator_registers(c, w)) *
                             std::max(1.0, w.count() / 4.0);
     const int warps = std::max(1, program_.warps());  // warps without work hide nothing
-    const double idle = c.by_threads() ? 1 + costs_.idle * (1 - static_cast<double>(w.count()) / warps) : 1;
+    const double idle = c.pipe() == target::Pipe::fma ? 1 + costs_.idle * (1 - static_cast<double>(w.count()) / warps) : 1;
     const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : costs_.row_among_warps));
     return passes * (idle * cycles(c, w, a_in_registers, costs_) + rows) + partials + spill;
   }
@@ -199,9 +199,9 @@ class Selector {
       });
     };
     MatmulChoice by = c;
-    if (!by.by_threads()) best_warps(by);
+    if (by.pipe() == target::Pipe::tensor) best_warps(by);
     for (const Instruction& row : target::outer_products())
-      if (c.by_threads()) by.row = &row, best_warps(by);
+      if (c.pipe() == target::Pipe::fma) by.row = &row, best_warps(by);
     alone_[id] = min_cost;
     // Same shape: take the same layout, so that the accumulators of both agree thread by thread.
     for (const auto& [other, o] : matmuls_)
@@ -234,10 +234,11 @@ class Selector {
   int link(int id) const {
     const Node& n = program_.nodes[id];
     const int operand = n.in[0];
-    if (matmuls_.at(id).by_threads()) return -1;
+    if (matmuls_.at(id).pipe() != target::Pipe::tensor) return -1;
     if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
     const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
-    const bool may = from >= 0 && !matmuls_.at(from).by_threads() && sections_.of(from) == sections_.of(id) &&
+    const bool may = from >= 0 && matmuls_.at(from).pipe() == target::Pipe::tensor &&
+                     sections_.of(from) == sections_.of(id) &&
                      matmuls_.at(from).batch == matmuls_.at(id).batch &&
                      matmuls_.at(from).n % matmuls_.at(id).row->k == 0;
     return may && !next_.count(from) ? from : -1;

@@ -13,9 +13,10 @@ namespace zellige::plan {
 struct Selection {
   TileProgram program;
   std::map<int, MatmulChoice> matmuls;
-  /// Returns whether the choice for any matmul is such, for example any(&MatmulChoice::by_warpgroup).
-  bool any(bool (MatmulChoice::*is)() const) const {
-    return std::ranges::any_of(matmuls, [&](const auto& m) { return (m.second.*is)(); });
+  /// Returns whether a column is `value` in the choice for any matmul: any(&MatmulChoice::pipe, target::Pipe::fma).
+  template <class T>
+  bool any(T (MatmulChoice::*column)() const, T value) const {
+    return std::ranges::any_of(matmuls, [&](const auto& m) { return (m.second.*column)() == value; });
   }
 };
 

@@ -35,7 +35,8 @@ Interval divided_alone(const View& v, const TileProgram& p) {
 }  // namespace
 
 TileSchedule tile_schedule(const Kernel& plan) {
-  return tile_schedule(plan, find_work(plan, [](const Work& w) { return w.matmul.by_warpgroup(); }));
+  return tile_schedule(
+      plan, find_work(plan, [](const Work& w) { return w.matmul.completion() == Completion::commit_group; }));
 }
 
 TileSchedule tile_schedule(const Kernel& plan, const Work* product) {

@@ -29,8 +29,8 @@ std::vector<int> inside(const TileProgram& p) {
 
 /// Sets the instruction and warp layout of matmul `product` in `choice` to wgmma and returns an empty string.
 /// If the matmul cannot use wgmma, returns the reason. `products` are all matmuls of the loop.
-std::string by_warpgroup(const TileProgram& p, const Program& program, const target::Target& target,
-                         const std::vector<int>& products, int product, MatmulChoice& choice) {
+std::string choose_row(const TileProgram& p, const Program& program, const target::Target& target,
+                       const std::vector<int>& products, int product, MatmulChoice& choice) {
   const Node& n = p.nodes[product];
   const auto type = [&](int side) { return graph::name(p.nodes[n.in[side]].dtype); };
   // Batch matrices with the same A are one matmul with adjacent columns.
@@ -132,8 +132,7 @@ std::string warpgroups(Selection& selected, const Program& program, const target
   int sums = 0;
   for (int product : products) {
     MatmulChoice& choice = choices[product] = selected.matmuls.at(product);
-    if (std::string why = by_warpgroup(p, program, target, products, product, choice); !why.empty())
-      return why;
+    if (std::string why = choose_row(p, program, target, products, product, choice); !why.empty()) return why;
     sums += static_cast<int>(instructions_of_rows(choice)) * choice.row->c.registers;
   }
   if (sums > max_sums)
@@ -145,13 +144,13 @@ std::string warpgroups(Selection& selected, const Program& program, const target
 
 bool share_by_pairs(Kernel& plan, Tasks& tasks, const target::Target& target) {
   constexpr int ranks = 2;
-  const auto by_warpgroup = [](const Task& t) { return t.matmul.by_warpgroup(); };
-  const auto first = std::ranges::find_if(tasks, by_warpgroup);
+  const auto asynchronous = [](const Task& t) { return t.matmul.completion() == Completion::commit_group; };
+  const auto first = std::ranges::find_if(tasks, asynchronous);
   if (first == tasks.end()) return false;
   const TileSchedule walk = tile_schedule(plan, &*first);
   if (walk.rows < ranks || walk.rows % ranks != 0) return false;
   for (const Task& product : tasks) {
-    if (!by_warpgroup(product)) continue;
+    if (!asynchronous(product)) continue;
     if (product.matmul.batch > 1) return false;
     const int operand = plan.program.nodes[product.node].in[1];
     const SmemTensor& b = plan.tensors[plan.tensor_of(operand)];

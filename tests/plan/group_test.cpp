@@ -216,7 +216,7 @@ TEST(Group, OperandsAreWholeStepsOfTheProduct) {
         const SmemTensor& b = k.tensors[stored];
         const std::size_t along_k = b.shape.size() - 1 - side;
         EXPECT_TRUE(b.matmul_operand) << name << " " << b.name;
-        const std::int64_t unit = w.matmul.by_threads() ? 4 : 8;
+        const std::int64_t unit = w.matmul.pipe() == target::Pipe::fma ? 4 : 8;
         const auto whole = [&](std::int64_t n) { return (n + unit - 1) / unit * unit; };
         EXPECT_EQ(b.padded[along_k], whole(b.shape[along_k])) << name << " " << b.name;
         EXPECT_EQ(b.padded[b.inner], whole(b.shape[b.inner])) << name << " " << b.name;

@@ -48,8 +48,8 @@ TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorIntegerAndThreadsFloats) {
       if (!product) continue;  // a dead matmul
       const MatmulChoice& m = product->matmul;
       const DType dtype = k.program.nodes[k.program.nodes[i].in[0]].dtype;
-      EXPECT_EQ(m.row && !m.by_threads(), dtype != DType::f32 && dtype != DType::int8) << name;
-      EXPECT_TRUE(dtype == DType::f32 || !m.by_threads()) << name;
+      EXPECT_EQ(m.pipe() == target::Pipe::tensor, dtype != DType::f32 && dtype != DType::int8) << name;
+      EXPECT_TRUE(dtype == DType::f32 || m.pipe() != target::Pipe::fma) << name;
       EXPECT_TRUE(!m.row || m.batch * m.m * m.n == graph::size(k.program.nodes[i].shape)) << name;
     }
   });

@@ -39,7 +39,7 @@ std::vector<graph::Array> numbers(const graph::KernelGraph& g, std::uint64_t see
 int by_threads(const plan::Plan& plan) {
   int products = 0;
   for (const plan::Kernel& k : plan.kernels)
-    for (const plan::Work& w : works(k)) products += w.matmul.by_threads();
+    for (const plan::Work& w : works(k)) products += w.matmul.pipe() == target::Pipe::fma;
   return products;
 }
 
@@ -129,7 +129,7 @@ TEST_P(OuterProducts, InEveryTile) {
       const plan::Plan p = expect_right(g, GetParam(), plan_options);
       for (const plan::Kernel& kernel : p.kernels)
         for (const plan::Work& w : works(kernel))
-          if (w.matmul.by_threads()) rows.insert(w.matmul.row->name);
+          if (w.matmul.pipe() == target::Pipe::fma) rows.insert(w.matmul.row->name);
     }
   }
   EXPECT_GE(rows.size(), 3u) << "the tiles are there to be shared in different ways";
@@ -234,7 +234,7 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
       const emit::Program p = emit::transpile(b.build(), target, plan_options);
       const plan::Kernel& kernel = p.plan.kernels.at(0);
       const plan::Work* product =
-          plan::find_work(kernel, [](const plan::Work& w) { return w.matmul.by_threads(); });
+          plan::find_work(kernel, [](const plan::Work& w) { return w.matmul.pipe() == target::Pipe::fma; });
       ASSERT_TRUE(product);
       EXPECT_EQ(kernel.layout_of(*product).values(), 64);
       const plan::Counts counts = plan::predict(kernel);
