@@ -29,7 +29,8 @@ for _dim, _keep in ((2, False), (1, True), (0, False), ([1, 2], False), ([0, 2],
     case(f"mean_{_tag}", "mean", _x, _th("mean"), _np(np.mean), units=32, mass=magnitudes(_np(np.mean)), **_n)
     case(f"amax_{_tag}", "amax", _x, _th("amax"), _np(np.max), (*FLOATS, *INTEGERS), **_n)
     case(f"amin_{_tag}", "amin", _x, _th("amin"), _np(np.min), FLOATS, **_n)
-    case(f"prod_{_tag}", "prod", _x, _th("prod"), _np(np.prod), units=2 * 32, **_n)
+    if isinstance(_dim, int):  # torch.prod takes one dimension; of several, the order decides what overflows
+        case(f"prod_{_tag}", "prod", _x, _th("prod"), _np(np.prod), units=2 * 32, **_n)
 
     def _lse(x, axis=_axis, keep=_keep):
         m = np.max(x, axis=axis, keepdims=True)
