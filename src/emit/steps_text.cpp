@@ -9,7 +9,6 @@
 
 namespace zellige::emit {
 
-
 namespace {
 constexpr double lowest = -3.4028234663852886e38;
 constexpr const char* min_int = "(-2147483647 - 1)";

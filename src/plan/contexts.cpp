@@ -42,8 +42,7 @@ int register_context(const Kernel& plan, const Sections& sections, int x, const 
 bool in_registers(const Kernel& plan, const Sections& sections, const Leaf& leaf, const Task& task) {
   const Node& node = plan.program.nodes[leaf.node];
   const int evaluated = plan.rmem_of(leaf.node);
-  if (evaluated < 0 || leaf.at == At::elsewhere ||
-      sections.complete(leaf.node) != section_of(task, sections))
+  if (evaluated < 0 || leaf.at == At::elsewhere || sections.complete(leaf.node) != section_of(task, sections))
     return false;
   const Context& c = plan.layout_of(task);
   if (evaluated == task.context)

@@ -105,7 +105,8 @@ class Grouping {
         break;
       case NodeKind::running_max: {
         int c = registers(n.in[0], i);
-        if (c < 0 || !plan_.rmem[c].layout.replicated()) c = add_default_blocked(plan_, n.shape, last(n.shape));
+        if (c < 0 || !plan_.rmem[c].layout.replicated())
+          c = add_default_blocked(plan_, n.shape, last(n.shape));
         keep(i, c);
         evaluate(task(WorkKind::accumulate, i, c), n.in[0]);
         producer_[i] = static_cast<int>(tasks_.size()) - 1;
@@ -215,7 +216,8 @@ class Grouping {
         return;
       }
       if (c >= 0 && plan_.rmem[c].layout.row) {
-        const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.rmem[c].layout.parts(), last(n.shape));
+        const int b =
+            buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.rmem[c].layout.parts(), last(n.shape));
         finish_reduce(i, operand, c, b);
         return;
       }

@@ -164,7 +164,8 @@ class Selector {
     const double elements = costs_.row_element * static_cast<double>(accumulator_registers(c, w)) *
                             std::max(1.0, w.count() / 4.0);
     const int warps = std::max(1, program_.warps());  // warps without work hide nothing
-    const double idle = c.pipe() == target::Pipe::fma ? 1 + costs_.idle * (1 - static_cast<double>(w.count()) / warps) : 1;
+    const double idle =
+        c.pipe() == target::Pipe::fma ? 1 + costs_.idle * (1 - static_cast<double>(w.count()) / warps) : 1;
     const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : costs_.row_among_warps));
     return passes * (idle * cycles(c, w, a_in_registers, costs_) + rows) + partials + spill;
   }

@@ -83,7 +83,7 @@ TEST_P(Branches, CostNTimesOne) {
       of[n] = o.work;
       const std::string what = fmt::format("{} branches, {}", n, shared ? "one input" : "an input each");
       EXPECT_LE(estimate_cost(o), n * estimate_cost(one) * 1.001) << what;
-      if (estimate_cost(o) > n * estimate_cost(one) * (1 - tie))
+      if (estimate_cost(o) > n * estimate_cost(one) * (1 - target::find("sm_90a").costs.search.tie))
         EXPECT_LE(o.kernels.size(), static_cast<std::size_t>(n) * one.kernels.size()) << what;
       fmt::print("{}: {} groups, {} kinds, {} plans, {} states, {} kernels, {:.1f} us\n", what, o.work.groups,
                  o.work.kinds, o.work.plans, o.work.states, o.kernels.size(), estimate_cost(o));
