@@ -185,7 +185,7 @@ class Builder : AgentSteps {
     // True if the producer waits for earlier kernels, because one of its TMA loads is not of a constant input. The
     // consumer then needs no wait of its own, unless it accesses global memory before it acquires a stage from the
     // producer.
-    const bool loads_wait = !std::all_of(all.begin(), all.end(), [&](int t) { return tasks_[t].constant; });
+    const bool loads_wait = !std::ranges::all_of(all, [&](int t) { return tasks_[t].constant; });
     waited_ = loads_wait && !alone;
     consume(phases_.inside.front());
     plan_.agents.push_back(std::move(agent_));
@@ -228,7 +228,7 @@ class Builder : AgentSteps {
     barrier_ = consumer_barrier;
     depend();
     tiles();
-    if (several_tiles() && std::any_of(before_.begin(), before_.end(), [&](int t) { return !uses_tma(t); }))
+    if (several_tiles() && std::ranges::any_of(before_, [&](int t) { return !uses_tma(t); }))
       barrier();  // all threads have read the previous tile's copies, which are overwritten now
     start_states();
     bool once = false;  // copies of values that are read after the loop are in flight during the loop

@@ -37,7 +37,7 @@ Graph analyse(const std::vector<TaskToOrder>& tasks) {
       for (int s : *from) {
         if (s < 0 || s >= n || s == t)
           fail("barriers: task {} depends on task {}; another of the {} tasks is needed", t, s, n);
-        if (std::find(g.readers[s].begin(), g.readers[s].end(), t) != g.readers[s].end()) continue;
+        if (std::ranges::find(g.readers[s], t) != g.readers[s].end()) continue;
         g.readers[s].push_back(t);
         ++missing[t];
         alive += tasks[s].produces;
@@ -84,7 +84,7 @@ bool better(const Preference& p, int barriers, i64 peak, const Phases& than) {
 std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& phase, int count) {
   std::vector<std::vector<int>> out(count);
   for (int t : g.order) out[phase[t]].push_back(t);
-  out.erase(std::remove_if(out.begin(), out.end(), [](const auto& p) { return p.empty(); }), out.end());
+  std::erase_if(out, [](const auto& p) { return p.empty(); });
   return out;
 }
 
@@ -107,7 +107,7 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
       }
       double squares = 0;
       for (i64 a : alive) squares += static_cast<double>(a) * static_cast<double>(a);
-      return std::pair(*std::max_element(alive.begin(), alive.end()), squares);
+      return std::pair(std::ranges::max(alive), squares);
     };
     auto now = measure();
     bool moved = true;
@@ -119,7 +119,7 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
         for (int s : g.tasks[t].after_same) low = std::max(low, phase[s]);
         for (int r : g.readers[t]) {
           const auto& barred = g.tasks[r].after;
-          high = std::min(high, phase[r] - (std::find(barred.begin(), barred.end(), t) != barred.end()));
+          high = std::min(high, phase[r] - (std::ranges::find(barred, t) != barred.end()));
         }
         int selected = phase[t];
         for (int p = low; p <= high; ++p) {
@@ -180,7 +180,7 @@ class Search {
         if (!expand(s, k, next)) return false;
       layer.clear();
       for (const auto& [done, s] : next) layer.push_back(s);
-      std::sort(layer.begin(), layer.end());
+      std::ranges::sort(layer);
     }
     return true;
   }
@@ -283,7 +283,7 @@ class Search {
       }
       if (Sets larger = larger_.sorted(); !larger.empty()) grown.push_back(std::move(larger));
     }
-    for (std::size_t size = 1; size < grown.size(); ++size) {
+    for (std::size_t size = 1; size < grown.size(); ++size)
       for (const auto& [phase, partial] : grown[size]) {
         const Set all = done | phase;
         if (!better(preference_, k + phases_after(all), partial.peak, best_)) continue;
@@ -292,13 +292,12 @@ class Search {
         lowest_[all] = partial.peak;
         State state{all, partial.peak, s, {}};
         for (Set rest = phase; rest; rest &= ~(Set{1} << state.phase.back()))
-          state.phase.push_back(last_of(grown[static_cast<std::size_t>(std::popcount(rest))], rest));
-        std::reverse(state.phase.begin(), state.phase.end());
+          state.phase.push_back(last_of(grown[std::popcount(rest)], rest));
+        std::ranges::reverse(state.phase);
         states_.push_back(std::move(state));
         next[all] = static_cast<int>(states_.size()) - 1;
         if (all == all_) adopt(static_cast<int>(states_.size()) - 1);
       }
-    }
     return true;
   }
 
@@ -314,7 +313,7 @@ class Search {
     best_ = {};
     best_.peak = states_[s].peak;
     for (; states_[s].parent >= 0; s = states_[s].parent) best_.phases.push_back(states_[s].phase);
-    std::reverse(best_.phases.begin(), best_.phases.end());
+    std::ranges::reverse(best_.phases);
     best_.barriers = static_cast<int>(best_.phases.size()) - 1;
   }
 
@@ -365,7 +364,7 @@ std::int64_t peak_memory(const std::vector<TaskToOrder>& tasks, const std::vecto
   std::vector<i64> alive(end, 0);
   for (int t = 0; t < n; ++t)
     for (int i = time[t]; i <= last[t]; ++i) alive[i] += tasks[t].produces;
-  return alive.empty() ? 0 : *std::max_element(alive.begin(), alive.end());
+  return alive.empty() ? 0 : std::ranges::max(alive);
 }
 
 Phases order_tasks(const std::vector<TaskToOrder>& tasks, const Preference& preference) {

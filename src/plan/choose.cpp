@@ -192,8 +192,7 @@ Kernel choose(Selection selected, const Program& program, const target::Target& 
     if (!unshare(selected.program))
       does_not_fit(
           "{}: its tiles need {} bytes of shared memory, {} has {} for a block; smaller tiles or a longer "
-          "loop "
-          "would fit",
+          "loop would fit",
           selected.program.name, choice.minimum, target.name, target.shared_per_block);
     choice.reasons.push_back("the largest value that was stored to be shared is evaluated where it is read");
   }

@@ -18,8 +18,7 @@ int add_blocked(Kernel& plan, const Shape& domain, int inner, int vector) {
 
 int add_default_blocked(Kernel& plan, const Shape& domain, int inner) {
   int vector = max_elements_per_step;
-  const std::int64_t elements = graph::size(domain);
-  while (vector > 1 && elements / vector < plan.program.threads()) vector /= 2;
+  while (vector > 1 && graph::size(domain) / vector < plan.program.threads()) vector /= 2;
   return add_blocked(plan, domain, inner, vector);
 }
 

@@ -28,29 +28,27 @@ bool verify_agent(const Kernel& s, std::size_t a) {
   const Agent& agent = s.agents[a];
   bool waits = false, waited = false;  // whether it waited itself; whether it or a ring's producer did
   walk(agent.steps, [&](const Step& step, const Position& at) {
-    const int i = at.index;
     const bool lets_start = as<GriddepLaunchDependents>(step), depends = lets_start || as<GriddepWait>(step);
     if (depends && !s.programmatic)
       reject(
           "{}: {}, {}, is in a kernel that starts when the one before has ended; only one that is "
           "launched early waits or lets the next start",
-          s.name(), agent.name, describe(step, i));
+          s.name(), agent.name, describe(step, at.index));
     if (depends && at.in_loop())
-      reject("{}: {}, {}, is in a loop; once, before it, is enough", s.name(), agent.name, describe(step, i));
+      reject("{}: {}, {}, is in a loop; once, before it, is enough", s.name(), agent.name,
+             describe(step, at.index));
     if (lets_start && !waited)
       reject(
           "{}: {} lets the next kernel start in {} before its griddep_wait: that kernel could then not rely "
-          "on the end of "
-          "those before this one; wait first",
-          s.name(), agent.name, describe(step, i));
+          "on the end of those before this one; wait first",
+          s.name(), agent.name, describe(step, at.index));
     waits = waits || as<GriddepWait>(step);
     waited = waited || waits || full_after_wait(s, static_cast<int>(a), step);
     if (s.programmatic && step.global == Global::anything && !waited)
       reject(
           "{}: {} touches global memory that the kernel before may still write or read in {}, before its "
-          "griddep_wait; "
-          "only constants may be read there: wait before this step",
-          s.name(), agent.name, describe(step, i));
+          "griddep_wait; only constants may be read there: wait before this step",
+          s.name(), agent.name, describe(step, at.index));
   });
   return waits;
 }
@@ -86,8 +84,7 @@ void verify_dependence(const Kernel& s) {
   if (s.programmatic && !waits)
     reject(
         "{}: is launched early and no agent of it waits: the kernel after it could start while those before "
-        "it still run; "
-        "one griddep_wait is needed",
+        "it still run; one griddep_wait is needed",
         s.name());
 }
 

@@ -41,9 +41,10 @@ class Grouping {
     if (const std::optional<RowRegisters> rows = rows_in_registers(plan_, whole_, target_))
       rows_ = add_context(plan_, rows->layout), held_ = rows->held;
     for (int i : held_)
-      if (node(i).kind == NodeKind::load) hold(i);  // before all else, so that they are in flight together
+      if (node(i).kind == NodeKind::load)
+        hold(i, rows_);  // before all else, so that they are in flight together
     for (int i = 0; i < size(); ++i)
-      if (live_[i] && plan_.rmem_of(i) < 0) held_.contains(i) ? hold(i) : place(i);
+      if (live_[i] && plan_.rmem_of(i) < 0) held_.contains(i) ? hold(i, rows_) : place(i);
     place_loads();
     connect();
     return std::move(tasks_);
@@ -60,11 +61,7 @@ class Grouping {
              std::string suffix = "") {
     SmemTensor b;
     b.name = (node(id).name.empty() ? fmt::format("t{}", id) : node(id).name) + suffix;
-    for (const SmemTensor& other : plan_.tensors)
-      if (other.name == b.name) {
-        b.name += fmt::format("_{}", id);
-        break;
-      }
+    if (std::ranges::count(plan_.tensors, b.name, &SmemTensor::name) > 0) b.name += fmt::format("_{}", id);
     b.node = id, b.dtype = dtype, b.shape = shape, b.padded = padded, b.partials = partials, b.inner = inner;
     plan_.tensors.push_back(std::move(b));
     return static_cast<int>(plan_.tensors.size()) - 1;
@@ -90,19 +87,14 @@ class Grouping {
 
   void place(int i) {
     const Node& n = node(i);
-    if (const int number = number_of(n); number >= 0) {
-      plan_.read_in_place[number] = {.works = 1};
-    }
+    if (const int number = number_of(n); number >= 0) plan_.read_in_place[number] = {.works = 1};
     switch (n.kind) {
       case NodeKind::matmul:
-        place_matmul(i);
-        break;
+        return place_matmul(i);
       case NodeKind::reduce:
-        place_reduce(i, n.in[0]);
-        break;
+        return place_reduce(i, n.in[0]);
       case NodeKind::accumulate:
-        place_accumulate(i);
-        break;
+        return place_accumulate(i);
       case NodeKind::running_max: {
         int c = registers(n.in[0], i);
         if (c < 0 || !plan_.rmem[c].layout.replicated())
@@ -117,11 +109,9 @@ class Grouping {
         producer_[i] = producer_.at(n.in[0]);
         break;
       case NodeKind::round:
-        place_round(i);
-        break;
+        return place_round(i);
       case NodeKind::store:
-        place_store(i);
-        break;
+        return place_store(i);
       case NodeKind::map:
         if (!place_precomputed(i)) place_factor(i);
         break;
@@ -134,11 +124,8 @@ class Grouping {
   /// evaluates it into registers, and returns true. Otherwise returns false.
   bool place_precomputed(int i) {
     const int scores = accumulators_to_keep_in(selected_, i);
-    if (scores < 0) return false;
-    const int c = plan_.rmem_of(scores), t = task(WorkKind::to_registers, i, c);
-    evaluate(t, i, true);
-    keep(i, c), producer_[i] = t;
-    return true;
+    if (scores >= 0) hold(i, plan_.rmem_of(scores));
+    return scores >= 0;
   }
 
   /// If node `i` is the factor that rescales a matmul's accumulators row by row, adds a task that evaluates it once
@@ -147,17 +134,14 @@ class Grouping {
     const bool factor = std::ranges::any_of(program_.consumers(i),
                                             [&](int reader) { return rescaled_by(node(reader)) == i; });
     const int c = factor ? registers(i, i) : -1;
-    if (c < 0 || !plan_.rmem[c].layout.replicated()) return;
-    const int t = task(WorkKind::to_lines, i, c);
-    evaluate(t, i, true);
-    keep(i, c), producer_[i] = t;
+    if (c >= 0 && plan_.rmem[c].layout.replicated()) hold(i, c, WorkKind::to_lines);
   }
 
-  /// Adds a task that evaluates node `i`, a load or a map, once into registers, in the layout of the kernel's rows.
-  void hold(int i) {
-    const int t = task(WorkKind::to_registers, i, rows_);
+  /// Adds a task that evaluates node `i`, a load or a map, once into registers, in the layout with index `context`.
+  void hold(int i, int context, WorkKind kind = WorkKind::to_registers) {
+    const int t = task(kind, i, context);
     evaluate(t, i, true);
-    keep(i, rows_), producer_[i] = t;
+    keep(i, context), producer_[i] = t;
   }
 
   void place_matmul(int i) {
@@ -211,16 +195,10 @@ class Grouping {
       const Node& x = node(operand);
       const int c = rows_ >= 0 ? rows_ : n.dim == last(x.shape) && n.to == 1 ? registers(operand, i) : -1;
       if (c >= 0 && whole_lines(plan_.rmem[c].layout)) {
-        finish_reduce(i, operand, c, -1);
-        keep(i, add_context(plan_, lines(plan_.rmem[c].layout)));
-        return;
+        producer_[i] = finish_reduce(i, operand, c, -1);
+        return keep(i, add_context(plan_, lines(plan_.rmem[c].layout)));
       }
-      if (c >= 0 && plan_.rmem[c].layout.row) {
-        const int b =
-            buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.rmem[c].layout.parts(), last(n.shape));
-        finish_reduce(i, operand, c, b);
-        return;
-      }
+      if (c >= 0 && plan_.rmem[c].layout.row) return reduce_into_buffer(i, operand, c);
     }
     Summation s;
     s.sums = s.domain = n.shape;
@@ -234,11 +212,18 @@ class Grouping {
     s.length = s.domain[s.dim] / s.to;
     const int id =
         rows_ >= 0 ? rows_ : add_context(plan_, summands(spread(s, operand >= 0, program_.warps() * 32)));
-    const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, plan_.rmem[id].layout.parts(), last(n.shape));
-    finish_reduce(i, operand, id, b);
+    reduce_into_buffer(i, operand, id);
   }
 
-  void finish_reduce(int i, int operand, int context, int b) {
+  void reduce_into_buffer(int i, int operand, int context) {
+    const Node& n = node(i);
+    const int parts = plan_.rmem[context].layout.parts();
+    const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, parts, last(n.shape));
+    writers_[b] = {finish_reduce(i, operand, context, b)};
+  }
+
+  /// Adds the two tasks of a reduction over `context`, the second of which writes to buffer `b`, and returns that one.
+  int finish_reduce(int i, int operand, int context, int b) {
     const int t = task(WorkKind::reduce, i, context);
     if (operand >= 0)
       evaluate(t, operand);
@@ -246,11 +231,7 @@ class Grouping {
       for (int in : node(i).in) evaluate(t, in);
     const int f = task(WorkKind::finish, i, context, b);
     tasks_[f].after_same.push_back(t);
-    if (b < 0) {
-      producer_[i] = f;
-      return;
-    }
-    writers_[b] = {f};
+    return f;
   }
 
   void place_accumulate(int i) {
@@ -425,22 +406,20 @@ class Grouping {
         const bool same = same_thread_(w, t, b);
         read->same_thread = read->same_thread || same;
         auto& list = same ? reader.after_same : reader.after;
-        if (std::find(list.begin(), list.end(), w) == list.end()) list.push_back(w);
+        if (std::ranges::count(list, w) == 0) list.push_back(w);
       }
     };
     for (const auto& [t, b] : buffer_reads_) shared(t, b);
-    for (const auto& [t, value, in_registers] : reads_) {
-      const bool registers = in_registers && producer_.count(value);
-      if (registers)
+    for (const auto& [t, value, in_registers] : reads_)
+      if (in_registers && producer_.count(value))
         tasks_[t].after_same.push_back(producer_.at(value));
       else
         shared(t, plan_.tensor_of(value));
-    }
     for (int i = 0; i < static_cast<int>(tasks_.size()); ++i) {
       auto& same = tasks_[i].after_same;
-      std::sort(same.begin(), same.end());
+      std::ranges::sort(same);
       same.erase(std::unique(same.begin(), same.end()), same.end());
-      same.erase(std::remove(same.begin(), same.end(), i), same.end());
+      std::erase(same, i);
     }
   }
 

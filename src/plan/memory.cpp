@@ -17,10 +17,8 @@ namespace {
 /// named barriers are ignored.
 std::vector<Lifetime> lifetimes(const Kernel& s) {
   std::vector<Lifetime> lives;
-  for (const SmemTensor& t : s.tensors) {
-    const bool uses_tma = s.uses_tma(t.node);
-    lives.push_back({t.bytes(), std::numeric_limits<int>::max(), 0, uses_tma ? 1024 : 128});
-  }
+  for (const SmemTensor& t : s.tensors)
+    lives.push_back({t.bytes(), std::numeric_limits<int>::max(), 0, s.uses_tma(t.node) ? 1024 : 128});
   const auto others = std::ranges::count_if(s.agents, [&](const Agent& a) { return issuers(s, a) > 1; });
   for (const Agent& agent : s.agents) {
     if (issuers(s, agent) == 1) continue;

@@ -49,7 +49,7 @@ i64 live_bound(const std::vector<Lifetime>& objects) {
   };
   std::vector<Edge> edges;
   for (const Lifetime& o : objects) edges.push_back({o.begin, true, &o}), edges.push_back({o.end, false, &o});
-  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+  std::ranges::sort(edges, [](const Edge& a, const Edge& b) {
     return std::pair(a.time, a.begins) < std::pair(b.time, b.begins);
   });
   i64 bound = 0, sum = 0;  // the sum of live sizes is largest where some object begins
@@ -78,7 +78,7 @@ constexpr i64 node = 1024;
 i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset) {
   std::vector<int> order(objects.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+  std::ranges::stable_sort(order, [&](int a, int b) {
     return std::pair(objects[a].begin, -objects[a].size) < std::pair(objects[b].begin, -objects[b].size);
   });
   std::map<i64, i64> gaps{{0, std::numeric_limits<i64>::max()}};  // from, to
@@ -125,7 +125,7 @@ i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, F
     for (std::size_t j = 0; j < i; ++j)
       if (overlap(o, objects[order[j]]))
         taken.emplace_back(offset[order[j]], offset[order[j]] + objects[order[j]].size);
-    std::sort(taken.begin(), taken.end());
+    std::ranges::sort(taken);
     i64 at = -1, tightest = -1, low = 0;
     for (const auto& [from, to] : taken) {
       const i64 start = round_up(low, o.alignment);
@@ -186,8 +186,7 @@ struct Search {
         if (placed[i]) {
           top = std::max(top, offset[i] + objects[i].size);
         } else {
-          const i64 whole = rounded[i];
-          rest += whole, slack = std::max(slack, whole - objects[i].size);
+          rest += rounded[i], slack = std::max(slack, rounded[i] - objects[i].size);
         }
       b = std::max(b, rest ? round_up(std::max(top, floor), unit) + rest - slack : top);
     }
@@ -214,12 +213,12 @@ struct Search {
       if (at < floor || (at == floor && i < last)) {
         // The object can be placed only higher, on top of an object that overlaps it in time. If all of
         // these are placed already, this branch has no solution.
-        if (std::none_of(met[i].begin(), met[i].end(), [&](int j) { return !placed[j]; })) return true;
+        if (std::ranges::none_of(met[i], [&](int j) { return !placed[j]; })) return true;
         continue;
       }
       choices.emplace_back(at, -objects[i].size, i);
     }
-    std::sort(choices.begin(), choices.end());
+    std::ranges::sort(choices);
     for (std::size_t c = 0; c < choices.size(); ++c) {
       if (is_tried(choices, c)) continue;
       const i64 at = std::get<0>(choices[c]);
@@ -266,8 +265,7 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
     for (Fit fit : {Fit::first, Fit::best}) {
       if (best.peak == best.lower_bound) break;
       std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int a, int b) { return key(objects[a]) < key(objects[b]); });
+      std::ranges::stable_sort(order, [&](int a, int b) { return key(objects[a]) < key(objects[b]); });
       const i64 peak = place(objects, order, fit, offset);
       if (best.peak < 0 || peak < best.peak) best.peak = peak, best.offset = offset;
     }
@@ -302,13 +300,10 @@ Packing pack(const std::vector<Lifetime>& objects, std::int64_t effort) {
       some.push_back(objects[i]);
     }
   Packing result;
-  result.offset.assign(objects.size(), 0);
-  if (some.empty()) return result;
-  const Packing p = pack_proper(some, effort);
-  for (std::size_t i = 0; i < proper.size(); ++i) result.offset[proper[i]] = p.offset[i];
-  result.peak = p.peak;
-  result.lower_bound = p.lower_bound;
-  result.optimal = p.optimal;
+  if (!some.empty()) result = pack_proper(some, effort);
+  std::vector<i64> offset(objects.size(), 0);
+  for (std::size_t i = 0; i < proper.size(); ++i) offset[proper[i]] = result.offset[i];
+  result.offset = std::move(offset);
   return result;
 }
 

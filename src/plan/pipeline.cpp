@@ -19,11 +19,9 @@ std::vector<int> side_by_side(const Kernel& plan, const Tasks& all, std::vector<
       const bool together = in_nest(plan, task) && in_nest(plan, last) && task.context == last.context,
                  sums = task.kind == WorkKind::reduce && last.kind == WorkKind::reduce;
       return (together || sums) &&
-             std::none_of(task.after_same.begin(), task.after_same.end(), [&](int before) {
-               return std::find(tasks.begin(), tasks.end(), before) != tasks.end();
-             });
+             std::ranges::none_of(task.after_same, [&](int t) { return std::ranges::count(tasks, t) > 0; });
     };
-    auto next = result.empty() ? tasks.end() : std::find_if(tasks.begin(), tasks.end(), joins);
+    auto next = result.empty() ? tasks.end() : std::ranges::find_if(tasks, joins);
     if (next == tasks.end()) next = tasks.begin();
     result.push_back(*next);
     tasks.erase(next);

@@ -27,7 +27,7 @@ bool SameThread::operator()(int w, int r, int b) {
     if (at.empty()) return;
     Shape read = at;
     for (std::size_t d = 0; d < shape.size(); ++d) read[d] = std::min(at[d], shape[d] - 1);
-    same = same && owner[static_cast<std::size_t>(linear(read, shape))] == thread;
+    same = same && owner[linear(read, shape)] == thread;
   });
   return agreement_[key] = same;
 }

@@ -40,7 +40,7 @@ void slice_phase(Kernel& plan, const Tasks& tasks, Phase& phase, int mma) {
   for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
     const Task& task = tasks[t];
     if (t == mma || task.context != context || task.kind == WorkKind::finish) continue;
-    if (!leaves_at_once(task) || std::find(phase.begin(), phase.end(), t) == phase.end()) return;
+    if (!leaves_at_once(task) || std::ranges::count(phase, t) == 0) return;
   }
   std::vector<int> rest;
   for (int t : phase) {
@@ -51,15 +51,14 @@ void slice_phase(Kernel& plan, const Tasks& tasks, Phase& phase, int mma) {
   // Tasks on which the sliced tasks depend come before them, tasks that depend on them after.
   std::vector<int> first, last;
   for (int t : rest) {
-    bool after = false;
-    for (int w : tasks[t].after_same)
-      after = after || std::find(together.begin(), together.end(), w) != together.end() ||
-              std::find(last.begin(), last.end(), w) != last.end();
+    const bool after = std::ranges::any_of(tasks[t].after_same, [&](int w) {
+      return std::ranges::count(together, w) + std::ranges::count(last, w) > 0;
+    });
     (after ? last : first).push_back(t);
   }
   for (int t : together)
     for (int w : tasks[t].after_same)
-      if (std::find(last.begin(), last.end(), w) != last.end()) return;
+      if (std::ranges::count(last, w) > 0) return;
   const int slices = slices_for(product.matmul);
   if (slices == 1) return;
   const Context& whole = plan.rmem[context].layout;

@@ -157,7 +157,7 @@ class Arrangement {
     if (m.load) return to.push_back(fragments(*m.load));
     const std::vector<int>& in = plan_.program.nodes[t.node].in;
     for (int side = 0; side < 2; ++side)
-      if (in[static_cast<std::size_t>(side)] == buffer_.node) append_outer(m, side, to);
+      if (in[side] == buffer_.node) append_outer(m, side, to);
   }
 
   /// Appends to `to` the loads of operand A (side 0) or B (side 1) of an FMA matmul by one warp: in the first
@@ -176,8 +176,8 @@ class Arrangement {
           for (const std::vector<OuterLoad::At>& lanes : together(load)) {
             std::vector<std::pair<int, int>> cells;
             for (const OuterLoad::At& lane : lanes) {
-              Shape at(static_cast<std::size_t>(rank()), 0);
-              at[static_cast<std::size_t>(k_dim)] = lane.k, at[static_cast<std::size_t>(x_dim)] = lane.x;
+              Shape at(rank(), 0);
+              at[k_dim] = lane.k, at[x_dim] = lane.x;
               cells.push_back(cell(at));
             }
             p.instances.push_back(std::move(cells));
@@ -188,9 +188,7 @@ class Arrangement {
 
   /// Returns whether node x, or an operator that is evaluated inline for it, reads the buffer.
   bool below(int x) const {
-    for (const Leaf& leaf : leaves(plan_.program, x, {}))
-      if (leaf.node == buffer_.node) return true;
-    return false;
+    return std::ranges::count(leaves(plan_.program, x, {}), buffer_.node, &Leaf::node) > 0;
   }
 
   /// Returns the accesses by which ldmatrix (the instruction `load`) reads a matmul operand from the buffer.

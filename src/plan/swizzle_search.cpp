@@ -95,8 +95,7 @@ class Evaluator {
     std::map<std::pair<int, Lanes>, int> patterns, seen;
     for (int a = 0; a < static_cast<int>(accesses.size()); ++a)
       for (const Lanes& lanes : accesses[a].instances) {
-        const auto first =
-            std::find_if(lanes.begin(), lanes.end(), [](const auto& l) { return l.first >= 0; });
+        const auto first = std::ranges::find_if(lanes, [](const auto& l) { return l.first >= 0; });
         if (first == lanes.end()) continue;
         const auto [at, fresh] = seen.try_emplace({a, lanes}, static_cast<int>(instances_.size()));
         if (!fresh) {
@@ -104,12 +103,11 @@ class Evaluator {
           continue;
         }
         Lanes relative = lanes;
-        for (auto& [row, column] : relative) {
+        for (auto& [row, column] : relative)
           if (row >= 0)
             row -= first->first, column -= first->second;
           else
             row = off, column = 0;
-        }
         const int pattern =
             patterns.try_emplace({a, relative}, static_cast<int>(patterns_.size())).first->second;
         if (pattern == static_cast<int>(patterns_.size())) patterns_.push_back(relative);
@@ -271,9 +269,6 @@ SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPa
   Evaluator evaluator(tensor, accesses, step);
   SwizzleChoice best;
   best.elements = tensor.rows * tensor.row_stride;
-  if (limits.max_elements >= 0 && best.elements > limits.max_elements)
-    fail("swizzle: the tensor takes {} elements as it is, but {} are allowed", best.elements,
-         limits.max_elements);
   Score best_score;
   evaluator.score(best, 1e300, best_score);
 
@@ -292,7 +287,6 @@ SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPa
     SwizzleChoice c;
     c.shift = i * step;
     c.elements = tensor.rows * (tensor.row_stride + c.shift);
-    if (limits.max_elements >= 0 && c.elements > limits.max_elements) break;
     if (i > 0) attempt(c);
     if (!limits.may_xor) continue;
     const int bits = std::bit_width(static_cast<std::uint64_t>(c.elements - 1));

@@ -45,9 +45,8 @@ struct AccessPattern {
 
 /// Restrictions on the candidates.
 struct SwizzleLimits {
-  bool may_xor = true;             // a swizzle is allowed
-  bool may_shift = true;           // padding of rows is allowed
-  std::int64_t max_elements = -1;  // limit of rows * (row_stride + shift); -1: none
+  bool may_xor = true;    // a swizzle is allowed
+  bool may_shift = true;  // padding of rows is allowed
 };
 
 /// The chosen layout, and the bank conflicts that remain.
@@ -65,8 +64,7 @@ struct SwizzleChoice {
 
 /// Returns the padding and swizzle of the tensor with the least memory among those without bank conflicts for
 /// `accesses`. If all have conflicts, returns the one with the fewest wavefronts, weighted by
-/// AccessPattern::weight. Throws Error if an access is misaligned or outside the tensor, or if the tensor
-/// without padding exceeds limits.max_elements.
+/// AccessPattern::weight. Throws Error if an access is misaligned or outside the tensor.
 SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPattern>& accesses,
                              const SwizzleLimits& limits = {});
 
