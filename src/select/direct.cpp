@@ -80,8 +80,7 @@ std::optional<CopyChoice> fetched(const Kernel& plan, const Tasks& tasks, const 
   std::int64_t chunks = ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());
   for (const Task& t : tasks)
     if (t.kind == WorkKind::fetch) chunks += plan.layout_of(t).steps(0);
-  if (chunks > loads_at_a_time) return {};
-  return copy;
+  return chunks > loads_at_a_time ? std::nullopt : std::optional(copy);
 }
 
 }  // namespace zellige::plan

@@ -39,7 +39,7 @@ void check(const Problem& p) {
     for (int v : factor.variables) {
       if (v < 0 || v >= n)
         fail("elimination: {} mentions variable {}, but there are {} variables", described(p, f), v, n);
-      if (std::find(seen.begin(), seen.end(), v) != seen.end())
+      if (std::ranges::count(seen, v) > 0)
         fail("elimination: {} mentions variable {} twice", described(p, f), v);
       seen.push_back(v);
       entries *= p.domain[v];
@@ -139,7 +139,7 @@ Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x)
   for (std::size_t t = 0; t < parts.size(); ++t) {
     std::size_t stride = 1;
     for (auto v = parts[t]->variables.rbegin(); v != parts[t]->variables.rend(); ++v) {
-      step[t][std::find(digits.begin(), digits.end(), *v) - digits.begin()] = stride;
+      step[t][std::ranges::find(digits, *v) - digits.begin()] = stride;
       stride *= p.domain[*v];
     }
   }
@@ -237,8 +237,7 @@ std::vector<Partial> descend(const Problem& p, const std::vector<Bucket>& bucket
         if (sum < infinite) next.push_back({state.value, sum});
       }
     }
-    std::stable_sort(next.begin(), next.end(),
-                     [](const Partial& a, const Partial& b) { return a.bound < b.bound; });
+    std::ranges::stable_sort(next, {}, &Partial::bound);
     if (static_cast<int>(next.size()) > beam) next.resize(beam);
     states = std::move(next);
   }
@@ -264,7 +263,7 @@ Solution minimise(const Problem& p, std::size_t table_cap, int beam) {
 
   double bound = 0;
   auto file = [&](const Table& t) {  // into the bucket of its variable that is eliminated first
-    if (std::all_of(t.cost.begin(), t.cost.end(), [](double c) { return c == infinite; })) {
+    if (std::ranges::all_of(t.cost, [](double c) { return c == infinite; })) {
       std::string names;
       for (int f : t.origins) names += (names.empty() ? "" : ", ") + described(p, f);
       fail("elimination: no assignment satisfies {} {}", names, t.origins.size() > 1 ? "together" : "alone");

@@ -36,8 +36,8 @@ class Rows {
 
  private:
   int size() const { return static_cast<int>(p_.nodes.size()); }
-  const Node& node(int i) const { return p_.nodes[static_cast<std::size_t>(i)]; }
-  bool live(int i) const { return live_[static_cast<std::size_t>(i)]; }
+  const Node& node(int i) const { return p_.nodes[i]; }
+  bool live(int i) const { return live_[i]; }
 
   /// Finds the reductions on which stores depend, and the tile that they reduce.
   void find_reductions() {
@@ -89,9 +89,9 @@ class Rows {
     std::set<int> loaded;
     for (int i = 0; i < size(); ++i)
       if (live(i) && node(i).kind == NodeKind::load) loaded.insert(program_.memory_of(node(i).tensor));
-    for (int i = 0; i < size(); ++i)
-      if (node(i).kind == NodeKind::store && loaded.contains(program_.memory_of(node(i).tensor))) return true;
-    return false;
+    return std::ranges::any_of(p_.nodes, [&](const Node& n) {
+      return n.kind == NodeKind::store && loaded.contains(program_.memory_of(n.tensor));
+    });
   }
 
   /// Returns the loads and maps of the shape of the tile that several tasks (reductions and stores) need. Of values
@@ -104,18 +104,17 @@ class Rows {
     std::set<int> result;
     for (int i = size() - 1; i >= 0; --i) {
       if (!live(i) || !tile(i)) continue;
-      std::set<int>& tasks = needed_by[static_cast<std::size_t>(i)];
+      std::set<int>& tasks = needed_by[i];
       const std::vector<int> readers = p_.consumers(i);
       for (int reader : readers) {
         if (!live(reader)) continue;
         if (!tile(reader))
           tasks.insert(reader);
         else
-          for (int t : needed_by[static_cast<std::size_t>(reader)]) tasks.insert(t);
+          tasks.insert(needed_by[reader].begin(), needed_by[reader].end());
       }
-      const bool with_reader = std::ranges::any_of(readers, [&](int reader) {
-        return live(reader) && tile(reader) && needed_by[static_cast<std::size_t>(reader)] == tasks;
-      });
+      const bool with_reader = std::ranges::any_of(
+          readers, [&](int reader) { return live(reader) && tile(reader) && needed_by[reader] == tasks; });
       if (tasks.size() > 1 && !with_reader) result.insert(i);
     }
     return result;

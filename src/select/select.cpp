@@ -74,16 +74,6 @@ constexpr std::int64_t max_chain_registers = 176;
 // Limit of the partial results of warps that share K.
 constexpr std::int64_t max_partial_bytes = 32 * 1024;
 
-}  // namespace
-
-std::int64_t accumulator_registers(const MatmulChoice& c, const WarpLayout& w) {
-  const Tiles tiles(c);
-  return ceil_div(c.batch, w.b) * ceil_div(tiles.m, w.m) * ceil_div(tiles.units, w.n) *
-         (tiles.n > 1 ? tiles_in_unit(*c.row) : 1) * c.row->c.registers;
-}
-
-namespace {
-
 /// Chooses instruction, warp layout and chaining of all matmuls of a kernel.
 class Selector {
  public:
@@ -284,11 +274,10 @@ class Selector {
     std::int64_t states = 0, maximum = 0, operand = 0;
     // Matmuls outside of `products` count as if divided evenly over the same warps.
     for (const auto& [id, c] : matmuls_) {
-      const auto at = std::find(products.begin(), products.end(), id);
-      states += states_of(id) *
-                (at == products.end()
-                     ? c.batch * c.m * c.n / (32 * warps.front().count())
-                     : accumulator_registers(c, warps[static_cast<std::size_t>(at - products.begin())]));
+      const auto at = std::ranges::find(products, id);
+      states +=
+          states_of(id) * (at == products.end() ? c.batch * c.m * c.n / (32 * warps.front().count())
+                                                : accumulator_registers(c, warps[at - products.begin()]));
     }
     for (std::size_t i = 0; i < products.size(); ++i) {
       const std::int64_t sums = accumulator_registers(matmuls_.at(products[i]), warps[i]);
@@ -352,8 +341,8 @@ class Selector {
       std::size_t first = 0;
       Chain chain;
     };
-    std::vector<Prefix> best(ids.size() +
-                             1);  // best[n]: the first n matmuls; `first` begins their last chain
+    // best[n]: the first n matmuls; `first` begins their last chain
+    std::vector<Prefix> best(ids.size() + 1);
     for (std::size_t end = 1; end <= ids.size(); ++end) {
       best[end] = {best[end - 1].estimated + own_cost(ids[end - 1]), end - 1, {}};
       for (std::size_t first = 0; first + 1 < end; ++first) {
@@ -383,6 +372,12 @@ class Selector {
 };
 
 }  // namespace
+
+std::int64_t accumulator_registers(const MatmulChoice& c, const WarpLayout& w) {
+  const Tiles tiles(c);
+  return ceil_div(c.batch, w.b) * ceil_div(tiles.m, w.m) * ceil_div(tiles.units, w.n) *
+         (tiles.n > 1 ? tiles_in_unit(*c.row) : 1) * c.row->c.registers;
+}
 
 Selection select(TileProgram program, const target::Target& target) {
   Selection selected{std::move(program), {}};

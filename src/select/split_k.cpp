@@ -1,7 +1,5 @@
 #include "select/split_k.hpp"
 
-#include "kernel/tensor_map.hpp"
-
 namespace zellige::plan {
 namespace {
 

@@ -123,19 +123,6 @@ class Chain {
   const target::Target& target_;
 };
 
-}  // namespace
-
-std::optional<std::string> warpgroup_chain(Selection& selected, const Program& program,
-                                           const target::Target& target) {
-  Chain chain(selected, program, target);
-  if (!chain.found()) return {};
-  if (std::string why = chain.why_not(); !why.empty()) return why;
-  selected.matmuls[chain.scores] = chain.first, selected.matmuls[chain.sums] = chain.second;
-  return "";
-}
-
-namespace {
-
 /// Returns whether `node` is an elementwise function of the first matmul's result (`scores`) that is
 /// expensive to recompute, because it loads data or computes a tanh.
 bool takes_long(const TileProgram& p, int node, int scores) {
@@ -156,6 +143,15 @@ bool takes_long(const TileProgram& p, int node, int scores) {
 }
 
 }  // namespace
+
+std::optional<std::string> warpgroup_chain(Selection& selected, const Program& program,
+                                           const target::Target& target) {
+  Chain chain(selected, program, target);
+  if (!chain.found()) return {};
+  if (std::string why = chain.why_not(); !why.empty()) return why;
+  selected.matmuls[chain.scores] = chain.first, selected.matmuls[chain.sums] = chain.second;
+  return "";
+}
 
 int accumulators_to_keep_in(const Selection& selected, int node) {
   const TileProgram& p = selected.program;
