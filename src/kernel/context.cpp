@@ -48,6 +48,24 @@ std::vector<Mode> rows(const Shape& shape, std::int64_t cover) {
   return result;
 }
 
+/// Returns the modes of a layout without those of extent 1, and with each mode merged into the one before if it
+/// continues that one along the same basis: 4:2 and 8:8 are 32:2.
+std::vector<Mode> merged(values::View layout) {
+  std::vector<Mode> all;
+  for (const Mode& m : modes(layout)) {
+    if (m.extent == 1) continue;
+    const bool continues =
+        !all.empty() &&
+        (m.stride == 0 ? all.back().stride == 0
+                       : m.basis == all.back().basis && m.stride == all.back().extent * all.back().stride);
+    if (continues)
+      all.back().extent *= m.extent;
+    else
+      all.push_back(m.stride == 0 ? Mode{m.extent, 0, 0} : m);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Mode> modes(values::View layout) {
@@ -101,28 +119,6 @@ int Context::parts() const {
 bool Context::operator==(const Context& other) const {
   return domain == other.domain && row == other.row && same(share, other.share) && same(tile, other.tile);
 }
-
-namespace {
-
-/// Returns the modes of a layout without those of extent 1, and with each mode merged into the one before if it
-/// continues that one along the same basis: 4:2 and 8:8 are 32:2.
-std::vector<Mode> merged(values::View layout) {
-  std::vector<Mode> all;
-  for (const Mode& m : modes(layout)) {
-    if (m.extent == 1) continue;
-    const bool continues =
-        !all.empty() &&
-        (m.stride == 0 ? all.back().stride == 0
-                       : m.basis == all.back().basis && m.stride == all.back().extent * all.back().stride);
-    if (continues)
-      all.back().extent *= m.extent;
-    else
-      all.push_back(m.stride == 0 ? Mode{m.extent, 0, 0} : m);
-  }
-  return all;
-}
-
-}  // namespace
 
 bool have_equal_modes(const Context& a, const Context& b) {
   if (a.rank() != b.rank() || a.axes() != b.axes()) return false;
@@ -211,7 +207,7 @@ std::int64_t linear(const Shape& at, const Shape& shape) {
 
 Shape factor(const Shape& at, int side) {
   Shape result(at.begin(), at.end() - 1);
-  result[result.size() - 1 - static_cast<std::size_t>(side)] = at.back();
+  result[result.size() - 1 - side] = at.back();
   return result;
 }
 

@@ -6,20 +6,16 @@
 namespace zellige::plan {
 
 EvaluatedLayout::EvaluatedLayout(const Context& c)
-    : axes_(static_cast<std::size_t>(c.axes())),
-      values_(static_cast<int>(c.values())),
-      repeats_(c.repeats()),
-      rank_(c.rank()) {
+    : axes_(c.axes()), values_(static_cast<int>(c.values())), repeats_(c.repeats()), rank_(c.rank()) {
   const auto table = [&](values::View layout, std::vector<std::int64_t>& items) {
     const std::vector<Mode> leaves = modes(layout);
     std::int64_t n = 1;
     for (const Mode& m : leaves) n *= m.extent;
-    items.assign(static_cast<std::size_t>(n) * axes_, 0);
+    items.assign(n * axes_, 0);
     for (std::int64_t i = 0; i < n; ++i) {
       std::int64_t rest = i;
       for (const Mode& m : leaves) {
-        items[static_cast<std::size_t>(i) * axes_ + static_cast<std::size_t>(m.basis)] +=
-            rest % m.extent * m.stride;
+        items[i * axes_ + m.basis] += rest % m.extent * m.stride;
         rest /= m.extent;
       }
     }
@@ -38,12 +34,11 @@ EvaluatedLayout::EvaluatedLayout(const Context& c)
 }
 
 void EvaluatedLayout::find(int thread, int value, int repeat, Shape& at, bool sum) const {
-  at.resize(static_cast<std::size_t>(rank_));
+  at.resize(rank_);
   std::ranges::fill(at, 0);  // inlined, as assign() is not
   for (std::size_t a = 0; a < axes_; ++a) {
-    std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
-                        of_value_[static_cast<std::size_t>(value) * axes_ + a] +
-                        of_repeat_[static_cast<std::size_t>(repeat) * axes_ + a];
+    const std::int64_t item =
+        of_thread_[thread * axes_ + a] + of_value_[value * axes_ + a] + of_repeat_[repeat * axes_ + a];
     if (item >= sizes_[a]) return at.clear();
     if (sum && a == 0) continue;
     add_coordinates(a, item, at);
@@ -51,10 +46,9 @@ void EvaluatedLayout::find(int thread, int value, int repeat, Shape& at, bool su
 }
 
 void EvaluatedLayout::find_line(int thread, int value, Shape& at) const {
-  at.assign(static_cast<std::size_t>(rank_), 0);
+  at.assign(rank_, 0);
   for (std::size_t a = 1; a < axes_; ++a) {
-    const std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
-                              of_value_[static_cast<std::size_t>(value) * axes_ + a];
+    const std::int64_t item = of_thread_[thread * axes_ + a] + of_value_[value * axes_ + a];
     if (item >= sizes_[a]) return at.clear();
     add_coordinates(a, item, at);
   }
@@ -62,7 +56,7 @@ void EvaluatedLayout::find_line(int thread, int value, Shape& at) const {
 
 void EvaluatedLayout::add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const {
   for (const auto& [m, shift] : tile_[axis]) {
-    std::int64_t& coordinate = at[static_cast<std::size_t>(m.basis)];
+    std::int64_t& coordinate = at[m.basis];
     if (shift >= 0) {
       coordinate += (item & (m.extent - 1)) * m.stride;
       item >>= shift;
@@ -82,7 +76,7 @@ void for_each_access(const Context& c, const UseAccess& use, std::size_t limit) 
         if (limit == 0) return;
         bool any = false;
         for (int lane = 0; lane < 32; ++lane) {
-          Shape& at = lanes[static_cast<std::size_t>(lane)];
+          Shape& at = lanes[lane];
           at.clear();
           if (first + lane < layout.threads()) layout.find(first + lane, value, repeat, at);
           any = any || !at.empty();
@@ -100,18 +94,17 @@ void for_each_sum_access(const Context& c, const UseAccess& use, std::size_t lim
       if (limit-- == 0) return;
       for (Shape& at : lanes) at.clear();
       for (int lane = 0; lane < 32 && first + lane < layout.threads(); ++lane)
-        if (c.first_lane(lane) == lane)
-          layout.find_sum(first + lane, value, 0, lanes[static_cast<std::size_t>(lane)]);
+        if (c.first_lane(lane) == lane) layout.find_sum(first + lane, value, 0, lanes[lane]);
       use(lanes);
     }
   }
 }
 
 std::vector<int> owners(const Context& c, const Shape& shape) {
-  std::vector<int> owner(static_cast<std::size_t>(graph::size(shape)), -1);
+  std::vector<int> owner(graph::size(shape), -1);
   for_each(EvaluatedLayout(c), [&](int thread, int, const Shape& at) {
     if (!inside(at, shape)) return;
-    int& o = owner[static_cast<std::size_t>(linear(at, shape))];
+    int& o = owner[linear(at, shape)];
     o = o == -1 || o == thread ? thread : -2;
   });
   for (int& o : owner) o = o < 0 ? -1 : o;

@@ -51,8 +51,7 @@ class Nest {
     return p;
   }
 
-  /// Returns whether the nest has at most one vector along dimension `d`, so that its coordinate along `d` is always
-  /// 0.
+  /// Returns whether the nest has at most one vector along dimension `d`: its coordinate along `d` is always 0.
   bool whole(int d) const {
     for (int axis = 0; axis < c_.axes(); ++axis) {
       if (c_.row && axis < 2) continue;
@@ -274,11 +273,9 @@ class Nest {
       result = value(n.in[0], q);
     } else if (n.kind == NodeKind::permute) {
       Point q = p;
-      for (std::size_t d = 0; d < n.order.size(); ++d) {
-        const auto of = static_cast<std::size_t>(n.order[d]);
-        q.at[of] = p.at[d], q.limit[of] = p.limit[d];
-      }
-      q.inner = n.order[static_cast<std::size_t>(p.inner)], q.own = At::elsewhere;
+      for (std::size_t d = 0; d < n.order.size(); ++d)
+        q.at[n.order[d]] = p.at[d], q.limit[n.order[d]] = p.limit[d];
+      q.inner = n.order[p.inner], q.own = At::elsewhere;
       result = value(n.in[0], q);
     } else if (n.kind == NodeKind::concat) {
       result = concat(n, p);
@@ -288,7 +285,7 @@ class Nest {
       result = leaf(node, p);
     }
     const auto at = known_.emplace(std::move(key), result).first;
-    if (!items_[static_cast<std::size_t>(result)].invariant) order_.push_back(at);
+    if (!items_[result].invariant) order_.push_back(at);
     return result;
   }
 

@@ -6,22 +6,21 @@ namespace zellige::plan {
 Invariance::Invariance(const Kernel& plan, Steps steps) : program_(plan.program) {
   const Context& c = plan.layout_of(steps.front().work);
   loop_ = !c.row && !c.replicated() && c.steps(0) > 1;
-  moves_.assign(static_cast<std::size_t>(c.rank()), false);
+  moves_.assign(c.rank(), false);
   for (const Mode& m : modes(values::View(c.tile)[0]))
-    if (m.extent > 1) moves_[static_cast<std::size_t>(m.basis)] = true;
+    if (m.extent > 1) moves_[m.basis] = true;
   for (const Step& step : steps) written_.insert(step.work.buffer);
 }
 
 bool Invariance::fixed(const std::vector<TileCoordinate>& at) const {
-  return std::ranges::all_of(
-      at, [&](const TileCoordinate& p) { return p.from < 0 || !moves_[static_cast<std::size_t>(p.from)]; });
+  return std::ranges::all_of(at, [&](const TileCoordinate& p) { return p.from < 0 || !moves_[p.from]; });
 }
 
 bool Invariance::operator()(const Item& item, const std::vector<Item>& before) const {
   if (!loop_ || item.vector > 1) return false;
   if (!std::ranges::all_of(item.pieces, [&](const std::vector<TileCoordinate>& at) { return fixed(at); }))
     return false;
-  const auto known = [&](int i) { return before[static_cast<std::size_t>(i)].invariant; };
+  const auto known = [&](int i) { return before[i].invariant; };
   switch (item.kind) {
     case Item::Kind::read_shared:
       return !written_.contains(item.buffer);

@@ -1,7 +1,5 @@
 #include "kernel/kernel.hpp"
 
-#include <algorithm>
-
 #include "graph/error.hpp"
 
 namespace zellige::plan {
@@ -78,7 +76,7 @@ int arrivals_of(const Kernel& s, int channel) {
 }
 
 bool consumes(const Channel& c, int agent) {
-  return std::find(c.consumers.begin(), c.consumers.end(), agent) != c.consumers.end();
+  return std::ranges::find(c.consumers, agent) != c.consumers.end();
 }
 
 int issuers(const Kernel& k, const Agent& agent) {

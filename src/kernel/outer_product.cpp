@@ -24,13 +24,12 @@ Share share(const Instruction& row, int side, int lane) {
 /// Returns true if lanes l and l ^ 1 of the load have equal addresses for every l, or if lanes l and l ^ 2 have. The
 /// hardware then serves two phases of the load (lanes that together read 128 bytes) as one (docs/reference/banks.md).
 bool in_pairs(const OuterLoad& load) {
-  for (std::size_t mask : {1, 2}) {
+  return std::ranges::any_of(std::array{1, 2}, [&](int mask) {
     bool agree = true;
     for (std::size_t lane = 0; agree && lane < load.lanes.size(); ++lane)
       agree = load.lanes[lane] == load.lanes[lane ^ mask];
-    if (agree) return true;
-  }
-  return false;
+    return agree;
+  });
 }
 
 /// Returns the number of consecutive lanes that the hardware serves in one wavefront if they have no bank conflict.
@@ -55,9 +54,9 @@ std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_
   constexpr int size = 4;  // bytes per element
   const int count = share(row, side, 0).count;
   const bool whole = extent % (side == 0 ? row.m : row.n) == 0;
-  std::vector<OuterLoad> loads(static_cast<std::size_t>(along_k ? count : row.k));
+  std::vector<OuterLoad> loads(along_k ? count : row.k);
   for (int i = 0; i < static_cast<int>(loads.size()); ++i) {
-    OuterLoad& load = loads[static_cast<std::size_t>(i)];
+    OuterLoad& load = loads[i];
     load.bytes = size * (along_k ? row.k : count);
     for (int lane = 0; lane < 32; ++lane) {
       const std::int64_t from = x + share(row, side, lane).first;
@@ -77,10 +76,7 @@ int outer_wavefronts(const Instruction& row, int side) {
       each.push_back({wavefronts(r, 0), wavefronts(r, 1)});
     return each;
   }();
-  const std::span<const Instruction> rows = target::outer_products();
-  // Index of the descriptor `row` in the table `rows`, of which it must be an element.
-  const std::ptrdiff_t at = &row - rows.data();
-  return known[static_cast<std::size_t>(at)][static_cast<std::size_t>(side)];
+  return known[&row - target::outer_products().data()][side];  // `row` must be an element of that table
 }
 
 std::int64_t operand_registers(const MatmulChoice& c, const WarpLayout& w) {
@@ -94,8 +90,7 @@ std::vector<std::vector<OuterLoad::At>> together(const OuterLoad& load) {
   for (int first = 0; first < 32; first += phase) {
     std::vector<OuterLoad::At>& at = result.emplace_back();
     for (int lane = first; lane < first + phase; ++lane)
-      if (std::ranges::find(at, load.lanes[static_cast<std::size_t>(lane)]) == at.end())
-        at.push_back(load.lanes[static_cast<std::size_t>(lane)]);
+      if (std::ranges::find(at, load.lanes[lane]) == at.end()) at.push_back(load.lanes[lane]);
   }
   return result;
 }

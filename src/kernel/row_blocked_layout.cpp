@@ -12,8 +12,8 @@ std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int ve
   constexpr int sector = 32, warp = 32;
   Summation s;
   s.domain = s.sums = domain;
-  s.sums[static_cast<std::size_t>(inner)] = 1;
-  s.dim = inner, s.length = domain[static_cast<std::size_t>(inner)], s.vector = vector;
+  s.sums[inner] = 1;
+  s.dim = inner, s.length = domain[inner], s.vector = vector;
   // lines: number of rows of the tile; chunks: number of chunks of `vector` elements per row.
   const std::int64_t lines = graph::size(s.sums), chunks = s.length / vector;
   if (lines == 1 || s.length % vector != 0) return {};
@@ -34,11 +34,10 @@ std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int ve
 }
 
 Context store_blocked_layout(const TileProgram& p, const Node& store, int inner, int vector) {
-  const auto along = static_cast<std::size_t>(inner);
-  while (vector > 1 && store.shape[along] % vector != 0) vector /= 2;
+  while (vector > 1 && store.shape[inner] % vector != 0) vector /= 2;
   const bool of_lines = std::ranges::any_of(leaves(p, store.in[0], store.shape), [&](const Leaf& leaf) {
-    const Shape& s = p.nodes[static_cast<std::size_t>(leaf.node)].shape;
-    return s.size() == store.shape.size() && s[along] == 1 && graph::size(s) > 1;
+    const Shape& s = p.nodes[leaf.node].shape;
+    return s.size() == store.shape.size() && s[inner] == 1 && graph::size(s) > 1;
   });
   if (of_lines)
     if (auto lines =
