@@ -48,8 +48,7 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
     const bool taken = role[t].first == Role::output && p.tensors[t].memory >= 0;
     if (p.views.count(static_cast<int>(t)) && !taken) continue;
-    const bool touched = plan.device.bytes[t] > 0;  // a kernel accesses it, or it is an argument
-    if (!touched && !taken) continue;
+    if (plan.device.bytes[t] == 0 && !taken) continue;  // no kernel accesses it, and it is no argument
     index[t] = static_cast<int>(m.tensors.size());
     TensorPlace place;
     place.name = p.tensors[t].name;

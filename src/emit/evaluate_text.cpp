@@ -20,8 +20,7 @@ std::string buffer_name(const Item& leave) { return fmt::format("left{}", leave.
 std::string KernelText::fragment_type(const Context& c) const {
   const std::size_t rank = c.domain.size();
   const plan::WarpLayout w = plan::warps(c);
-  std::int64_t batch = 1;
-  for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
+  const std::int64_t batch = graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2));
   const Instruction* product = c.row ? c.row : c.of;
   const bool single = product && plan::of_single_tiles(*product);
   return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}{}>", batch, c.domain[rank - 2],
@@ -186,8 +185,8 @@ void KernelText::blocked_nest(plan::Steps steps) {
   prepare(items, {&c, line, 0, of_line});
   std::optional<Share> s;
   std::int64_t first = 0, last = c.steps(0);
-  int batch =
-      0;  // if > 0: the iterations from the variable "first" on, in all of which every thread has an element
+  // If > 0: the iterations from the variable "first" on, in all of which every thread has an element.
+  int batch = 0;
   const auto each = [&] {
     s = share(c, 0,
               {.type = counter,
@@ -297,8 +296,7 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
   const NestAt nest = each();
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
-    const bool bounds = item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded;
-    if (bounds) evaluate_one(items, i, nest);
+    if (item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded) evaluate_one(items, i, nest);
     if (!is_delayed(item)) continue;
     values_[item.in[0]] =
         value_named(fmt::format("{}[{}]", buffer_name(item), counter), c.vector(), values_[item.in[0]].type);
@@ -310,8 +308,9 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
 /// Emits what a work does with the value of its operator: a store, an accumulation, or the assignment to a matmul
 /// operand. `item` is the instruction of the loop nest that does this; `nest` has the coordinate.
 void KernelText::leave(const Item& item, const NestAt& nest) {
+  const int vector = nest.context->vector();
   if (keeps_ && is_delayed(item)) {
-    const std::string r = store_value(values_[item.in[0]], nest.context->vector());
+    const std::string r = store_value(values_[item.in[0]], vector);
     return out_.line("{}[{}] = {};", buffer_name(item), keeps_, r);
   }
   switch (item.work->kind) {
@@ -324,20 +323,16 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
     case WorkKind::to_lines:
       return out_.line("{} = {};", accumulator(item.node, nest, 1), values_[item.in[0]].text);
     case WorkKind::to_registers: {
-      const int vector = nest.context->vector();
       const std::string r = store_value(values_[item.in[0]], vector);
       const Counted v = counted("v", vector);
       return out_.line("{}{} = {}[{}];", v.head, accumulator(item.node, nest, vector), r, v.at);
     }
-    case WorkKind::rescale: {
-      const int vector = nest.context->vector();
+    case WorkKind::rescale:
       return out_.line("{}{} *= {};", counted("v", vector).head, accumulator(item.node, nest, vector),
                        values_[item.in[0]].text);
-    }
     case WorkKind::to_operand: {
       const std::string r = store_value(values_[item.in[0]], 2);
-      out_.line("op{}.put({}, {}[0], {}[1]);", item.node, nest.chunk, r, r);
-      return;
+      return out_.line("op{}.put({}, {}[0], {}[1]);", item.node, nest.chunk, r, r);
     }
     case WorkKind::reduce:
       return reduce(item, nest);
@@ -393,8 +388,7 @@ void KernelText::write_pieces(const std::string& value, const NestAt& nest, int 
     return;
   }
   for (int v = 0; v < vector; v += piece) {
-    const std::string guard =
-        limit ? fmt::format("if ({}) ", text({{nest.at[inner] + v, *limit}})) : std::string();
+    const std::string guard = limit ? fmt::format("if ({}) ", text({{nest.at[inner] + v, *limit}})) : "";
     out_.line("{}write<{}>({}{}), {}{});", guard, piece, to, fmt::join(neighbour(at, inner, v), ", "), value,
               v ? fmt::format(", {}", v) : "");
   }

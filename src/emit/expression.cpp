@@ -86,27 +86,20 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
       break;
     }
     case Kind::part:
-      if (item.part.last)
-        out_.open("{}{{", item.part.first ? "" : "} else ");
-      else
-        out_.open("{}if ({} < {}) {{", item.part.first ? "" : "} else ", nest.index(item.part.at),
-                  item.part.end);
-      break;
+      if (item.part.last) return out_.open("{}{{", item.part.first ? "" : "} else ");
+      return out_.open("{}if ({} < {}) {{", item.part.first ? "" : "} else ", nest.index(item.part.at),
+                       item.part.end);
     case Kind::take:
       out_.line("{}{}[{}] = {};", counted("v", item.vector).head, values_[item.in[0]].name,
                 item.part.alone >= 0 ? Index(item.part.alone) : one_of(item.vector),
                 values_[item.in[1]].text);
-      out_.close(item.part.last ? "}" : "");
-      break;
+      return out_.close(item.part.last ? "}" : "");
     case Kind::guard:
-      out_.open("if ({}) {{", text(condition(item, nest)));
-      break;
+      return out_.open("if ({}) {{", text(condition(item, nest)));
     case Kind::guarded:
-      out_.close();
-      break;
+      return out_.close();
     case Kind::leave:
-      leave(item, nest);
-      break;
+      return leave(item, nest);
   }
 }
 

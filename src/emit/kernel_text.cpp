@@ -1,7 +1,5 @@
 #include "emit/kernel_text.hpp"
 
-#include <algorithm>
-
 #include "kernel/index_width.hpp"
 
 namespace zellige::emit {
@@ -104,8 +102,7 @@ void KernelText::declarations() {
   for (const Node& n : block_.nodes) {
     for (int d = 0; d < n.view.rank(); ++d)
       if (n.view.axis(d) >= 0) axes.insert(n.view.axis(d));
-    if (!accesses(n)) continue;
-    if (!plan_.uses_tma(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
+    if (accesses(n) && !plan_.uses_tma(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
   if (plan_.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // persistent blocks declare the coordinates per tile

@@ -95,7 +95,7 @@ std::string to_json(const Manifest& m) {
       j["arguments"].back()["size"] = sizes[i];
     }
     for (const auto& [argument, map] : k.maps)
-      j["arguments"][static_cast<std::size_t>(argument)]["tensor_map"] = {
+      j["arguments"][argument]["tensor_map"] = {
           {"extent", map.extent}, {"stride", map.stride}, {"box", map.box}, {"swizzle", map.swizzle_bytes}};
     j["price"] = cost_json(k.cost);
     root["kernels"].push_back(std::move(j));

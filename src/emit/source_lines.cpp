@@ -39,13 +39,10 @@ std::string float_literal(double value) {
   const float f = static_cast<float>(value);
   if (std::isinf(f)) return f > 0 ? "zellige::infinity" : "(-zellige::infinity)";
   if (std::isnan(f)) return "(0.0f / 0.0f)";
-  std::string text = fmt::format("{:.9g}", f);
-  for (int digits = 1; digits < 9; ++digits) {
-    const std::string shorter = fmt::format("{:.{}g}", f, digits);
-    if (std::strtof(shorter.c_str(), nullptr) == f) {
-      text = shorter;
-      break;
-    }
+  std::string text;
+  for (int digits = 1; digits <= 9; ++digits) {
+    text = fmt::format("{:.{}g}", f, digits);
+    if (std::strtof(text.c_str(), nullptr) == f) break;
   }
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   text += "f";

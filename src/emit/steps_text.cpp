@@ -8,7 +8,6 @@
 #include "kernel/nests.hpp"
 
 namespace zellige::emit {
-
 namespace {
 constexpr double lowest = -3.4028234663852886e38;
 constexpr const char* min_int = "(-2147483647 - 1)";
@@ -200,32 +199,20 @@ void KernelText::work(plan::Steps steps) {
       if (step.work.kind == WorkKind::reduce && !started_.contains(step.work.node))
         sum_declaration(step.work);
     const Work& t = together.front().work;
-    if (plan::in_nest(plan_, t)) {
+    if (plan::in_nest(plan_, t))
       nest(together);
-      continue;
-    }
-    switch (t.kind) {
-      case WorkKind::mma:
-        mma(t);
-        break;
-      case WorkKind::reduce:
-        lanes_nest(together.front());
-        break;
-      case WorkKind::finish:
-        finish(t);
-        break;
-      case WorkKind::to_global:
-        staged_store(t);
-        break;
-      case WorkKind::to_cluster:
-        out_.line("exchange.send(acc{}, rank);", t.node);
-        break;
-      case WorkKind::from_cluster:
-        out_.line("exchange.add(acc{}, rank);", t.node);
-        break;
-      default:
-        break;
-    }
+    else if (t.kind == WorkKind::mma)
+      mma(t);
+    else if (t.kind == WorkKind::reduce)
+      lanes_nest(together.front());
+    else if (t.kind == WorkKind::finish)
+      finish(t);
+    else if (t.kind == WorkKind::to_global)
+      staged_store(t);
+    else if (t.kind == WorkKind::to_cluster)
+      out_.line("exchange.send(acc{}, rank);", t.node);
+    else if (t.kind == WorkKind::from_cluster)
+      out_.line("exchange.add(acc{}, rank);", t.node);
   }
 }
 
