@@ -52,8 +52,8 @@ std::int64_t elements_in_line(const SmemTensor& b) {
 /// or if a vector is not aligned.
 void check_buffer(const Kernel& plan, const SmemTensor& b) {
   const std::int64_t size = graph::whole_bytes(b.dtype), elements = b.stage_bytes() / size, chunk = b.chunk();
-  const std::int64_t step =
-      b.padded[b.inner] > 1 ? elements_in_line(b) : 1;  // elements that are checked at once
+  // Elements that are checked at once.
+  const std::int64_t step = b.padded[b.inner] > 1 ? elements_in_line(b) : 1;
   std::vector<bool> taken(ceil_div(elements, step), false);
   Shape at(b.padded.size(), 0);
   const auto next = [&] {  // along the lines

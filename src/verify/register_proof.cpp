@@ -24,7 +24,7 @@ bool counts(std::vector<Mode> modes, std::int64_t size) {
 /// values enumerate the items along each axis, and the items enumerate the coordinates along each
 /// dimension. False is inconclusive.
 bool counts_once(const Context& c) {
-  std::vector<std::vector<Mode>> items(c.axes()), coordinates(static_cast<std::size_t>(c.rank()));
+  std::vector<std::vector<Mode>> items(c.axes()), coordinates(c.rank());
   for (int part = 0; part < 3; ++part)
     for (const Mode& m : modes(values::View(c.share)[part])) {
       if (m.extent > 1 && m.stride == 0) return false;
@@ -88,12 +88,11 @@ void RegisterProof::in_lines(const Work& writer, const Work& reader, int x) {
 void RegisterProof::in_pairs(const Work& writer, const Work& reader, int x) {
   agree(writer, reader, x, false);
   const Context& c = context(reader);
-  const auto pair = static_cast<std::size_t>(c.rank() - 3);
   const EvaluatedLayout layout(c);
   for_each(layout, [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
     Shape wanted = at;
-    wanted[pair] ^= 1;
+    wanted[c.rank() - 3] ^= 1;
     const int other = other_of_pair(c, value);
     const Shape found = element(layout, thread, other);
     if (found != wanted) clash(writer, reader, x, thread, other, found, wanted);

@@ -264,29 +264,26 @@ void check_instructions(const Kernel& s, const target::Target& t) {
   for (std::size_t i = 0; i < s.agents.size(); ++i) {
     const Agent& a = s.agents[i];
     walk(a.steps, [&](const Step& step, const Position& p) {
-      const int k = p.index;
+      const Rejection wrong{s.name(), a, step, p.index};
       const bool tma = is_tma_load(s, step) || (as<Copy>(step) && !step.reads.empty()), wgmma = as<Mma>(step);
       if (const Barrier* barrier = as<Barrier>(step); barrier && barrier->id == 0)
         with_block_barrier.insert(static_cast<int>(i));
       if (tma && t.compute_capability < 90)
         does_not_fit("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", s.name(),
-                     at(a, step, k), t.name);
+                     at(a, step, p.index), t.name);
       if (wgmma && t.compute_capability != 90)
-        does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", s.name(), at(a, step, k),
-                     t.name);
+        does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", s.name(),
+                     at(a, step, p.index), t.name);
       if (wgmma && a.warps % warpgroup != 0)
-        reject("{}: {}, is wgmma on an agent of {} warps; it takes whole warpgroups of {}", s.name(),
-               at(a, step, k), a.warps, warpgroup);
+        wrong("is wgmma on an agent of {} warps; it takes whole warpgroups of {}", a.warps, warpgroup);
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& x : *list) {
           const SmemTensor& tensor = s.tensors[x.tensor];
           const std::int64_t stage = tensor.bytes() / tensor.stages;
           if (tma &&
               (tensor.offset % tma_alignment != 0 || (tensor.stages > 1 && stage % tma_alignment != 0)))
-            reject(
-                "{}: {}, is a TMA copy of tensor {} at byte {} with stages of {} bytes; TMA takes multiples "
-                "of {}",
-                s.name(), at(a, step, k), tensor.name, tensor.offset, stage, tma_alignment);
+            wrong("is a TMA copy of tensor {} at byte {} with stages of {} bytes; TMA takes multiples of {}",
+                  tensor.name, tensor.offset, stage, tma_alignment);
         }
     });
   }
@@ -346,8 +343,7 @@ static void check_ranks(const Kernel& s) {
     reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", s.name(), s.ranks, max_ranks);
   for (const Agent& a : s.agents)
     walk(a.steps, [&](const Step& step, const Position& p) {
-      const int k = p.index;
-      const Rejection wrong{s.name(), a, step, k};
+      const Rejection wrong{s.name(), a, step, p.index};
       const auto* compute = as<Compute>(step);
       if (compute && compute->to_cluster &&
           (step.writes.size() != 1 || !filled_by_ranks(s, step.writes[0].tensor)))

@@ -10,9 +10,7 @@ void verify_memory(const Program& program) {
     std::string_view producer;  // the kernel that wrote it
   };
   std::map<int, Contents> contents;  // by tensor; a tensor without an entry holds its own value
-  const auto name = [&](int t) -> const std::string& {
-    return program.tensors[static_cast<std::size_t>(t)].name;
-  };
+  const auto name = [&](int t) -> const std::string& { return program.tensors[t].name; };
   for (const TileProgram& kernel : program.kernels) {
     for (const Node& n : kernel.nodes) {
       if (n.kind != NodeKind::load) continue;

@@ -42,6 +42,11 @@ class Registers {
  private:
   const Node& node(int i) const { return p_.nodes[i]; }
   const Context& context(const Work& t) const { return plan_.layout_of(t); }
+  /// Throws Rejected with the kernel, work `t` and the given reason.
+  template <class... T>
+  [[noreturn]] void wrong(const Work& t, fmt::format_string<T...> why, T&&... with) const {
+    reject("{}: {} {}", p_.name, describe(t), fmt::format(why, std::forward<T>(with)...));
+  }
   /// Returns the access to tensor b in the list; nullptr if there is none.
   static const Access* names(const std::vector<Access>& list, int b) {
     const auto at = std::ranges::find(list, b, &Access::tensor);
@@ -80,7 +85,7 @@ class Registers {
 
   /// Executes the steps in order.
   void run(const std::vector<Step>& steps) {
-    for (const Step& step : steps) {
+    for (const Step& step : steps)
       match(
           step, [&](const Start&) { declare(step.work); }, [&](const Loop& loop) { run(loop); },
           [&](const Mma& mma) {
@@ -94,7 +99,6 @@ class Registers {
             if (step.work.node >= 0) work(step);
           },
           [](const Sync&) {});
-    }
   }
 
   /// Executes the body of a loop. The loop over iterations is executed twice, and everything but loop states
@@ -129,10 +133,9 @@ class Registers {
     const Node& n = node(t.node);
     step_ = &step;
     if (t.buffer >= 0 && t.kind != WorkKind::to_global && !names(step.writes, t.buffer))
-      reject("{}: {} writes {}, and its step does not say so", p_.name, describe(t),
-             plan_.tensors[t.buffer].name);
+      wrong(t, "writes {}, and its step does not say so", plan_.tensors[t.buffer].name);
     if (const Section due = section_of(t, sections_); !is_global_load(t.kind) && due != section_)
-      reject("{}: {} belongs {} the loop and runs {}", p_.name, describe(t), name(due), name(section_));
+      wrong(t, "belongs {} the loop and runs {}", name(due), name(section_));
     seen_.clear();
     switch (t.kind) {
       case WorkKind::copy_in:
@@ -145,8 +148,7 @@ class Registers {
       case WorkKind::to_operand:
         read(t, n.in[0], At::own);
         if (pipelined_fragments_.contains(t.node) && takes_pipelined(t.node))
-          reject("{}: {} puts %{} where that of the iteration before has not been multiplied yet", p_.name,
-                 describe(t), t.node);
+          wrong(t, "puts %{} where that of the iteration before has not been multiplied yet", t.node);
         fragments_[t.node] = {&t, false};
         return;
       case WorkKind::to_shared:
@@ -157,8 +159,7 @@ class Registers {
         return;
       case WorkKind::to_global:
         if (plan_.split_k && t.part < 0)
-          reject("{}: {} stores all columns of a tile of which this rank has partial results of its own part",
-                 p_.name, describe(t));
+          wrong(t, "stores all columns of a tile of which this rank has partial results of its own part");
         if (t.buffer < 0)
           read(t, n.in[0], At::own);
         else
@@ -178,8 +179,7 @@ class Registers {
         read(t, rescaled_by(n), narrowed(At::own, node(rescaled_by(n)).shape, context(t).domain));
         state(t, accumulators_, t.node);
         if (!rescaled_.insert(t.node).second)
-          reject("{}: {} multiplies its accumulators a second time before the product is added", p_.name,
-                 describe(t));
+          wrong(t, "multiplies its accumulators a second time before the product is added");
         return;
       case WorkKind::reduce:
         for (int in : n.in)  // a matmul's operands are read elsewhere
@@ -205,9 +205,7 @@ class Registers {
   /// in the same registers. `found` has the declared states.
   void state(const Work& t, const std::map<int, RegisterValue>& found, int node) {
     const auto at = found.find(node);
-    if (at == found.end())
-      reject("{}: {} adds to a state of %{} that nothing declares before the loop", p_.name, describe(t),
-             node);
+    if (at == found.end()) wrong(t, "adds to a state of %{} that nothing declares before the loop", node);
     proof_.agree(*at->second.work, t, node, true);
   }
 
@@ -242,8 +240,8 @@ class Registers {
   void leaf(const Work& t, int x, At at) {
     const Node& n = node(x);
     if (plan_.split_k && n.carried && section_ == Section::after && !whole_)
-      reject("{}: {} reads accumulators %{} of a slice of K, before those of the other {} came", p_.name,
-             describe(t), x, plan_.ranks == 2 ? "rank" : "ranks");
+      wrong(t, "reads accumulators %{} of a slice of K, before those of the other {} came", x,
+            plan_.ranks == 2 ? "rank" : "ranks");
     // A load that another work holds in registers is read from there.
     const bool held = plan_.rmem_of(x) >= 0 && t.node != x;
     if (plan_.in_place(x) > 0 && !held) return;
@@ -264,9 +262,7 @@ class Registers {
   /// says whether a thread reads exactly the coordinates of its own elements in t's thread-value layout.
   void stored(const Work& t, int x, bool own) const {
     const int b = plan_.tensor_of(x);
-    if (b < 0)
-      reject("{}: {} reads %{}, which lies neither in its registers nor in shared memory", p_.name,
-             describe(t), x);
+    if (b < 0) wrong(t, "reads %{}, which lies neither in its registers nor in shared memory", x);
     buffer(t, b, own);
   }
 
@@ -275,11 +271,9 @@ class Registers {
   /// of its own elements in t's thread-value layout.
   void buffer(const Work& t, int b, bool own) const {
     const auto w = writers_.find(b);
-    if (w == writers_.end())
-      reject("{}: {} reads {}, which no step writes", p_.name, describe(t), plan_.tensors[b].name);
+    if (w == writers_.end()) wrong(t, "reads {}, which no step writes", plan_.tensors[b].name);
     const Access* read = names(step_->reads, b);
-    if (!read)
-      reject("{}: {} reads {}, and its step does not say so", p_.name, describe(t), plan_.tensors[b].name);
+    if (!read) wrong(t, "reads {}, and its step does not say so", plan_.tensors[b].name);
     if (read->same_thread)
       for (const Work& writer : w->second) proof_.same_thread(t, writer, b, own);
   }
@@ -292,8 +286,7 @@ class Registers {
     const bool stale = section_ == Section::inside && found != accumulators_.end() && found->second.carried &&
                        node(x).kind != NodeKind::matmul && !updated_.count(root);
     if (found == accumulators_.end() || stale)
-      reject("{}: {} reads %{} in registers, where no step before it in this section leaves it", p_.name,
-             describe(t), x);
+      wrong(t, "reads %{} in registers, where no step before it in this section leaves it", x);
     return *found->second.work;
   }
 
@@ -311,8 +304,8 @@ class Registers {
     proof_.agree(left(t, t.node), t, t.node, true);
     const int parts = context(t).replicated() ? 1 : context(t).holders();
     if (plan_.tensors[t.buffer].partials != parts)
-      reject("{}: {} stores {} partial results into {}, which has room for {}", p_.name, describe(t), parts,
-             plan_.tensors[t.buffer].name, plan_.tensors[t.buffer].partials);
+      wrong(t, "stores {} partial results into {}, which has room for {}", parts,
+            plan_.tensors[t.buffer].name, plan_.tensors[t.buffer].partials);
   }
 
   /// Rejects matmul work t unless its warps, accumulators, operands and rescaling are those that the plan
@@ -322,19 +315,18 @@ class Registers {
     const MatmulChoice& choice = t.matmul;
     const WarpLayout w = c.row ? warps(c) : WarpLayout{}, &selected = choice.warps;
     if (w != selected)
-      reject("{}: {} runs under warps {}x{}x{}x{}, {}x{}x{}x{} were selected (batch, M, N, K)", p_.name,
-             describe(t), w.b, w.m, w.n, w.k, selected.b, selected.m, selected.n, selected.k);
+      wrong(t, "runs under warps {}x{}x{}x{}, {}x{}x{}x{} were selected (batch, M, N, K)", w.b, w.m, w.n, w.k,
+            selected.b, selected.m, selected.n, selected.k);
     if (c.domain != node(t.node).shape)
-      reject("{}: {} has accumulators of {}; its product is {}", p_.name, describe(t), to_string(c.domain),
-             to_string(node(t.node).shape));
+      wrong(t, "has accumulators of {}; its product is {}", to_string(c.domain),
+            to_string(node(t.node).shape));
     const bool side_by_side = c.row && choice.row && choice.columns() != choice.n &&
                               leaves_as(*choice.row, *c.row, node(t.node).shape, w);
     if (!c.row || !choice.row || (!equivalent(*c.row, *choice.row) && !side_by_side))
-      reject("{}: {} leaves its accumulators as {} does, {} was selected", p_.name, describe(t),
-             c.row ? c.row->name : "no instruction", choice.row ? choice.row->name : "no instruction");
+      wrong(t, "leaves its accumulators as {} does, {} was selected", c.row ? c.row->name : "no instruction",
+            choice.row ? choice.row->name : "no instruction");
     if (w.count() * 32 > p_.threads())
-      reject("{}: {} runs under {} warps of 32 threads; the block has {} threads", p_.name, describe(t),
-             w.count(), p_.threads());
+      wrong(t, "runs under {} warps of 32 threads; the block has {} threads", w.count(), p_.threads());
     proof_.covers(t);
     if (choice.a_from >= 0)
       fragments(t);
@@ -342,8 +334,8 @@ class Registers {
       stored(t, node(t.node).in[0], false);  // ldmatrix: elements of other threads
     stored(t, node(t.node).in[1], false);
     if (rescaled_by(node(t.node)) >= 0 && (pipelined_ ? pipelined_rescaled_ : rescaled_).erase(t.node) == 0)
-      reject("{}: {} adds to accumulators that no step before it in {} has multiplied by %{}", p_.name,
-             describe(t), pipelined_ ? "the iteration before" : "this iteration", rescaled_by(node(t.node)));
+      wrong(t, "adds to accumulators that no step before it in {} has multiplied by %{}",
+            pipelined_ ? "the iteration before" : "this iteration", rescaled_by(node(t.node)));
     if (node(t.node).carried) return state(t, accumulators_, t.node);
     accumulators_[t.node] = {&t, false};
   }
@@ -354,8 +346,8 @@ class Registers {
     std::map<int, RegisterValue>& left = pipelined_ ? pipelined_fragments_ : fragments_;
     const auto found = left.find(operand);
     if (found == left.end())
-      reject("{}: {} takes %{} as fragments, which no step before it in {} leaves in registers", p_.name,
-             describe(t), operand, pipelined_ ? "the iteration before" : "this section");
+      wrong(t, "takes %{} as fragments, which no step before it in {} leaves in registers", operand,
+            pipelined_ ? "the iteration before" : "this section");
     proof_.chained(t, *found->second.work);
     if (pipelined_) left.erase(found);
   }
@@ -364,8 +356,7 @@ class Registers {
   void finish(const Work& t) {
     const auto found = sums_.find(t.node);
     if (found == sums_.end())
-      reject("{}: {} adds up partial results that no step before it in this section leaves", p_.name,
-             describe(t));
+      wrong(t, "adds up partial results that no step before it in this section leaves");
     proof_.sums(t, *found->second.work);
     if (t.buffer < 0) accumulators_[t.node] = {&t, false};
   }

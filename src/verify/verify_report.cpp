@@ -55,8 +55,7 @@ Groups groups_of(Via via) {
 
 std::string cell_name(const State& s, int cell) {
   const Cell& c = s.cells[cell];
-  const SmemTensor& t = s.kernel.tensors[c.tensor];
-  return fmt::format("{}[{}]", t.name, c.stage);
+  return fmt::format("{}[{}]", s.kernel.tensors[c.tensor].name, c.stage);
 }
 
 void report_unwritten(const State& s, const Touch& read) {
