@@ -1,7 +1,6 @@
 #include "predict/predict.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "kernel/evaluated_layout.hpp"
@@ -61,6 +60,14 @@ void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, st
       counts[Counter::ldmatrix_wavefronts] += times * w.total;
       counts[Counter::ldmatrix_wavefronts_ideal] += times * w.ideal;
     }
+}
+
+/// Returns the coordinate at which the matrix of a matmul operand begins, for the batch at coordinate `batch`. An
+/// operand that all batches share has one matrix.
+Shape matrix_of(const SmemTensor& operand, const Shape& batch) {
+  Shape at(operand.padded.size(), 0);
+  for (std::size_t d = 0; d < batch.size(); ++d) at[d] = operand.padded[d] == 1 ? 0 : batch[d];
+  return at;
 }
 
 /// Walks a kernel's schedule and adds up the emulator's counters.
@@ -213,8 +220,8 @@ class Prediction {
       // copies falls behind, and the combinations differ from those of the plan.
       if (last_is_part_of_a_warp(t) && !unsynced_.insert(t).second) lanes_drift_ = true;
       source_bytes_ += source_bytes(t.node, executed_[t]++);
-    } else if (t.kind == WorkKind::mma) {
-      if (!known) known = multiplied(t);
+    } else if (t.kind == WorkKind::mma && !known) {
+      known = multiplied(t);
     }
     if (known) add(counts_, *known, blocks_);
   }
@@ -279,8 +286,8 @@ class Prediction {
   }
 
   /// Returns the counts of all warps' shared-memory loads of operand A (side 0) or B (side 1) of an FMA
-  /// matmul, for the batch at coordinate `at`. A is read once per warp along N, and B once per warp along M.
-  Counts outer(const Work& t, int side, Shape at) const {
+  /// matmul, for the batch at coordinate `batch`. A is read once per warp along N, and B once per warp along M.
+  Counts outer(const Work& t, int side, const Shape& batch) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = t.matmul;
     const SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
@@ -289,9 +296,7 @@ class Prediction {
     const int repeats = plan_.layout_of(t).repeats(), slices = side == 0 ? 1 : repeats;
     const std::int64_t extent = side == 0 ? m.m : m.n / slices, tile = side == 0 ? m.row->m : m.row->n;
     const auto times = static_cast<std::uint64_t>(side == 0 ? m.warps.n * repeats : m.warps.m);
-    at.resize(rank);
-    for (std::size_t d = 0; d + 2 < rank; ++d)  // an operand that all batches share has one of them
-      if (buffer.padded[d] == 1) at[d] = 0;
+    Shape at = matrix_of(buffer, batch);
     Counts counts;
     for (int slice = 0; slice < slices; ++slice)
       for (std::int64_t k = 0; k < m.k; k += m.row->k)
@@ -304,13 +309,10 @@ class Prediction {
               access.address.push_back(buffer.address(at));
             }
             const Wavefronts w = evaluate(access);
-            counts[by_width(Counter::shared_load_1, static_cast<unsigned>(load.bytes))] += 32 * times;
-            counts[Counter::shared_load_wavefronts] += times * static_cast<std::uint64_t>(w.total);
-            const int phases =
-                // As the emulator does: it counts merged phases as separate ones.
-                std::max(1, load.bytes / 4);
-            counts[Counter::shared_load_wavefronts_ideal] +=
-                times * static_cast<std::uint64_t>(std::min(w.total, phases));
+            counts[by_width(Counter::shared_load_1, load.bytes)] += 32 * times;
+            counts[Counter::shared_load_wavefronts] += times * w.total;
+            const int phases = std::max(1, load.bytes / 4);  // merged ones are separate, as in the emulator
+            counts[Counter::shared_load_wavefronts_ideal] += times * std::min(w.total, phases);
           }
     return counts;
   }
@@ -337,14 +339,7 @@ class Prediction {
       return counts;
     }
     for (std::int64_t b = 0; b < m.batch; ++b) {
-      Shape all = coordinates(b, batches);
-      all.resize(rank);
-      const auto at = [&](int side) {  // an operand that all batches share has one batch
-        Shape own = all;
-        for (int d = 0; d + 2 < rank; ++d)
-          if (buffer(side).padded[d] == 1) own[d] = 0;
-        return own;
-      };
+      const Shape batch = coordinates(b, batches);
       for (int slice = 0; slice < slices; ++slice)
         for (std::int64_t k = 0; k < m.k; k += k_step) {
           const std::int64_t depth = m.k - k <= k_step / 2 ? k_step / 2 : k_step;
@@ -352,13 +347,13 @@ class Prediction {
           if (m.a_from < 0)
             for (std::int64_t i = 0; i < m_tiles; ++i)
               load(counts, *m.load,
-                   {buffer(0), rank - 1, rank - 2, m.m, 0, m_step / matrix_side(*m.load), m_step}, at(0), k,
-                   i * m_step, depth, m.warps.n);
+                   {buffer(0), rank - 1, rank - 2, m.m, 0, m_step / matrix_side(*m.load), m_step},
+                   matrix_of(buffer(0), batch), k, i * m_step, depth, m.warps.n);
           for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
             load(counts, *m.load,
                  {buffer(1), rank - 2, rank - 1, columns, slice * columns, width,
                   tiles_in_unit(*m.row) * n_step},
-                 at(1), k, unit * width * n_step, depth, m.warps.m);
+                 matrix_of(buffer(1), batch), k, unit * width * n_step, depth, m.warps.m);
         }
     }
     return counts;
