@@ -232,7 +232,6 @@ class KernelText {
   /// If some threads of the block have no elements of the layout, opens a condition for those that have some
   /// and returns true. Otherwise returns false.
   bool open_threads(const Context&);
-  int warps() const { return block_.warps(); }
   int threads() const { return block_.threads(); }
   bool looped() const { return block_.loop > 1; }
 
@@ -247,13 +246,12 @@ class KernelText {
   std::vector<bool> of_rows_;          // by item: the value is one per row of the accumulators
   std::vector<std::string> divisors_;  // by item: name of its inverse, if the nest divides by it
   int agent_ = 0;                      // the agent whose steps are being emitted
-  // Number for the next variable.
-  int counter_ = 0;
-  bool part_ = false;            // a device function of a launch is being emitted
-  std::set<int> started_;        // accumulators and operands that a `start` step has declared
-  Index iteration_ = 0;          // counter of the open loop
-  std::int64_t from_ = 0;        // first value of the counter
-  bool whole_ = false;           // the mask keeps all elements in the open loop's iterations
+  int counter_ = 0;                    // number for the next variable
+  bool part_ = false;                  // a device function of a launch is being emitted
+  std::set<int> started_;              // accumulators and operands that a `start` step has declared
+  Index iteration_ = 0;                // counter of the open loop
+  std::int64_t from_ = 0;              // first value of the counter
+  bool whole_ = false;                 // the mask keeps all elements in the open loop's iterations
   const char* keeps_ = nullptr;  // if set: a nest's results go to register arrays, indexed by this variable
 };
 

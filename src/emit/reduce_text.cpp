@@ -73,26 +73,23 @@ void KernelText::finish(const Work& work) {
     return monoid.functions ? fmt::format("{}_lanes<{}>({}, {})", monoid.name, lanes, x, of)
                             : fmt::format("join_lanes<{}>({}, {}, {})", lanes, x, of, join_source(monoid));
   };
-  if (work.buffer < 0 && !c.row) {  // every lane of a row keeps the row's result
-    out_.line("Vec<{}, 1> acc{}[{}];", register_type(n.dtype), work.node, c.steps(1));
-    const bool some = open_threads(c);
-    // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
-    const Share o = share(c, 1, {.type = "int", .counter = "i", .item = "o", .guarded = false});
-    out_.line("acc{}[{}][0] = {};", work.node, o.step,
-              joined(fmt::format("{}", c.lanes()), fmt::format("sum{}[{}]", work.node, o.step),
-                     fmt::format("{}", o.item)));
-    close(o);
-    if (some) out_.close();
-    return;
-  }
+  const std::string type = c.row ? fragment_type(c) : "";
   if (work.buffer < 0) {  // every lane of a row keeps the row's result
-    const std::string type = fragment_type(c);
-    out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(n.dtype), work.node, type);
+    out_.line("Vec<{}, 1> acc{}[{}];", register_type(n.dtype), work.node,
+              c.row ? type + "::lines" : fmt::format("{}", c.steps(1)));
     const bool some = open_threads(c);
-    out_.line("#pragma unroll");
-    out_.line("for (int r = 0; r < {}::lines; ++r) acc{}[r][0] = {};", type, work.node,
-              joined(lanes_of(c), fmt::format("sum{}[r]", work.node),
-                     fmt::format("{}::line_at(r, warp, lane).m", type)));
+    if (c.row) {
+      out_.line("#pragma unroll");
+      out_.line("for (int r = 0; r < {}::lines; ++r) acc{}[r][0] = {};", type, work.node,
+                joined(lanes_of(c), fmt::format("sum{}[r]", work.node), type + "::line_at(r, warp, lane).m"));
+    } else {
+      // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
+      const Share o = share(c, 1, {.type = "int", .counter = "i", .item = "o", .guarded = false});
+      out_.line(
+          "acc{}[{}][0] = {};", work.node, o.step,
+          joined(fmt::format("{}", c.lanes()), fmt::format("sum{}[{}]", work.node, o.step), o.item.str()));
+      close(o);
+    }
     if (some) out_.close();
     return;
   }
@@ -100,10 +97,9 @@ void KernelText::finish(const Work& work) {
   const auto address = [&](const std::vector<Index>& at, const std::string& part) {
     return fmt::format("{}({}{})", tile(work.buffer), b.partials > 1 ? part + ", " : "", fmt::join(at, ", "));
   };
+  const bool some = open_threads(c);
   if (c.row) {
-    const std::string type = fragment_type(c);
     const int rank = static_cast<int>(c.domain.size());
-    const bool some = open_threads(c);
     out_.line("#pragma unroll");
     out_.open("for (int r = 0; r < {}::lines; ++r) {{", type);
     out_.line("const FragmentAt at = {}::line_at(r, warp, lane);", type);
@@ -121,15 +117,13 @@ void KernelText::finish(const Work& work) {
     return;
   }
   const int lanes = c.lanes(), parts = c.parts(), groups = c.threads() / (lanes * parts);
-  const bool some = open_threads(c);
   const char* counter = index_type(c.items(1) + groups);
   // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
   const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = false});
   if (lanes > 1)
-    out_.line(
-        "const Vec<{}, 1> x{{{}}};", register_type(n.dtype),
-        joined(fmt::format("{}", lanes), fmt::format("sum{}[{}]", work.node, o.step),
-               fmt::format("{}", parts > 1 ? digit(Index::named("tid"), lanes, groups, true) : o.item)));
+    out_.line("const Vec<{}, 1> x{{{}}};", register_type(n.dtype),
+              joined(fmt::format("{}", lanes), fmt::format("sum{}[{}]", work.node, o.step),
+                     (parts > 1 ? digit(Index::named("tid"), lanes, groups, true) : o.item).str()));
   else
     out_.line("const Vec<{}, 1> x{{sum{}[{}]}};", register_type(n.dtype), work.node, o.step);
   std::string inside = lanes > 1 ? fmt::format("tid % {} == 0", lanes) : "";

@@ -9,23 +9,10 @@
 namespace zellige::emit {
 
 std::string type_name(graph::DType dtype) {
-  switch (dtype) {
-    case graph::DType::f16:
-      return "half_t";
-    case graph::DType::bf16:
-      return "bfloat16_t";
-    case graph::DType::f32:
-      return "float";
-    case graph::DType::e4m3:
-      return "float_e4m3_t";
-    case graph::DType::e5m2:
-      return "float_e5m2_t";
-    case graph::DType::int8:
-      return "int8_t";
-    case graph::DType::int32:
-      return "int";
-  }
-  return "?";
+  static constexpr const char* names[] = {"half_t",       "bfloat16_t", "float", "float_e4m3_t",
+                                          "float_e5m2_t", "int8_t",     "int"};
+  static_assert(std::size(names) == std::size_t(graph::DType::int32) + 1);
+  return names[std::size_t(dtype)];
 }
 
 std::string register_type(graph::DType dtype) { return graph::is_integer(dtype) ? "int" : "float"; }
