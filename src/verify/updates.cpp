@@ -11,10 +11,8 @@ int updated(const Step& step, const TileProgram& p) {
   const Work& w = step.work;
   if (w.node < 0 || as<Start>(step)) return -1;
   const Node& n = p.nodes[w.node];
-  const bool updates = w.kind == WorkKind::mma      ? n.carried
-                       : w.kind == WorkKind::reduce ? n.carried
-                                                    : w.kind == WorkKind::accumulate;
-  return updates ? w.node : -1;
+  const bool sums = w.kind == WorkKind::mma || w.kind == WorkKind::reduce;
+  return (sums && n.carried) || w.kind == WorkKind::accumulate ? w.node : -1;
 }
 
 /// Adds to `counts`, by node, the number of iterations in which the steps update it. A slice of a matmul, or a persistent

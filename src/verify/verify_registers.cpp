@@ -83,7 +83,6 @@ class Registers {
     pipelined_rescaled_ = std::exchange(rescaled_, {});
   }
 
-  /// Executes the steps in order.
   void run(const std::vector<Step>& steps) {
     for (const Step& step : steps)
       match(

@@ -22,8 +22,7 @@ struct Shortening {
   /// first iteration or its trip count. Returns 0 and 1 unchanged.
   std::int64_t operator()(std::int64_t trip_count) const {
     if (trip_count <= 1) return trip_count;
-    if (together >= 0) return trip_count - together;
-    return trip_count - lost(trip_count);
+    return trip_count - (together >= 0 ? together : lost(trip_count));
   }
   /// Returns how many iterations are removed from a loop with this trip count.
   std::int64_t lost(std::int64_t trip_count) const {
