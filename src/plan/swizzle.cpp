@@ -16,8 +16,6 @@ namespace {
 
 constexpr int max_instances = 12;  // warp-wide accesses per task: the others repeat the same pattern
 
-std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
-
 /// Chooses strides, swizzle and sizes of one buffer.
 class Arrangement {
  public:
@@ -41,8 +39,8 @@ class Arrangement {
     }
     buffer_.layout = swizzled(choice.B, choice.M, choice.S, strided(buffer_.padded, strides));
     // A last chunk may exceed the last element.
-    buffer_.part_step = round_up(rows * (pitch + choice.shift), chunk) * size;
-    buffer_.stage_step = round_up(buffer_.stage_bytes(), 128);
+    buffer_.part_step = ceil_div(rows * (pitch + choice.shift), chunk) * chunk * size;
+    buffer_.stage_step = ceil_div(buffer_.stage_bytes(), 128) * 128;
   }
 
  private:
@@ -62,7 +60,7 @@ class Arrangement {
     buffer_.layout = swizzled(3, std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
     buffer_.swizzle_reason = "spans of 128 bytes, as TMA swizzles them";
     buffer_.part_step = boxes * rows * line * size;
-    buffer_.stage_step = round_up(buffer_.part_step, 8 * span_bytes);
+    buffer_.stage_step = ceil_div(buffer_.part_step, 8 * span_bytes) * 8 * span_bytes;
   }
 
   /// Returns the number of lines along the contiguous dimension.
@@ -81,10 +79,10 @@ class Arrangement {
   /// element. `rows` is the number of rows, `strides` what padded_strides() returns for them.
   std::int64_t pitch_of(const Strides& strides, std::int64_t rows, std::int64_t multiple) const {
     const std::int64_t inner = buffer_.padded[buffer_.inner];
-    if (inner > 1) return round_up(inner, multiple);  // a single row too: copies move whole chunks
+    if (inner > 1) return ceil_div(inner, multiple) * multiple;  // a single row too: copies move whole chunks
     std::int64_t maximum = 1;  // rows of one element: padded_strides may have padded one of them
     for (int d = 0; d < rank(); ++d) maximum = std::max(maximum, strides[d] * buffer_.padded[d]);
-    return (maximum + rows - 1) / rows;
+    return ceil_div(maximum, rows);
   }
 
   /// Sets the strides for rows that are `pitch` elements apart; rows are the dimensions other than the
