@@ -95,16 +95,13 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
       }
       continue;
     }
-    std::set<int> stale;
+    std::set<int> stale = near[best];
     for (int a : near[best]) {
       near[a].erase(best);
       for (int b : near[best])
         if (a != b) near[a].insert(b);
     }
-    for (int a : near[best]) {
-      stale.insert(a);
-      stale.insert(near[a].begin(), near[a].end());
-    }
+    for (int a : near[best]) stale.insert(near[a].begin(), near[a].end());
     for (int v : stale) refill(v, fill_of(v));
   }
   return order;
