@@ -46,9 +46,7 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
     a.ops.push_back(std::move(op));
   }
   for (const Part& part : k.parts) {
-    KernelOp op;
-    op.kind = OpKind::custom;
-    op.block = part.block;
+    KernelOp op{.kind = OpKind::custom, .block = part.block};
     for (std::size_t i = 0; i < part.loads.size(); ++i) {
       const int t = part.loads[i];
       if (at.count(t) == 0) {

@@ -160,18 +160,25 @@ class Emission : TileWriter {
     return emit_once(OpKind::exp, {emit_once(OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
   }
 
+  /// Returns the tiles of a step's operands. Throws Error if a factor or offset of one is deferred (applied after the
+  /// loop), or if one is known only after the loop.
+  std::vector<int> exact_operands(const Step& s) const {
+    std::vector<int> in;
+    for (int v : s.inputs) {
+      if (!deferred_[v].itself() || deferred_[v].waits()) refuse(s);
+      in.push_back(deferred_[v].tile);
+    }
+    return in;
+  }
+
   /// Emits step `s`, and returns its result. Called if blocks split one reduced axis, each block loops along another
   /// one (inner_axis), and an operand of `s` changes with the iteration. A sum or matmul over inner_axis becomes an
   /// accumulator. Throws Error for a maximum over inner_axis, or if a factor or offset of an operand is deferred
   /// (applied after the loop).
   Deferred within(const Step& s) {
     Deferred h;
-    std::vector<int> in;
-    for (int v : s.inputs) {
-      if (!deferred_[v].itself() || deferred_[v].waits()) refuse(s);
-      in.push_back(deferred_[v].tile);
-      h.varies = h.varies || deferred_[v].varies;
-    }
+    std::vector<int> in = exact_operands(s);
+    h.varies = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
     const int x = s.inputs[0], dim = axes_.dim(x, tiles_.inner_axis);
     const bool product = s.kind == OpKind::matmul;
     const bool along = dim >= 0 &&
@@ -244,14 +251,7 @@ class Emission : TileWriter {
       x.tile = placed(s, {x.tile});
       return x;
     }
-    if (s.inputs.size() > 2) {
-      std::vector<int> in;
-      for (int v : s.inputs) {
-        if (!deferred_[v].itself() || deferred_[v].waits()) refuse(s);
-        in.push_back(deferred_[v].tile);
-      }
-      return {.tile = placed(s, std::move(in)), .varies = true};
-    }
+    if (s.inputs.size() > 2) return {.tile = placed(s, exact_operands(s)), .varies = true};
     Deferred y = deferred_[s.inputs[1]];
     if (y.waits() || x.waits()) return waited(s, x, y);
     const int left = x.tile, right = y.tile;

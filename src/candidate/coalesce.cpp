@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "graph/dtype.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/view.hpp"
 #include "rewrite/lay_out.hpp"
@@ -96,11 +95,10 @@ class Coalescing {
 
 Steps coalesced(const KernelGraph& g, Steps s, const target::Target& target) {
   const auto elementwise = [](const Step& step) { return graph::is_elementwise(step.kind); };
-  const auto is_concat = [&](const KernelOp& op) { return op.kind == OpKind::concat; };
   // A kernel may read the operands of a concatenation in place of its result.
   const auto by_parts = [&](const Value& v) {
     return v.loaded && std::ranges::any_of(g.ops, [&](const KernelOp& op) {
-             return is_concat(op) && op.outputs[0] == v.tensor;
+             return op.kind == OpKind::concat && op.outputs[0] == v.tensor;
            });
   };
   if (!s.slices.empty() || !std::ranges::all_of(s.steps, elementwise) ||

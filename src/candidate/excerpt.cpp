@@ -87,11 +87,6 @@ const std::string& Excerpts::key_of_branch(const Ops& ops) const {
   return known_.emplace(ops, std::move(text)).first->second;
 }
 
-/// Returns the operators of the excerpt of group `ops` (the group as a separate graph) in canonical order:
-/// groups that differ only in the order of their branches get equal excerpts. A branch is a part of the group
-/// that does not depend on the rest of it. Branches are sorted by the key() of their own excerpts; branches of
-/// equal keys stay in the graph's order. Views of an operand come before the first branch that reads them.
-/// `taken` is the result of taken(ops): the group's operators, and the views of its operands and results.
 Excerpts::Ops Excerpts::in_one_order(const Ops& ops, const Taken& taken) const {
   std::vector<Ops> lists = branches(ops, taken);
   if (lists.size() < 2) return {taken.all.begin(), taken.all.end()};
@@ -137,13 +132,12 @@ Excerpt Excerpts::of(const Ops& ops) const {
       if (joined) {
         KernelTensor part = e.graph.tensors.back();
         part.name += "_parts";
-        KernelOp concat;
-        concat.kind = OpKind::concat;
-        concat.attributes.dim = g_.ops[producer_[t]].attributes.dim;
-        concat.inputs = {static_cast<int>(e.tensors.size())}, concat.outputs = {found->second};
+        e.graph.ops.push_back({OpKind::concat,
+                               {static_cast<int>(e.tensors.size())},
+                               {found->second},
+                               {.dim = g_.ops[producer_[t]].attributes.dim}});
         e.tensors.push_back(-1);
         e.graph.tensors.push_back(std::move(part));
-        e.graph.ops.push_back(std::move(concat));
       }
       if (!made) e.graph.inputs.push_back(joined ? e.graph.ops.back().inputs[0] : found->second);
     }
@@ -162,14 +156,11 @@ Excerpt Excerpts::of(const Ops& ops) const {
     std::vector<int> sorted(read.begin(), read.end());
     std::ranges::sort(sorted, {}, [&](int t) { return at.at(t); });
     for (int t : sorted) {
-      KernelOp reader;
-      reader.kind = kind;
-      reader.inputs = {at.at(t)}, reader.outputs = {static_cast<int>(e.tensors.size())};
+      e.graph.ops.push_back({kind, {at.at(t)}, {static_cast<int>(e.tensors.size())}});
       KernelTensor of = g_.tensors[t];
       of.strides.clear(), of.memory = -1, of.name += suffix;
       e.tensors.push_back(-1);
       e.graph.tensors.push_back(std::move(of));
-      e.graph.ops.push_back(std::move(reader));
     }
   };
   add_readers(taken.copied, OpKind::mul_scalar, "_read");

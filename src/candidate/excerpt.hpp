@@ -52,7 +52,8 @@ class Excerpts {
   Taken taken(const Ops&) const;
   std::vector<Ops> branches(const Ops&, const Taken&) const;
   /// Returns the operators of an excerpt (a group as a separate graph) in canonical order: the group's branches (parts
-  /// that do not depend on each other) sorted by key_of_branch(), each branch after the views of its operands.
+  /// that do not depend on each other) sorted by key_of_branch(), those of equal keys in the graph's order, each after
+  /// the views of its operands that no branch before it reads.
   Ops in_one_order(const Ops&, const Taken&) const;
   /// Returns a string that is the same for branches (independent parts of a group) that are equal up to
   /// names: the key() of the branch as a separate graph. It is computed once per branch.

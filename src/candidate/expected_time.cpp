@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "candidate/alone.hpp"
+#include "candidate/steps.hpp"
 #include "cost/cost_estimate.hpp"
 #include "reference/structure.hpp"
 #include "rewrite/canonical_order.hpp"
@@ -13,37 +14,35 @@
 namespace zellige::fuse {
 namespace {
 
-/// Returns the expected time, in microseconds, of a kernel that is launched right after another kernel. `p` is
-/// the cost of a program that consists of this kernel alone.
-double us_after_another(const plan::CostEstimate& p, const target::Target& target) {
-  const double warm = target.costs.search.warm;
-  return (1 - warm) * p.us + warm * p.warm_us - target.costs.launch + target.costs.next;
-}
-
-/// Plans a graph that consists of one kernel, and returns its expected time in microseconds, assuming that it
-/// is launched right after another kernel. Returns nullopt and sets `refusal` if the graph cannot be planned.
-/// If the verifier has rejected the plan, records its message in `known`.
-std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, CostCache& known,
-                                 Refusal& refusal) {
-  std::optional<double> us;
-  tried(known, refusal, [&] {
-    const plan::Plan plan = plan::make_plan(a, target, {.registers_proved = false});
-    us = us_after_another(plan::estimate_cost(plan, target), target);
-  });
-  return us;
-}
-
 /// Returns the expected time, in microseconds, of a graph that consists of one kernel, assuming that it is
 /// launched right after another kernel. Looks the time up in the cache `known`; if it is missing, plans the
-/// graph and stores the time there. Returns nullopt and sets `refusal` if the graph cannot be planned.
+/// graph and stores the time there. Returns nullopt and sets `refusal` if the graph cannot be planned. If the
+/// verifier has rejected the plan, records its message in `known`.
 std::optional<double> planned(const KernelGraph& given, const target::Target& target, CostCache& known,
                               Refusal& refusal) {
   const KernelGraph a = in_one_order(given);
   const std::string text = graph::structure(a);
-  if (const std::optional<double> us = known.find(text)) return us;
-  const std::optional<double> us = plan_alone(a, target, known, refusal);
+  std::optional<double> us = known.find(text);
+  if (us) return us;
+  tried(known, refusal, [&] {
+    const plan::Plan plan = plan::make_plan(a, target, {.registers_proved = false});
+    const plan::CostEstimate cost = plan::estimate_cost(plan, target);
+    const double warm = target.costs.search.warm;
+    us = (1 - warm) * cost.us + warm * cost.warm_us - target.costs.launch + target.costs.next;
+  });
   if (us) known.add(text, *us);  // no error is kept, because it names this graph's tensors
   return us;
+}
+
+/// Returns the fraction of a matrix's elements that a causal mask keeps, or 1 for another mask. `shape` ends
+/// with the matrix's rows and columns.
+double kept_share(const Attributes& a, const Shape& shape) {
+  if (!a.kept.tril || !a.sizes.empty() || shape.size() < 2) return 1;
+  const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  double kept = 0;
+  for (std::int64_t i = 0; i < rows; ++i)
+    kept += static_cast<double>(std::clamp<std::int64_t>(i + *a.kept.tril + 1, 0, columns));
+  return kept / static_cast<double>(rows * columns);
 }
 
 }  // namespace
@@ -107,21 +106,6 @@ std::optional<double> planned_us(const KernelGraph& g, int index, const target::
   return planned(a, target, known, refusal);
 }
 
-namespace {
-
-/// Returns the fraction of a matrix's elements that a causal mask keeps, or 1 for another mask. `shape` ends
-/// with the matrix's rows and columns.
-double kept_share(const Attributes& a, const Shape& shape) {
-  if (!a.kept.tril || !a.sizes.empty() || shape.size() < 2) return 1;
-  const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
-  double kept = 0;
-  for (std::int64_t i = 0; i < rows; ++i)
-    kept += static_cast<double>(std::clamp<std::int64_t>(i + *a.kept.tril + 1, 0, columns));
-  return kept / static_cast<double>(rows * columns);
-}
-
-}  // namespace
-
 double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target) {
   std::set<int> made, moved;
   for (int i : ops) made.insert(g.ops[i].outputs.begin(), g.ops[i].outputs.end());
@@ -130,13 +114,8 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
     const KernelOp& op = g.ops[i];
     for (int t : op.inputs)
       if (made.count(t) == 0) moved.insert(t);
-    for (int t : op.outputs) {
-      bool read = std::ranges::count(g.outputs, t) > 0;
-      for (std::size_t r = 0; r < g.ops.size(); ++r)
-        read = read || (std::ranges::find(ops, static_cast<int>(r)) == ops.end() &&
-                        std::ranges::count(g.ops[r].inputs, t) > 0);
-      if (read) moved.insert(t);
-    }
+    for (int t : op.outputs)
+      if (leaves(g, ops, t)) moved.insert(t);
     if (op.kind == OpKind::mask)
       kept = std::min(kept, kept_share(op.attributes, g.tensors[op.outputs[0]].shape));
     if (op.kind != OpKind::matmul) continue;

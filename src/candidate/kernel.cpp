@@ -13,7 +13,6 @@
 #include "candidate/tiles.hpp"
 #include "cost/estimate.hpp"
 #include "graph/infer.hpp"
-#include "graph/ops.hpp"
 #include "graph/refused.hpp"
 #include "rewrite/rules.hpp"
 #include "target/instructions.hpp"
@@ -91,9 +90,8 @@ class Making {
     return p;
   }
 
-  /// Returns kernel `k` with inferred shapes, with its estimated time and the lower bound of its plan's time.
-  Kernel finished(Kernel k) const { return finished(std::move(k), g_); }
-  /// The same for a kernel whose tensors are in graph `g`.
+  /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes, with its estimated time and the lower
+  /// bound of its plan's time.
   Kernel finished(Kernel k, const KernelGraph& g) const {
     const KernelGraph a = graph::infer(alone(g, k));
     k.us = -target_.costs.launch;
@@ -121,7 +119,7 @@ class Making {
           p.block = std::make_shared<BlockGraph>(*std::move(block));
           any = true;
         }
-      if (any) found_.push_back(finished(std::move(other)));
+      if (any) found_.push_back(finished(std::move(other), g_));
     }
   }
 
@@ -130,7 +128,8 @@ class Making {
   /// tiling has a loop) is false.
   bool try_whole(const Tiles& t, bool loops, std::string& why) {
     const std::optional<Error> error = refused([&] {
-      offer(finished({ops_, {part(body_of(g_, steps_of_tiles(t), axes_of_tiles(t), t))}}));
+      const auto& [steps, axes] = masked(t);
+      offer(finished({ops_, {part(body_of(g_, steps, axes, t))}}, g_));
     });
     if (error && (why.empty() || loops)) why = error->what();
     return !error;
@@ -147,9 +146,6 @@ class Making {
     for (const auto& [axis, extent] : t.extents) axes.push_back(axis);
     return axes;
   }
-  /// Returns the group's steps, with masks for the axes that have a partial tile under tiling `t`.
-  const Steps& steps_of_tiles(const Tiles& t) { return masked(t).first; }
-  const Axes& axes_of_tiles(const Tiles& t) { return masked(t).second; }
   /// Returns the group's steps with masks for the axes that have a partial tile under tiling `t`, and the
   /// axes of these steps. Both are computed once per set of axes that have a partial tile.
   const std::pair<Steps, Axes>& masked(const Tiles& t) {
@@ -172,7 +168,7 @@ class Making {
     if (const std::optional<Part>& after = after_split(t, first, g, tensors)) {
       Kernel two = k;
       two.parts.push_back(*after);
-      offer(finished(std::move(two)));
+      offer(finished(std::move(two), g_));
     }
     if (!first.reduces_again) return;
     const Steps second = merged(steps_, first, t.grid[t.split].blocks, tensors);
@@ -189,7 +185,7 @@ class Making {
     const std::optional<Part> last = cheapest(merged(second, body, t.grid[t.split].blocks, tensors), g);
     if (!last) return;
     k.parts.push_back(*last);
-    offer(finished(std::move(k)));
+    offer(finished(std::move(k), g_));
   }
 
   /// Appends to `k` a launch that computes partial results of the steps `of` under tiling `t`, with a split

@@ -84,9 +84,8 @@ class Masking {
     now_.push_back(to), out_of_bounds_.push_back(wanted);
     for (int& n : now_)
       if (n == v) n = to;
-    Step mask;
-    mask.kind = OpKind::mask, mask.inputs = {v}, mask.output = to;
-    mask.attributes.value = value;
+    Step mask{.kind = OpKind::mask, .output = to};
+    mask.inputs = {v}, mask.attributes.value = value;
     mask.attributes.kept.length = end;
     mask.attributes.sizes = {d == 0 ? 1 : 0, d};
     if (d == rank - 1)
@@ -97,7 +96,7 @@ class Masking {
 
   /// Returns the step that computes the value, or nullptr if the value is loaded.
   Step* producer(int v) {
-    const auto s = std::ranges::find_if(s_.steps, [&](const Step& step) { return step.output == v; });
+    const auto s = std::ranges::find(s_.steps, v, &Step::output);
     return s == s_.steps.end() ? nullptr : &*s;
   }
   /// Returns the dimension whose index a mask compares with a length: elements from the length on are masked.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cfloat>
 
-#include "graph/ops.hpp"
-
 namespace zellige::fuse {
 namespace {
 
@@ -98,15 +96,12 @@ class Merge {
     if (made_[v] >= 0) return made_[v];
     const Value& whole = steps_.values[v];
     int made = -1;
-    if (const auto s = first_.sums.find(v); s != first_.sums.end()) {
+    if (const auto s = first_.sums.find(v); s != first_.sums.end())
       made = sum(s->second);
-    } else if (const auto m = first_.maxima.find(v); m != first_.maxima.end()) {
+    else if (const auto m = first_.maxima.find(v); m != first_.maxima.end())
       made = maximum(m->second);
-    } else if (whole.loaded) {
-      made = value(whole);
-    } else {
-      made = again(*std::ranges::find_if(steps_.steps, [&](const Step& s) { return s.output == v; }));
-    }
+    else
+      made = whole.loaded ? value(whole) : again(*std::ranges::find(steps_.steps, v, &Step::output));
     result_.values[made].tensor = whole.tensor;
     result_.values[made].dtype = whole.dtype;  // as matmuls read it, and as it is stored
     return made_[v] = made;

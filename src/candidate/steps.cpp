@@ -1,7 +1,6 @@
 #include "candidate/steps.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "graph/compose.hpp"
@@ -28,7 +27,7 @@ class Expansion {
     if (ops.size() < all.size()) check_concatenations(all);
     if (ops.empty()) fail("nothing but copies");
     for (int i : ops)
-      if (leaves(all, g_.ops[i].outputs[0])) left_.insert(g_.ops[i].outputs[0]);
+      if (leaves(g_, all, g_.ops[i].outputs[0])) left_.insert(g_.ops[i].outputs[0]);
     for (int i : ops) add(i);
     for (int i : ops) {
       const int t = g_.ops[i].outputs[0];
@@ -49,7 +48,7 @@ class Expansion {
   /// keeps a reduced dimension in the value, with extent 1, and the tensor does not have it.
   int operand(int tensor, int op) {
     if (const auto made = made_.find(tensor); made != made_.end()) {
-      if (result_.values[static_cast<std::size_t>(made->second)].shape != g_.tensors[tensor].shape)
+      if (result_.values[made->second].shape != g_.tensors[tensor].shape)
         fail("{} has lost a dimension that its readers count", g_.tensors[tensor].name);
       return stored(tensor, made->second);
     }
@@ -81,7 +80,7 @@ class Expansion {
       const bool last = i + 1 == steps.size();
       Step step{
           steps[i].kind, steps[i].attributes, {}, value({results[i], dtype, last ? op.outputs[0] : -1})};
-      for (int k : steps[i].inputs) step.inputs.push_back(values[static_cast<std::size_t>(k)]);
+      for (int k : steps[i].inputs) step.inputs.push_back(values[k]);
       values.push_back(step.output);
       result_.steps.push_back(std::move(step));
     }
@@ -112,11 +111,11 @@ class Expansion {
       if (!is_concat && !graph::is_elementwise(op.kind))
         fail("{} ({}) is not elementwise, and {} is a concatenation", y.name, graph::name(op.kind),
              g_.tensors[first->outputs[0]].name);
-      if (!is_concat && leaves(ops, op.outputs[0]) && y.shape != shape)
+      if (!is_concat && leaves(g_, ops, op.outputs[0]) && y.shape != shape)
         fail("{} {} lacks a dimension of the concatenation {}", y.name, graph::to_string(y.shape),
              graph::to_string(shape));
       if (!is_concat) continue;
-      if (leaves(ops, op.outputs[0]) || !y.strides.empty())
+      if (leaves(g_, ops, op.outputs[0]) || !y.strides.empty())
         fail("{} is read outside of the kernel, too", y.name);
       for (int t : op.inputs)
         if (std::ranges::any_of(ops, [&](int by) { return g_.ops[by].outputs[0] == t; }))
@@ -132,25 +131,14 @@ class Expansion {
                               [&](int x, int y) { return g_.tensors[x].shape == g_.tensors[y].shape; });
   }
 
-  /// Returns whether an operator outside of the group `ops` reads tensor `t`, or `t` is an output of the graph.
-  bool leaves(const std::vector<int>& ops, int t) const {
-    if (std::ranges::count(g_.outputs, t) > 0) return true;
-    for (std::size_t r = 0; r < g_.ops.size(); ++r)
-      if (std::ranges::count(g_.ops[r].inputs, t) > 0 &&
-          std::ranges::find(ops, static_cast<int>(r)) == ops.end())
-        return true;
-    return false;
-  }
-
   /// Returns the slices through which operators outside of the group `ops` read tensor `t`. Returns an empty
   /// list if `t` is also read without a slice, or if the slices are along different dimensions.
   std::vector<Slice> slices(const std::vector<int>& ops, int t) const {
     std::vector<Slice> result;
-    if (std::ranges::count(g_.outputs, t) > 0 || !g_.tensors[t].strides.empty()) return {};
-    for (std::size_t r = 0; r < g_.ops.size(); ++r) {
+    if (is_output(g_, t) || !g_.tensors[t].strides.empty()) return {};
+    for (int r : fuse::readers(g_, t)) {
+      if (std::ranges::count(ops, r) > 0) continue;
       const KernelOp& op = g_.ops[r];
-      if (std::ranges::count(op.inputs, t) == 0 || std::ranges::find(ops, static_cast<int>(r)) != ops.end())
-        continue;
       const Attributes& a = op.attributes;
       if (op.kind != OpKind::slice || (!result.empty() && result[0].dim != a.dim)) return {};
       result.push_back({op.outputs[0], a.dim, a.start, a.end});
@@ -166,9 +154,7 @@ class Expansion {
     const auto [at, is_new] = rounded_.insert({tensor, -1});
     if (is_new) {
       at->second = value({g_.tensors[tensor].shape, dtype});
-      Step rounds{OpKind::cast, {}, {v}, at->second};
-      rounds.attributes.dtype = dtype;
-      result_.steps.push_back(std::move(rounds));
+      result_.steps.push_back({OpKind::cast, {.dtype = dtype}, {v}, at->second});
     }
     return at->second;
   }
@@ -183,22 +169,14 @@ class Expansion {
   std::map<std::pair<int, int>, int> loaded_;
 };
 
-}  // namespace
-
-namespace {
-
 /// Returns whether the operand of `permute` is a matmul's result (with or without a bias), and only rotary
 /// embeddings read the result of `permute`. Such a permute is the only view that a group may contain.
 bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
-  const auto reads = [&](const KernelOp& op, int t) { return std::ranges::count(op.inputs, t) > 0; };
-  return std::ranges::any_of(g.ops,
-                             [&](const KernelOp& op) {
-                               // Possibly with a bias.
-                               const bool made = op.kind == OpKind::matmul || op.kind == OpKind::add;
-                               return made && op.outputs[0] == permute.inputs[0];
-                             }) &&
-         std::ranges::all_of(
-             g.ops, [&](const KernelOp& op) { return is_rotary(op.kind) || !reads(op, permute.outputs[0]); });
+  const auto makes = [&](const KernelOp& op) {  // possibly with a bias
+    return (op.kind == OpKind::matmul || op.kind == OpKind::add) && op.outputs[0] == permute.inputs[0];
+  };
+  const auto turns = [&](int reader) { return is_rotary(g.ops[reader].kind); };
+  return std::ranges::any_of(g.ops, makes) && std::ranges::all_of(readers(g, permute.outputs[0]), turns);
 }
 
 }  // namespace
@@ -223,13 +201,12 @@ bool is_reduction(OpKind kind) { return kind == OpKind::reduction || graph::fold
 std::vector<std::size_t> readers_of(const Steps& s) {
   // By value: reductions and matmuls as indices of steps, outputs as indices of values after them.
   std::vector<std::set<std::size_t>> readers(s.values.size());
-  for (int v : s.outputs)
-    readers[static_cast<std::size_t>(v)].insert(s.steps.size() + static_cast<std::size_t>(v));
+  for (int v : s.outputs) readers[v].insert(s.steps.size() + static_cast<std::size_t>(v));
   for (std::size_t i = s.steps.size(); i-- > 0;) {
     const Step& step = s.steps[i];
-    const std::set<std::size_t> of_result = readers[static_cast<std::size_t>(step.output)];
+    const std::set<std::size_t> of_result = readers[step.output];
     for (int v : step.inputs) {
-      std::set<std::size_t>& of = readers[static_cast<std::size_t>(v)];
+      std::set<std::size_t>& of = readers[v];
       if (is_reduction(step.kind) || step.kind == OpKind::matmul)
         of.insert(i);
       else
@@ -239,6 +216,11 @@ std::vector<std::size_t> readers_of(const Steps& s) {
   std::vector<std::size_t> counts;
   for (const std::set<std::size_t>& of : readers) counts.push_back(of.size());
   return counts;
+}
+
+bool leaves(const KernelGraph& g, const std::vector<int>& ops, int tensor) {
+  const auto outside = [&](int reader) { return std::ranges::count(ops, reader) == 0; };
+  return is_output(g, tensor) || std::ranges::any_of(readers(g, tensor), outside);
 }
 
 bool fusable(const KernelGraph& g, int index) {

@@ -62,6 +62,9 @@ bool is_reduction(OpKind);
 /// norm's rows are read by its reduction and by its output.
 std::vector<std::size_t> readers_of(const Steps&);
 
+/// Returns whether an operator outside of the group `ops` reads the tensor, or it is an output of the graph.
+bool leaves(const KernelGraph&, const std::vector<int>& ops, int tensor);
+
 /// Returns whether the operator may be fused with others into one kernel.
 bool fusable(const KernelGraph&, int op);
 

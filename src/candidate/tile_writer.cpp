@@ -48,33 +48,27 @@ int TileWriter::cut_by_loop(int v) const {
 
 void TileWriter::load(int v) {
   if (deferred_[v].tile >= 0 || !steps_.values[v].loaded) return;
-  const bool varies = loop_dim(v) >= 0;
-  BlockOp op;
-  op.kind = OpKind::input;
-  op.map = map_of(v);
-  op.loop_dim = cut_by_loop(v);
+  BlockOp op{.kind = OpKind::input};
+  op.map = map_of(v), op.loop_dim = cut_by_loop(v);
   if (Shape whole = covered(v, shape(v)); whole != shape(v)) op.attributes.sizes = std::move(whole);
   const int tensor = steps_.values[v].tensor;
   const auto at = std::ranges::find(body_.loads, tensor, &Seen::tensor);
   op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
   if (at == body_.loads.end()) body_.loads.push_back({tensor, shape(v)});
-  for (const BlockOp& other : body_.block.ops)  // the same tile, loaded for another step
-    if (other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
-        other.loop_dim == op.loop_dim && other.attributes == op.attributes) {
-      deferred_[v] = {.tile = other.outputs[0], .varies = varies, .inner = is_inner(v)};
-      return;
-    }
-  op.outputs = {tile(steps_.values[v].dtype, called(v) + "_tile")};
-  deferred_[v] = {.tile = op.outputs[0], .varies = varies, .inner = is_inner(v)};
-  body_.block.ops.push_back(op);
+  const auto same = std::ranges::find_if(body_.block.ops, [&](const BlockOp& other) {
+    return other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
+           other.loop_dim == op.loop_dim && other.attributes == op.attributes;
+  });
+  const bool is_new = same == body_.block.ops.end();  // else the tile is loaded for another step
+  op.outputs = is_new ? std::vector{tile(steps_.values[v].dtype, called(v) + "_tile")} : same->outputs;
+  deferred_[v] = {.tile = op.outputs[0], .varies = loop_dim(v) >= 0, .inner = is_inner(v)};
+  if (is_new) body_.block.ops.push_back(op);
 }
 
 void TileWriter::store(int v, int t) {
   if (deferred_[v].varies) fail("{} would be stored from inside the loop", called(v));
-  BlockOp op;
-  op.kind = OpKind::output;
-  op.inputs = {rounded(t, v)};
-  op.map = map_of(v);
+  BlockOp op{.kind = OpKind::output};
+  op.inputs = {rounded(t, v)}, op.map = map_of(v);
   for (int g = 0; g < 3; ++g)
     if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
       fail("{} lacks the dimension that blocks share", called(v));
@@ -112,10 +106,9 @@ void TileWriter::store_partial(int at, int t) {
       if (extent > 1 && std::ranges::count(c.axes, axes_.of[p.value][d]) > 0) extent /= c.blocks;
     shape.push_back(extent);
   }
-  BlockOp op;
-  op.kind = OpKind::output;
+  BlockOp op{.kind = OpKind::output};
   op.inputs = {emit(OpKind::expand, {t}, {.sizes = shape})};
-  op.map = map_of(p.value);
+  op.map = map_of(p.value), op.kernel_tensor = at;
   for (int g = 0; g < 3; ++g) {
     if (op.map[g] >= 0) ++op.map[g];
     if (g == tiles_.split)
@@ -123,7 +116,6 @@ void TileWriter::store_partial(int at, int t) {
     else if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
       fail("a part of {} lacks the dimension that blocks share", called(p.value));
   }
-  op.kernel_tensor = at;
   if (whole != p.shape) {
     op.attributes.sizes = p.shape;
     op.attributes.sizes.insert(op.attributes.sizes.begin(), tiles_.grid[tiles_.split].blocks);

@@ -8,7 +8,6 @@
 #include "candidate/grid_axes.hpp"
 #include "candidate/matmul_tiles.hpp"
 #include "candidate/split_extent.hpp"
-#include "graph/ops.hpp"
 #include "lower/product_tiles.hpp"
 
 namespace zellige::fuse {
@@ -124,12 +123,10 @@ class Tilings {
         blocks = (c.largest + limit - 1) / limit;
         padded[c.axes[0]] = blocks > 1 ? blocks * limit : rounded(c.largest);
       }
-    if (loop_axis_ >= 0 && split_axis_ < 0 &&
-        is_odd(whole(loop_axis_), parts(whole(loop_axis_), whole(loop_axis_), k), k)) {
-      const std::int64_t trip_count = (whole(loop_axis_) + k - 1) / k;
-      padded[loop_axis_] =
-          trip_count *
-          (is_column(loop_axis_) ? rounded((whole(loop_axis_) + trip_count - 1) / trip_count) : k);
+    if (const std::int64_t n = loop_axis_ < 0 ? 0 : whole(loop_axis_);
+        n > 0 && split_axis_ < 0 && is_odd(n, parts(n, n, k), k)) {
+      const std::int64_t trip_count = plan::ceil_div(n, k);
+      padded[loop_axis_] = trip_count * (is_column(loop_axis_) ? rounded(plan::ceil_div(n, trip_count)) : k);
     }
     if (!padded.empty()) finish(std::move(grid), k, threads, std::move(padded));
   }
@@ -154,12 +151,13 @@ class Tilings {
   std::vector<std::int64_t> unsplit_sizes() const {
     const std::int64_t along = loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile);
     std::vector<std::int64_t> sizes(steps_.values.size(), along);
+    const auto is_split = [&](int axis) {
+      return std::ranges::any_of(cuts_,
+                                 [&](const GridAxes& c) { return std::ranges::count(c.axes, axis) > 0; });
+    };
     for (std::size_t v = 0; v < sizes.size(); ++v)
       for (int axis : axes_.of[v])
-        if (axis >= 0 && axis != loop_axis_ && std::ranges::none_of(cuts_, [&](const GridAxes& c) {
-              return std::ranges::count(c.axes, axis) > 0;
-            }))
-          sizes[v] *= whole(axis);
+        if (axis >= 0 && axis != loop_axis_ && !is_split(axis)) sizes[v] *= whole(axis);
     return sizes;
   }
   /// Returns whether the value has a dimension along an axis of `c`.
@@ -350,8 +348,7 @@ class Tilings {
   int loop_axis_, split_axis_;
   const target::Target& target_;
   std::vector<GridAxes> cuts_;
-  std::vector<std::size_t>
-      readers_;  // by value, if tiles that are read once need no shared memory; else empty
+  std::vector<std::size_t> readers_;  // by value, if tiles read once need no shared memory; else empty
   bool products_ = false, fma_ = false;
   std::vector<Tiles> result_;
 };
