@@ -21,25 +21,6 @@ constexpr std::int64_t min_rounds = 6;
 /// Elements that a block copies, over all operands: two accesses of 16 bytes per thread.
 constexpr std::int64_t elements_of_a_block = 4096;
 
-}  // namespace
-
-bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
-  const graph::KernelTensor& t = program.tensors[tensor];
-  if (t.strides.empty()) return true;
-  const Shape& shape = program.shape(tensor);
-  const Shape starts = program.starts(tensor);
-  const std::int64_t size = graph::whole_bytes(t.dtype);
-  const int inner = innermost(shape, t.strides);
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (starts[d] * t.strides[d] * size % bytes != 0) return false;
-    if (shape[d] == 1) continue;
-    if (static_cast<int>(d) == inner ? t.strides[d] != 1 : t.strides[d] * size % bytes != 0) return false;
-  }
-  return true;
-}
-
-namespace {
-
 /// Returns the view of a tensor of shape `whole` in at most about `blocks` tiles, one per block. A tile consists of
 /// complete rows, or of a part of one row if rows have more than 4096 elements (elements_of_a_block). Rows run along the
 /// last dimension.
@@ -75,7 +56,37 @@ void run_on(View& view) {
   slowest->axis = 0, slowest->mod = 0, slowest->overhang = true;
 }
 
+/// Returns whether load `n` of a custom operator should read a copy of its tensor with aligned rows. There are two
+/// conditions: every tile of the copy starts at an aligned address, and a block needs at least 6 (min_rounds) rounds
+/// of 8 loads per thread for its tiles.
+bool worth_a_copy(const Program& program, const TileProgram& p, const Node& n, const target::Target& target) {
+  const Strides& strides = program.tensors[n.tensor].strides;
+  if (strides.empty()) return false;
+  const Cut& along = n.view.cuts[innermost(program.shape(n.tensor), strides)];
+  const bool moves = along.axis >= 0 || along.loop;
+  const std::int64_t size = graph::whole_bytes(n.dtype);
+  if (moves && along.tile * size % target.access_bytes != 0) return false;
+  const std::int64_t at_a_time = loads_at_a_time * p.threads() * target.access_bytes / size,
+                     rounds = ceil_div(graph::size(n.shape), at_a_time);
+  return rounds * (n.view.iterates() ? p.loop : 1) >= min_rounds;
+}
+
 }  // namespace
+
+bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
+  const graph::KernelTensor& t = program.tensors[tensor];
+  if (t.strides.empty()) return true;
+  const Shape& shape = program.shape(tensor);
+  const Shape starts = program.starts(tensor);
+  const std::int64_t size = graph::whole_bytes(t.dtype);
+  const int inner = innermost(shape, t.strides);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (starts[d] * t.strides[d] * size % bytes != 0) return false;
+    if (shape[d] == 1) continue;
+    if (static_cast<int>(d) == inner ? t.strides[d] != 1 : t.strides[d] * size % bytes != 0) return false;
+  }
+  return true;
+}
 
 TileProgram copy_lines(const Program& program, LineCopies copies, const std::string& name) {
   // Constant inputs first: they may be copied before earlier kernels have ended.
@@ -132,8 +143,7 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
   for (std::size_t d = 0; d < dims.size(); ++d) strides[dims[d]] = dense[d];
   const int from = std::ranges::is_sorted(dims) ? tensor : permuted_view(program, tensor, dims, target);
   const int lines = add_tensor(program, t.dtype, padded, dense, t.name + "_lines");
-  const int to = add_tensor(program, t.dtype, shape, strides, t.name + "_aligned");
-  make_view(program, to, lines, shape, strides, Shape(shape.size(), 0));
+  const int to = new_view(program, lines, shape, strides, Shape(shape.size(), 0), t.name + "_aligned");
   program.aligned[tensor] = to;
   program.notes.push_back(fmt::format(
       "{}: {} has strides {}, so that its lines begin at no multiple of {} bytes: it is copied into "
@@ -142,25 +152,6 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
   copies.push_back({.from = from, .into = lines});
   return to;
 }
-
-namespace {
-
-/// Returns whether load `n` of a custom operator should read a copy of its tensor with aligned rows. There are two
-/// conditions: every tile of the copy starts at an aligned address, and a block needs at least 6 (min_rounds) rounds
-/// of 8 loads per thread for its tiles.
-bool worth_a_copy(const Program& program, const TileProgram& p, const Node& n, const target::Target& target) {
-  const Strides& strides = program.tensors[n.tensor].strides;
-  if (strides.empty()) return false;
-  const Cut& along = n.view.cuts[static_cast<std::size_t>(innermost(program.shape(n.tensor), strides))];
-  const bool moves = along.axis >= 0 || along.loop;
-  const std::int64_t size = graph::whole_bytes(n.dtype);
-  if (moves && along.tile * size % target.access_bytes != 0) return false;
-  const std::int64_t at_a_time = loads_at_a_time * p.threads() * target.access_bytes / size,
-                     rounds = ceil_div(graph::size(n.shape), at_a_time);
-  return rounds * (n.view.iterates() ? p.loop : 1) >= min_rounds;
-}
-
-}  // namespace
 
 LineCopies align_operands(Program& program, TileProgram& p, const target::Target& target) {
   LineCopies copies;

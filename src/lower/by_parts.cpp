@@ -10,23 +10,17 @@
 namespace zellige::plan {
 namespace {
 
-/// Adds a cast of node `value` to the type that the load `reader` reads; returns the cast. Returns `value` if that
-/// type is float32.
-int rounded(TileProgram& p, int value, const Node& reader) {
-  if (reader.dtype == DType::f32) return value;
-  return lower_operator(p, OpKind::cast, {.dtype = reader.dtype}, {value});
-}
-
 /// Adds the operators of `producer` to `p`, for the tile of the producer's result that the load `reader` would read.
 /// Returns the node of the result, rounded to the type in which it would have been stored.
 int made(TileProgram& p, const TileProgram& producer, const Node& reader) {
   std::vector<int> at;
   for (Node n : producer.nodes) {
-    for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
-    if (n.kind == NodeKind::store) return rounded(p, n.in[0], reader);
+    for (int& in : n.in) in = at[in];
+    if (n.kind == NodeKind::store && reader.dtype == DType::f32) return n.in[0];
+    if (n.kind == NodeKind::store) return lower_operator(p, OpKind::cast, {.dtype = reader.dtype}, {n.in[0]});
     std::ranges::fill(n.shape, 1);
     for (std::size_t d = 0; d < n.shape.size(); ++d) {
-      for (int in : n.in) n.shape[d] = std::max(n.shape[d], p.nodes[static_cast<std::size_t>(in)].shape[d]);
+      for (int in : n.in) n.shape[d] = std::max(n.shape[d], p.nodes[in].shape[d]);
       if (n.kind != NodeKind::load) continue;
       const std::int64_t offset = n.view.cuts[d].offset;
       n.view.cuts[d] = n.view.cuts[d].extent > 1 ? reader.view.cuts[d] : Cut{};
@@ -117,29 +111,20 @@ class ByParts {
     return n.kind == NodeKind::load && s.extent == 1 && s.axis < 0;
   }
 
-  /// Returns the tile size for an operand of this extent. The maximum is the kernel's tile size or the extent,
-  /// whichever is less. Returns the largest divisor of the extent that is at most the maximum and more than half of
-  /// it, if there is one. Otherwise returns the size with which all tiles are equal but the last, which is shorter.
-  std::int64_t tile_of(std::int64_t extent) const {
-    const std::int64_t maximum = std::min(split_->tile, extent);
-    for (std::int64_t t = maximum; 2 * t > maximum; --t)
-      if (extent % t == 0) return t;
-    return ceil_div(extent, ceil_div(extent, maximum));
-  }
-
   /// Returns the kernel's program with each concatenation replaced by its operand number `i`. The operand starts at
   /// index `begin` of the concatenated dimension.
   TileProgram part(std::size_t i, std::int64_t begin) const {
     TileProgram p = kernel_;
     p.nodes.clear();
     if (i > 0) p.name += fmt::format("_{}", i);
-    const std::int64_t extent = this->extent(i), tile = tile_of(extent), tiles = ceil_div(extent, tile);
+    const std::int64_t extent = this->extent(i), tile = even_tile(extent, split_->tile),
+                       tiles = ceil_div(extent, tile);
     if (split_->axis >= 0) (split_->axis == 0 ? p.grid.x : split_->axis == 1 ? p.grid.y : p.grid.z) = tiles;
     const bool named = begin <= max_int32;  // it fits an int
     if (named) p.part_begin = begin;
     std::vector<int> at;  // by the kernel's node
     for (Node n : kernel_.nodes) {
-      for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
+      for (int& in : n.in) in = at[in];
       if (n.shape[dim_] > 1) n.shape[dim_] = tile;
       const bool along = !n.view.empty() && is_along(n.view.cuts[dim_]);
       if (along) {
@@ -173,18 +158,15 @@ class ByParts {
 }  // namespace
 
 bool may_be_read_by_parts(const graph::KernelGraph& g, int op) {
-  const graph::KernelOp& concat = g.ops[static_cast<std::size_t>(op)];
+  const graph::KernelOp& concat = g.ops[op];
   const int y = concat.outputs[0];
-  if (concat.kind != OpKind::concat || std::ranges::count(g.outputs, y) > 0 || !g.tensors[y].strides.empty())
+  if (concat.kind != OpKind::concat || std::ranges::count(g.outputs, y) > 0 ||
+      !g.tensors[y].strides.empty() || graph::writes_in_place(g))
     return false;
-  if (graph::writes_in_place(g)) return false;
-  bool any = false;
-  for (const graph::KernelOp& reader : g.ops) {
-    if (std::ranges::count(reader.inputs, y) == 0) continue;
-    if (reader.kind != OpKind::custom) return false;
-    any = true;
-  }
-  return any;
+  const auto reads = [&](const graph::KernelOp& op) { return std::ranges::count(op.inputs, y) > 0; };
+  return std::ranges::any_of(g.ops, reads) && std::ranges::all_of(g.ops, [&](const graph::KernelOp& op) {
+           return op.kind == OpKind::custom || !reads(op);
+         });
 }
 
 bool is_elementwise(const Program& program, const TileProgram& kernel, int tensor) {
@@ -213,7 +195,7 @@ TileProgram with_producer(const TileProgram& reader, const TileProgram& producer
   p.nodes.clear();
   std::vector<int> at;
   for (Node n : reader.nodes) {
-    for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
+    for (int& in : n.in) in = at[in];
     const bool is_made = n.kind == NodeKind::load && n.tensor == tensor;
     at.push_back(is_made ? made(p, producer, n) : p.add(std::move(n)));
   }

@@ -25,7 +25,7 @@ class Lowering {
       : graph_(graph), target_(target), declared_(declared), only_reader_(graph.tensors.size(), none) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i)
       for (int t : graph.ops[i].inputs) {
-        int& reader = only_reader_[static_cast<std::size_t>(t)];
+        int& reader = only_reader_[t];
         reader = reader == none ? static_cast<int>(i) : several;
       }
   }
@@ -36,7 +36,7 @@ class Lowering {
     const std::set<int> written = write_through(program_, graph_, order, target_);
     for (int i : order) {
       if (written.count(i) > 0) continue;
-      const graph::KernelOp& op = graph_.ops[static_cast<std::size_t>(i)];
+      const graph::KernelOp& op = graph_.ops[i];
       if (is_made_by_its_reader(op)) continue;
       if (op.kind == OpKind::custom)
         custom(op);
@@ -82,7 +82,7 @@ class Lowering {
     std::vector<Concatenation> read;
     for (int t : std::set<int>(op.inputs.begin(), op.inputs.end()))
       if (const auto c = unmade_.find(t); c != unmade_.end()) {
-        const graph::KernelOp& concat = graph_.ops[static_cast<std::size_t>(c->second)];
+        const graph::KernelOp& concat = graph_.ops[c->second];
         Concatenation& joined = read.emplace_back(Concatenation{t, concat.attributes.dim, concat.inputs, {}});
         for (int x : concat.inputs)
           joined.producers.push_back(producers_.contains(x) ? &producers_.at(x) : nullptr);
@@ -114,11 +114,10 @@ class Lowering {
       return false;
     if (std::ranges::any_of(op.inputs, [&](int t) { return unmade_.contains(t) || producers_.contains(t); }))
       return false;
-    const int reader = only_reader_[static_cast<std::size_t>(x)];
-    if (reader < 0 || graph_.ops[static_cast<std::size_t>(reader)].kind != OpKind::concat) return false;
-    const int joined = graph_.ops[static_cast<std::size_t>(reader)].outputs[0];
-    const bool made_often =
-        may_be_read_by_parts(graph_, reader) && only_reader_[static_cast<std::size_t>(joined)] < 0;
+    const int reader = only_reader_[x];
+    if (reader < 0 || graph_.ops[reader].kind != OpKind::concat) return false;
+    const int joined = graph_.ops[reader].outputs[0];
+    const bool made_often = may_be_read_by_parts(graph_, reader) && only_reader_[joined] < 0;
     if (made_often || graph::writes_in_place(graph_)) return false;
     std::optional<retile::ProductTile> no_product;
     TileProgram kernel = custom ? lower_block(program_, op, next_name(), target_)
@@ -131,7 +130,7 @@ class Lowering {
   /// Adds the kernels of operator number `i` of the graph, which is not custom. Adds none for a view that needs no
   /// copy.
   void lower_unfused(int i) {
-    const graph::KernelOp& op = graph_.ops[static_cast<std::size_t>(i)];
+    const graph::KernelOp& op = graph_.ops[i];
     std::optional<retile::ProductTile> product;
     for (const retile::OpTiling& t : declared_)
       if (t.op == i) product = t.product;

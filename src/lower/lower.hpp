@@ -38,6 +38,10 @@ int lower_operand(TileProgram&, int value, DType);
 /// kernels that copy.
 std::vector<TileProgram> lower_view(Program&, const graph::KernelOp&, const std::string& name,
                                     const target::Target&);
+/// Returns the tile size along a dimension of this extent. The maximum is `limit` or the extent, whichever is less.
+/// Returns the largest divisor of the extent that is at most the maximum and more than half of it, if there is one.
+/// Otherwise returns the size with which all tiles are equal but the last, which is shorter.
+std::int64_t even_tile(std::int64_t extent, std::int64_t limit);
 /// Returns a tile program that copies tensor `from` into tensor `to`, which has the same shape.
 TileProgram lower_copy(Program&, int from, int to, const std::string& name, const target::Target&);
 

@@ -65,10 +65,7 @@ class BlockLowering {
   bool looped() const { return block_.loop > 1; }
 
   int add(NodeKind kind, std::vector<int> in, Shape shape) {
-    Node n;
-    n.kind = kind;
-    n.in = std::move(in);
-    n.shape = std::move(shape);
+    Node n{.kind = kind, .in = std::move(in), .shape = std::move(shape)};
     if (!n.in.empty() && graph::is_integer(node(n.in[0]).dtype)) n.dtype = node(n.in[0]).dtype;
     return program_.add(std::move(n));
   }
@@ -110,12 +107,11 @@ class BlockLowering {
           {.loop = looped() && loop_dim == static_cast<int>(d), .tile = tile[d], .extent = whole[d]});
     for (int axis = 0; axis < 3; before *= block_.grid[axis], ++axis) {
       if (axes[axis] < 0 || block_.grid[axis] == 1) continue;
-      Cut& s = v.cuts[static_cast<std::size_t>(axes[axis])];
+      Cut& s = v.cuts[axes[axis]];
       s.axis = flat_ ? 0 : axis;
       if (flat_) s.div = before, s.mod = block_.grid[axis];
     }
-    for (int d = 0; d < v.rank(); ++d)
-      v.cuts[static_cast<std::size_t>(d)].overhang = v.along(d, program_).reach() > v.end(d);
+    for (int d = 0; d < v.rank(); ++d) v.cuts[d].overhang = v.along(d, program_).reach() > v.end(d);
     return v;
   }
 
@@ -171,15 +167,14 @@ class BlockLowering {
   /// Returns the inverse of the permutation `order`.
   static std::vector<int> back_from(const std::vector<int>& order) {
     std::vector<int> back(order.size());
-    for (std::size_t d = 0; d < order.size(); ++d)
-      back[static_cast<std::size_t>(order[d])] = static_cast<int>(d);
+    for (std::size_t d = 0; d < order.size(); ++d) back[order[d]] = static_cast<int>(d);
     return back;
   }
 
   /// Returns the composition of two permutations, first `first`, then `then`. An empty `first` is the identity.
   static std::vector<int> joined(const std::vector<int>& first, std::vector<int> then) {
     if (!first.empty())
-      for (int& d : then) d = first[static_cast<std::size_t>(d)];
+      for (int& d : then) d = first[d];
     return then;
   }
 
@@ -202,7 +197,7 @@ class BlockLowering {
       const bool small = extent == 1;
       if (small ? one == ones.size() : other == others.size()) return {};
       dims.push_back(small ? ones[one++] : others[other++]);
-      if (from[static_cast<std::size_t>(dims.back())] != extent) return {};
+      if (from[dims.back()] != extent) return {};
     }
     return dims;
   }
@@ -261,22 +256,22 @@ class BlockLowering {
                         : map(OpKind::clamp, {in[0]}, shape, 1, lowest, infinity);
       case OpKind::accum_rescale:
         return looped() ? accumulate(OpKind::accum_rescale, {in[0], in[1]}) : in[0];
-      case OpKind::accum_red_sum_rescale: {
+      case OpKind::accum_red_sum_rescale:
         if (!looped()) return reduce(OpKind::reduction, in[0], last, 1, false);
         if (node(in[1]).shape[last] == 1)
           return accumulate(OpKind::accum_rescale, {reduce(OpKind::reduction, in[0], last, 1, false), in[1]});
         return reduce(OpKind::reduction, accumulate(OpKind::accum_rescale, {in[0], in[1]}), last, 1, false);
-      }
       case OpKind::accum_red_sum:
       case OpKind::accum_redtox_sum:
         return carried_sum(in[0], last, a.to);
-      case OpKind::accum_red_mean: {
-        const double n = static_cast<double>(node(in[0]).shape[last]) * static_cast<double>(block_.loop);
-        return map(OpKind::mul_scalar, {carried_sum(in[0], last, 1)}, shape, 1 / n);
-      }
+      case OpKind::accum_red_mean:
       case OpKind::accum_red_rms: {
-        const int square = map(OpKind::square, {in[0]}, node(in[0]).shape);
-        return root_mean(carried_sum(square, last, 1), node(in[0]).shape[last] * block_.loop);
+        const bool squares = op.kind == OpKind::accum_red_rms;
+        const Shape whole = node(in[0]).shape;
+        const int x = squares ? map(OpKind::square, {in[0]}, whole) : in[0];
+        const auto n = static_cast<double>(whole[last] * block_.loop);
+        const int mean = map(OpKind::mul_scalar, {carried_sum(x, last, 1)}, shape, 1 / n);
+        return squares ? map(OpKind::sqrt, {mean}, shape) : mean;
       }
       case OpKind::custom:
         fail("{}: a custom operator inside a block graph", program_.name);
@@ -322,7 +317,7 @@ class BlockLowering {
     const std::vector<int>& order = order_[op.inputs[0]];
     View v = view(tile_shape(op.inputs[0]), whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
     if (const int d = dim(op.inputs[0], op.attributes.dim); d >= 0) {  // an output slice
-      Cut& s = v.cuts[static_cast<std::size_t>(d)];
+      Cut& s = v.cuts[d];
       s.offset = -op.attributes.start, s.extent -= s.offset;  // elements before the slice are not written
       s.overhang = true;
     }
@@ -331,7 +326,7 @@ class BlockLowering {
       const std::vector<int> back = back_from(order);
       tensor = permuted_view(whole_, tensor, back, target_);
       const std::vector<Cut> of = v.cuts;
-      for (std::size_t d = 0; d < back.size(); ++d) v.cuts[d] = of[static_cast<std::size_t>(back[d])];
+      for (std::size_t d = 0; d < back.size(); ++d) v.cuts[d] = of[back[d]];
     }
     const int number = number_of_view(given);
     Node n = whole_.access(NodeKind::store, tensor, std::move(v));
@@ -387,7 +382,7 @@ class BlockLowering {
   /// vector counts as a row if it is the left operand, and as a column if it is the right one.
   int matmul(const graph::BlockOp& op, const std::vector<int>& in) {
     const graph::BlockTensor &a = block_.tensors[op.inputs[0]], &b = block_.tensors[op.inputs[1]];
-    const Shape shape = product_shape(op);
+    const Shape shape = padded_rank(graph::matrices(a.shape, b.shape).product, rank_);
     int right = in[1];
     if (b.shape.size() == 1) {
       std::vector<int> column;
@@ -404,10 +399,6 @@ class BlockLowering {
     const std::vector<int> back = back_from(moved(shape, tile_shape(op.outputs[0])));
     return map(OpKind::add, {product, permuted(in[2], back)}, shape);
   }
-  Shape product_shape(const graph::BlockOp& op) const {
-    const Shape &a = block_.tensors[op.inputs[0]].shape, &b = block_.tensors[op.inputs[1]].shape;
-    return padded_rank(graph::matrices(a, b).product, rank_);
-  }
 
   /// Lowers a gather of rows of a loaded tile to a load that reads only these rows, by index, from the tensor.
   /// Returns the node of the gathered rows.
@@ -418,8 +409,7 @@ class BlockLowering {
     if (!loads || numbers.shape.size() != 1)
       fail(
           "{}: inside a block gather reads rows of what is loaded by one dimension of numbers that are "
-          "loaded, found {} {} "
-          "and {} {}: gather outside",
+          "loaded, found {} {} and {} {}: gather outside",
           program_.name, table.name, to_string(table.shape), numbers.name, to_string(numbers.shape));
     const std::size_t dim = rank_ - table.shape.size();
     Node number = node(in[1]), rows = node(in[0]);
@@ -438,12 +428,6 @@ class BlockLowering {
   }
 
   int carried_sum(int x, int dim, std::int64_t to) { return reduce(OpKind::reduction, x, dim, to, looped()); }
-
-  int root_mean(int sum, std::int64_t count) {
-    const Shape shape = node(sum).shape;
-    const int mean = map(OpKind::mul_scalar, {sum}, shape, 1 / static_cast<double>(count));
-    return map(OpKind::sqrt, {mean}, shape);
-  }
 
   /// Replaces each accumulate node that adds up a matmul over the loop by the matmul itself, which then accumulates
   /// over the loop (Node::carried). Does so only if the matmul has no other reader.

@@ -171,16 +171,7 @@ class KernelLowering {
   Shape tile_of(const Shape& extent, std::int64_t elements) const {
     Shape tile(extent.size(), 1);
     for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
-      tile[d] = std::min(extent[d], elements);
-      // The smallest tile for the same number of tiles, so that the last one is not short.
-      const std::int64_t even = ceil_div(extent[d], ceil_div(extent[d], tile[d]));
-      // A divisor is preferred, if there is one of more than half the size.
-      for (std::int64_t t = tile[d]; t * 2 > tile[d]; --t)
-        if (extent[d] % t == 0) {
-          tile[d] = t;
-          break;
-        }
-      if (extent[d] % tile[d] != 0) tile[d] = even;
+      tile[d] = even_tile(extent[d], elements);
       elements = std::max<std::int64_t>(1, elements / tile[d]);
     }
     return tile;
@@ -257,10 +248,7 @@ class KernelLowering {
       kernels.push_back(read ? copy(tensor, from) : copy(from, tensor));
       v = graph::viewed(OpKind::reshape, {}, whole, graph::row_major(whole), as);
     }
-    const int view = add_tensor(program_, program_.tensors[from].dtype, as, v->steps,
-                                program_.tensors[tensor].name + "_rows");
-    make_view(program_, view, from, as, v->steps, v->starts);
-    return view;
+    return new_view(program_, from, as, v->steps, v->starts, program_.tensors[tensor].name + "_rows");
   }
 
   /// Returns the program of a gather or scatter: copies a box of shape `extent` from tensor `from` to tensor `to`.
@@ -307,10 +295,10 @@ class KernelLowering {
     const int old = op_.inputs[0], y = op_.outputs[0];
     if (program_.tensors[y].memory < 0) {
       kernels.push_back(copy(old, y));
-      return y;
+    } else {
+      make_view(program_, y, old, shape(old), program_.tensors[old].strides, program_.starts(old));
+      program_.views[y].value = y;
     }
-    make_view(program_, y, old, shape(old), program_.tensors[old].strides, program_.starts(old));
-    program_.views[y].value = y;
     return y;
   }
 

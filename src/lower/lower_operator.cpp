@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
@@ -15,7 +17,7 @@ int lower_operator(TileProgram& program, OpKind kind, const graph::Attributes& a
     std::vector<int> values = operands;
     for (const graph::Step& step : graph::compose(kind, a, shapes)) {
       std::vector<int> in;
-      for (int i : step.inputs) in.push_back(values[static_cast<std::size_t>(i)]);
+      for (int i : step.inputs) in.push_back(values[i]);
       values.push_back(lower_operator(program, step.kind, step.attributes, in));
     }
     return values.back();
@@ -61,13 +63,16 @@ int lower_operand(TileProgram& program, int value, DType dtype) {
   const bool loaded = from.kind == NodeKind::load && from.dtype == dtype;
   const bool narrow = dtype == DType::e4m3 || dtype == DType::e5m2;
   if (!narrow && loaded) return value;
-  Node n;
-  n.kind = NodeKind::round;
-  n.in = {value};
-  n.shape = from.shape;
-  n.dtype = narrow ? DType::f16 : dtype;
+  Node n{.kind = NodeKind::round, .in = {value}, .shape = from.shape, .dtype = narrow ? DType::f16 : dtype};
   if (narrow && !loaded) n.in = {lower_operator(program, OpKind::cast, {.dtype = dtype}, {value})};
   return program.add(std::move(n));
+}
+
+std::int64_t even_tile(std::int64_t extent, std::int64_t limit) {
+  const std::int64_t maximum = std::min(limit, extent);
+  for (std::int64_t t = maximum; 2 * t > maximum; --t)
+    if (extent % t == 0) return t;
+  return ceil_div(extent, ceil_div(extent, maximum));
 }
 
 }  // namespace zellige::plan

@@ -22,12 +22,12 @@ class Permuting {
       n.order = permuted(n.order);
       return made_[value] = p_.add(std::move(n));
     }
-    if (stored(value)) {
-      Node read;
-      read.kind = NodeKind::permute;
-      read.in = {value}, read.shape = n.shape, read.dtype = n.dtype, read.order = dims_;
-      return made_[value] = p_.add(std::move(read));
-    }
+    if (stored(value))
+      return made_[value] = p_.add({.kind = NodeKind::permute,
+                                    .in = {value},
+                                    .shape = n.shape,
+                                    .dtype = n.dtype,
+                                    .order = dims_});
     if (!n.view.empty()) n.view.cuts = permuted(n.view.cuts);
     if (n.kind == NodeKind::load) n.tensor = permuted_view(whole_, n.tensor, dims_, target_);
     if (n.kind == NodeKind::matmul) {
@@ -79,15 +79,14 @@ class Permuting {
   bool unmoved(int value) const {
     const Shape& s = p_.nodes[value].shape;
     for (std::size_t d = 0; d < dims_.size(); ++d)
-      if (dims_[d] != static_cast<int>(d) && (s[d] != 1 || s[static_cast<std::size_t>(dims_[d])] != 1))
-        return false;
+      if (dims_[d] != static_cast<int>(d) && (s[d] != 1 || s[dims_[d]] != 1)) return false;
     return true;
   }
 
   template <class T>
   std::vector<T> permuted(const std::vector<T>& x) const {
     std::vector<T> y;
-    for (int d : dims_) y.push_back(x[static_cast<std::size_t>(d)]);
+    for (int d : dims_) y.push_back(x[d]);
     return y;
   }
   /// Returns the dimension of the permuted value that was dimension `dim` of the original one.
@@ -115,7 +114,7 @@ void drop_unread(TileProgram& p) {
     if (!needed[i]) continue;
     now[i] = static_cast<int>(left.size());
     left.push_back(std::move(p.nodes[i]));
-    for (int& in : left.back().in) in = now[static_cast<std::size_t>(in)];
+    for (int& in : left.back().in) in = now[in];
   }
   p.nodes = std::move(left);
 }

@@ -8,14 +8,6 @@
 namespace zellige::plan {
 namespace {
 
-/// Adds a tensor called `name`, of the given shape, to the program: the view of tensor `from` with the strides and
-/// the start that `v` has. Returns the tensor's index.
-int seen_so(Program& program, int from, const graph::Viewed& v, const Shape& shape, const std::string& name) {
-  const int view = add_tensor(program, program.tensors[from].dtype, shape, v.steps, name);
-  make_view(program, view, from, shape, v.steps, v.starts);
-  return view;
-}
-
 /// Returns whether the operator is a reshape that is a view only if its operand has no padding between rows. Returns
 /// false if the operand's strides are already chosen.
 bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape& shape,
@@ -46,22 +38,24 @@ std::vector<TileProgram> lower_view(Program& program, const graph::KernelOp& op,
     return {};
   }
   if (seen)
-    return {lower_copy(program, seen_so(program, from, *seen, shape, label + "_view"), to, name, target)};
+    return {lower_copy(program, new_view(program, from, shape, seen->steps, seen->starts, label + "_view"),
+                       to, name, target)};
   program.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no layout of its memory: it is copied",
                                       label, graph::name(op.kind), program.tensors[from].name,
                                       to_string(operand), to_string(shape)));
   if (op.kind == OpKind::reshape && !declared && own) {  // one copy, into a view of the result
     settle_strides(program, to, true, target);
-    const graph::Viewed v{graph::row_major(operand), Shape(operand.size(), 0)};
-    return {lower_copy(program, from, seen_so(program, to, v, operand, label + "_view"), name, target)};
+    const int view =
+        new_view(program, to, operand, graph::row_major(operand), Shape(operand.size(), 0), label + "_view");
+    return {lower_copy(program, from, view, name, target)};
   }
   const int dense =
       add_tensor(program, program.tensors[from].dtype, operand, graph::row_major(operand), label + "_dense");
   std::vector<TileProgram> kernels{lower_copy(program, from, dense, name, target)};
   const graph::Viewed v = *graph::viewed(op.kind, op.attributes, operand, graph::row_major(operand), shape);
   if (own)
-    kernels.push_back(
-        lower_copy(program, seen_so(program, dense, v, shape, label + "_view"), to, name + "_1", target));
+    kernels.push_back(lower_copy(program, new_view(program, dense, shape, v.steps, v.starts, label + "_view"),
+                                 to, name + "_1", target));
   else
     make_view(program, to, dense, shape, v.steps, v.starts);
   return kernels;

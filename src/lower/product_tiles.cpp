@@ -134,12 +134,13 @@ class Choice {
   double us_of_threads(const ProductTile& t) const {
     const double line = target_.costs.shared_cycle, seen = target_.costs.selection.overlooked;
     const auto m = static_cast<double>(std::min(t.m, size_.m)),
-               n = static_cast<double>(std::min(t.n, size_.n)), warps = static_cast<double>(t.threads) / 32;
+               n = static_cast<double>(std::min(t.n, size_.n)),
+               depth = static_cast<double>(std::min(t.k, size_.k));
+    const double warps = static_cast<double>(t.threads) / 32;
     const double clock = target_.costs.clock * 1e3, each = std::ceil(tiles(t) / target_.multiprocessors);
     const double sums = m * n / static_cast<double>(t.threads);  // per thread
-    const double room =
-        std::floor(static_cast<double>(target_.shared_per_multiprocessor) /
-                   (c_.fma_stages * (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k))));
+    const double room = std::floor(static_cast<double>(target_.shared_per_multiprocessor) /
+                                   (c_.fma_stages * (m + n) * 4 * depth));
     const double together = std::max(1.0, std::min({c_.fma_threads / (32 * warps), each, room}));
     const double fma =
         m * n / c_.fma_lanes / target_.costs.sustained_fma / target_.costs.fma_share(warps * together);
@@ -152,8 +153,8 @@ class Choice {
     const double k = static_cast<double>(ceil_div(size_.k, t.k) * std::min(t.k, size_.k));
     // The latency of an iteration is hidden by the iterations in flight and by the other blocks of the multiprocessor.
     const auto in_flight = static_cast<double>(target_.costs.bytes_in_flight);
-    const double stage = (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k));
-    const double waits = k / static_cast<double>(std::min(t.k, size_.k)) * target_.costs.load /
+    const double stage = (m + n) * 4 * depth;
+    const double waits = k / depth * target_.costs.load /
                          std::clamp<double>(in_flight / stage, c_.fma_stages - 1, target_.costs.max_stages) *
                          std::ceil(each / together);
     const double us = std::max(each * step * k, waits) / clock + (each > 1 ? 2 : 1) * c_.fma_once / clock;

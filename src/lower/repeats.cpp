@@ -14,8 +14,7 @@ int merged(const Shape& operand, const Shape& result) {
   const auto at = std::ranges::mismatch(operand, result).in1 - operand.begin();
   const auto d = std::min<std::ptrdiff_t>(at, static_cast<std::ptrdiff_t>(result.size()) - 1);
   const bool same = std::equal(operand.begin() + d + 2, operand.end(), result.begin() + d + 1, result.end());
-  const auto i = static_cast<std::size_t>(d);
-  return same && operand[i] * operand[i + 1] == result[i] ? static_cast<int>(d) : -1;
+  return same && operand[d] * operand[d + 1] == result[d] ? static_cast<int>(d) : -1;
 }
 
 /// Returns whether each block of custom operator `op` reads one index of dimension `dim` of its operand
@@ -24,11 +23,10 @@ int merged(const Shape& operand, const Shape& result) {
 bool takes_one(const graph::KernelOp& op, int tensor, int dim, std::int64_t extent) {
   if (!op.block) return false;
   return std::ranges::all_of(op.block->ops, [&](const graph::BlockOp& o) {
-    if (o.kind != OpKind::input || op.inputs[static_cast<std::size_t>(o.kernel_tensor)] != tensor)
-      return true;
+    if (o.kind != OpKind::input || op.inputs[o.kernel_tensor] != tensor) return true;
     std::int64_t blocks = 1;
     for (int axis = 0; axis < 3; ++axis)
-      if (o.map[static_cast<std::size_t>(axis)] == dim) blocks *= op.block->grid[axis];
+      if (o.map[axis] == dim) blocks *= op.block->grid[axis];
     return blocks == extent && o.loop_dim != dim;
   });
 }
@@ -39,16 +37,15 @@ bool see_repeated(Program& program, const graph::KernelGraph& graph, const graph
   if (reshape.kind != OpKind::reshape) return false;
   const int from = reshape.inputs[0], to = reshape.outputs[0];
   const Shape operand = program.shape(from), result = program.tensors[to].shape;
-  const int dim = merged(operand, result);
-  if (dim < 0 || program.views.count(from) == 0 || program.views.count(to) > 0) return false;
-  const auto d = static_cast<std::size_t>(dim);
+  const int d = merged(operand, result);
+  if (d < 0 || program.views.count(from) == 0 || program.views.count(to) > 0) return false;
   Strides strides = program.tensors[from].strides;
   Shape starts = program.starts(from), narrow = result;
   if (strides.empty() || strides[d + 1] != 0 || operand[d + 1] < 2 || starts[d + 1] != 0) return false;
   if (!program.tensors[to].strides.empty() || std::ranges::count(graph.outputs, to) > 0) return false;
   for (const graph::KernelOp& op : graph.ops)
-    if (std::ranges::count(op.inputs, to) > 0 && !takes_one(op, to, dim, result[d])) return false;
-  strides.erase(strides.begin() + dim + 1), starts.erase(starts.begin() + dim + 1);
+    if (std::ranges::count(op.inputs, to) > 0 && !takes_one(op, to, d, result[d])) return false;
+  strides.erase(strides.begin() + d + 1), starts.erase(starts.begin() + d + 1);
   narrow[d] = operand[d];
   make_view(program, to, from, narrow, strides, starts);
   program.views.at(to).shape = result;

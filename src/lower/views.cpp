@@ -39,16 +39,21 @@ void make_view(Program& program, int tensor, int from, const Shape& shape, const
   program.views[tensor] = {program.memory_of(from), shape, starts, program.value_of(from)};
 }
 
+int new_view(Program& program, int from, const Shape& shape, const Strides& strides, const Shape& starts,
+             const std::string& name) {
+  const int view = add_tensor(program, program.tensors[from].dtype, shape, strides, name);
+  make_view(program, view, from, shape, strides, starts);
+  return view;
+}
+
 int view_of(Program& program, int tensor, const Shape& shape, const Strides& strides, const Shape& starts) {
   const int base = program.memory_of(tensor), value = program.value_of(tensor);
   for (const auto& [view, v] : program.views)
     if (v.base == base && v.value == value && v.shape == shape && v.starts == starts &&
         program.tensors[view].strides == strides)
       return view;
-  const int view = add_tensor(program, program.tensors[base].dtype, shape, strides,
-                              fmt::format("{}_{}", program.tensors[tensor].name, fmt::join(shape, "x")));
-  make_view(program, view, tensor, shape, strides, starts);
-  return view;
+  return new_view(program, tensor, shape, strides, starts,
+                  fmt::format("{}_{}", program.tensors[tensor].name, fmt::join(shape, "x")));
 }
 
 int seen_as(Program& program, int tensor, const Shape& shape, const target::Target& target) {
@@ -76,9 +81,9 @@ int permuted_view(Program& program, int tensor, const std::vector<int>& dims, co
   Shape shape, starts;
   Strides strides;
   for (int d : dims) {
-    shape.push_back(program.shape(tensor)[static_cast<std::size_t>(d)]);
-    starts.push_back(program.starts(tensor)[static_cast<std::size_t>(d)]);
-    strides.push_back(program.tensors[tensor].strides[static_cast<std::size_t>(d)]);
+    shape.push_back(program.shape(tensor)[d]);
+    starts.push_back(program.starts(tensor)[d]);
+    strides.push_back(program.tensors[tensor].strides[d]);
   }
   return view_of(program, tensor, shape, strides, starts);
 }

@@ -25,6 +25,9 @@ void settle_strides(Program&, int tensor, bool dense, const target::Target&);
 /// that owns the memory.
 void make_view(Program&, int tensor, int from, const Shape&, const Strides&, const Shape& starts);
 
+/// Adds a tensor called `name` (see add_tensor) that is such a view of tensor `from`, and returns its index.
+int new_view(Program&, int from, const Shape&, const Strides&, const Shape& starts, const std::string& name);
+
 /// Returns the index of a view of the tensor's memory with the given shape, strides and start. Adds a tensor
 /// to the program if there is no such view.
 int view_of(Program&, int tensor, const Shape&, const Strides&, const Shape& starts);

@@ -61,7 +61,7 @@ class WriteThrough {
   WriteThrough(Program& program, const graph::KernelGraph& g, const std::vector<int>& order,
                const target::Target& target)
       : program_(program), g_(g), place_(g.ops.size()), target_(target) {
-    for (std::size_t i = 0; i < order.size(); ++i) place_[static_cast<std::size_t>(order[i])] = i;
+    for (std::size_t i = 0; i < order.size(); ++i) place_[order[i]] = i;
   }
 
   std::set<int> run() {
@@ -126,7 +126,7 @@ class WriteThrough {
   /// dimension, along which it starts at the index where the overwritten part begins.
   void put(const KernelOp& scatter, const Lying& l) {
     const int memory = scatter.inputs[0];
-    const auto dim = static_cast<std::size_t>(scatter.attributes.dim);
+    const int dim = scatter.attributes.dim;
     const bool named = scatter.inputs.size() > 2;
     Shape shape = g_.tensors[l.tensor].shape;
     Strides strides = l.strides;
@@ -145,7 +145,7 @@ class WriteThrough {
   bool comes_before(int t, int op) const {
     int by = producer(g_, t);
     while (by >= 0 && graph::is_view(g_.ops[by].kind)) by = producer(g_, g_.ops[by].inputs[0]);
-    return by < 0 || place_[static_cast<std::size_t>(by)] < place_[static_cast<std::size_t>(op)];
+    return by < 0 || place_[by] < place_[op];
   }
 
   /// Returns whether all operators that read tensor `old` or a view of it, except `scatter`, run before operator
@@ -162,8 +162,7 @@ class WriteThrough {
       const KernelOp& op = g_.ops[i];
       if (i == scatter || graph::is_view(op.kind)) continue;
       const bool reads = std::ranges::any_of(op.inputs, [&](int t) { return seen.count(t) > 0; });
-      if (reads && place_[static_cast<std::size_t>(i)] >= place_[static_cast<std::size_t>(producer)])
-        return false;
+      if (reads && place_[i] >= place_[producer]) return false;
     }
     return true;
   }
