@@ -30,8 +30,8 @@ class Ordering {
       : g_(g), op_(g.ops[0]), block_(*op_.block), operands_(block_.ops.size()), readers_(block_.ops.size()) {
     std::vector<std::size_t> made_by(block_.tensors.size());
     for (std::size_t i = 0; i < block_.ops.size(); ++i) {
-      for (int t : block_.ops[i].outputs) made_by[static_cast<std::size_t>(t)] = i;
-      for (int t : block_.ops[i].inputs) operands_[i].push_back(made_by[static_cast<std::size_t>(t)]);
+      for (int t : block_.ops[i].outputs) made_by[t] = i;
+      for (int t : block_.ops[i].inputs) operands_[i].push_back(made_by[t]);
       for (std::size_t o : operands_[i]) readers_[o].push_back(i);
     }
   }
@@ -108,13 +108,12 @@ class Ordering {
     for (const double x : {a.scalar, a.lo, a.hi, a.eps}) k = mixed(k, std::bit_cast<Key>(x));
     k = of_all(k, a.sizes);
     for (int t : op.outputs) {
-      const graph::BlockTensor& made = block_.tensors[static_cast<std::size_t>(t)];
+      const graph::BlockTensor& made = block_.tensors[t];
       k = of_all(mixed(k, static_cast<Key>(made.dtype)), made.shape);
     }
     if (op.kernel_tensor < 0) return k;
     const auto& list = op.outputs.empty() ? op_.outputs : op_.inputs;
-    const KernelTensor& tensor =
-        g_.tensors[static_cast<std::size_t>(list[static_cast<std::size_t>(op.kernel_tensor)])];
+    const KernelTensor& tensor = g_.tensors[list[op.kernel_tensor]];
     return of_all(of_all(mixed(k, static_cast<Key>(tensor.dtype)), tensor.shape), tensor.strides);
   }
 
@@ -153,15 +152,15 @@ KernelGraph in_one_order(KernelGraph g) {
   if (made->ops.size() != block.ops.size() || tiles.size() != block.tensors.size() ||
       inputs.size() != op.inputs.size() || outputs.size() != op.outputs.size())
     return g;  // a tile or tensor is not used by any operator
-  for (int t : tiles) made->tensors.push_back(block.tensors[static_cast<std::size_t>(t)]);
+  for (int t : tiles) made->tensors.push_back(block.tensors[t]);
 
   KernelGraph result{g.name, {}, {}, {}, {}};
   KernelOp custom{op.kind, {}, {}, op.attributes, std::move(made)};
   std::vector<int> tensors;  // of the graph
-  for (int i : inputs) custom.inputs.push_back(met(tensors, op.inputs[static_cast<std::size_t>(i)]));
-  for (int i : outputs) custom.outputs.push_back(met(tensors, op.outputs[static_cast<std::size_t>(i)]));
+  for (int i : inputs) custom.inputs.push_back(met(tensors, op.inputs[i]));
+  for (int i : outputs) custom.outputs.push_back(met(tensors, op.outputs[i]));
   if (tensors.size() != g.tensors.size()) return g;
-  for (int t : tensors) result.tensors.push_back(g.tensors[static_cast<std::size_t>(t)]);
+  for (int t : tensors) result.tensors.push_back(g.tensors[t]);
   for (int t : custom.inputs)
     if (std::ranges::find(result.inputs, t) == result.inputs.end()) result.inputs.push_back(t);
   result.outputs = custom.outputs;

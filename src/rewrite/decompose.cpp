@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <map>
+#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
@@ -113,7 +114,7 @@ class Decomposition {
     // If the only use of a tile is its store, or the tile is f32 and stored, it becomes the tensor in which
     // it is stored. source[t]: the tile of which tile t is an unchanged copy, or t itself.
     std::vector<int> source(block.tensors.size());
-    for (std::size_t t = 0; t < source.size(); ++t) source[t] = static_cast<int>(t);
+    std::iota(source.begin(), source.end(), 0);
     std::vector<int> stored_in(block.tensors.size(), -1), uses(block.tensors.size(), 0);
     for (const BlockOp& b : block.ops) {
       if (passes(block, b)) {
@@ -181,8 +182,7 @@ class Decomposition {
     const KernelOp* inner = made_by(wider ? op->inputs[0] : sums, OpKind::reduction);
     if (!inner || inner->attributes.dim != a.dim || inner->attributes.to % a.to != 0) return sums;
     const int x = inner->inputs[0];
-    if (!wider) return x;
-    return out_.add(OpKind::cast, {x}, op->attributes, out_.name(sums));
+    return wider ? out_.add(OpKind::cast, {x}, op->attributes, out_.name(sums)) : x;
   }
   /// Returns the operator that was written with result `t` if it is of this kind, else nullptr.
   const KernelOp* made_by(int t, OpKind kind) const {

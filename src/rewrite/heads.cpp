@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <map>
 
-#include "graph/ops.hpp"
 #include "rewrite/rules.hpp"
 
 namespace zellige::fuse {
@@ -40,7 +39,7 @@ struct Seen {
 /// either a single row or as many rows as the matrix whose columns are the heads.
 bool by_rows(const Known& g, const Seen& s, const KernelOp& rotary) {
   return std::ranges::all_of(std::vector{1, 2}, [&](int k) {
-    const Shape& angles = g.shape(rotary.inputs[static_cast<std::size_t>(k)]);
+    const Shape& angles = g.shape(rotary.inputs[k]);
     const std::size_t leading = g.shape(s.last).size() - angles.size();
     const std::int64_t rows = graph::size(angles) / angles.back();
     const bool of_all_heads =
@@ -70,7 +69,7 @@ std::optional<Seen> seen(const Known& g, int matrix) {
   if (as == s.heads || s.heads[1] == 1 || without_ones(as) != without_ones(s.heads)) return std::nullopt;
   // h is the second to last of the dimensions that are not 1.
   for (int d = static_cast<int>(as.size()) - 2; d >= 0 && s.dim < 0; --d)
-    if (as[static_cast<std::size_t>(d)] != 1) s.dim = d;
+    if (as[d] != 1) s.dim = d;
   const std::vector<const KernelOp*> rotations = rotations_of_heads(g.graph, s.last, s.dim);
   const bool rotated =
       !rotations.empty() && std::ranges::all_of(rotations, [&](auto* r) { return by_rows(g, s, *r); });

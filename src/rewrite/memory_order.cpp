@@ -20,15 +20,14 @@ using Order = std::vector<std::int64_t>;  // by position in memory, the slowest 
 /// Returns the shape with its dimensions in the order `order`: result dimension i is dimension order[i].
 Shape permuted(const Shape& shape, const Order& order) {
   Shape result;
-  for (const std::int64_t d : order) result.push_back(shape[static_cast<std::size_t>(d)]);
+  for (const std::int64_t d : order) result.push_back(shape[d]);
   return result;
 }
 
 /// Returns the permutation that undoes `order`.
 Order inverse(const Order& order) {
   Order result(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    result[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < order.size(); ++i) result[order[i]] = static_cast<std::int64_t>(i);
   return result;
 }
 
@@ -38,8 +37,8 @@ Order order_of(const KernelTensor& t) {
   if (t.strides.empty() || t.shape.size() < 3) return {};
   Order order(t.shape.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto stride = [&](std::int64_t d) { return t.strides[static_cast<std::size_t>(d)]; };
-  const auto extent = [&](std::int64_t d) { return t.shape[static_cast<std::size_t>(d)]; };
+  const auto stride = [&](std::int64_t d) { return t.strides[d]; };
+  const auto extent = [&](std::int64_t d) { return t.shape[d]; };
   std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
     return stride(a) != stride(b) ? stride(a) > stride(b) : extent(a) > extent(b);
   });
@@ -93,9 +92,9 @@ class MemoryOrder {
     std::vector<int> in = op.inputs;
     for (int& t : in) t = as_it_lies(t, own);
     Attributes a = op.attributes;
-    if ((reduction || joins) && a.dim >= 0) a.dim = static_cast<int>(back[static_cast<std::size_t>(a.dim)]);
+    if ((reduction || joins) && a.dim >= 0) a.dim = static_cast<int>(back[a.dim]);
     if (reduction) {
-      for (std::int64_t& d : a.sizes) d = back[static_cast<std::size_t>(d)];
+      for (std::int64_t& d : a.sizes) d = back[d];
       std::ranges::sort(a.sizes);
     }
     const int lies = out_.step(op, op.kind, in, a, "_lies");
@@ -117,10 +116,9 @@ class MemoryOrder {
       std::vector<int> in = op->inputs;
       for (int& x : in) x = as_it_lies(x, order);
       made = out_.add(op->kind, in, op->attributes, name);
-    } else if (op && op->kind == OpKind::reshape) {
-      made = out_.add(OpKind::reshape, op->inputs, {.sizes = permuted(shape, order)}, name);
     } else if (keeps_sequence(shape, order)) {
-      made = out_.add(OpKind::reshape, {t}, {.sizes = permuted(shape, order)}, name);
+      const int x = op && op->kind == OpKind::reshape ? op->inputs[0] : t;
+      made = out_.add(OpKind::reshape, {x}, {.sizes = permuted(shape, order)}, name);
     } else {
       const bool padded = shape != g_.tensors[t].shape;
       const int whole = padded ? out_.add(OpKind::reshape, {t}, {.sizes = shape}, name) : t;

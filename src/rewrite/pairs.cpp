@@ -192,7 +192,7 @@ class Pairs {
   const Known known_;
   Rewrite out_;
   std::map<const KernelOp*, Heads>
-      found_;               // by the operator that makes the matrix: a matmul, or the sum with a bias
+      found_;               // by the operator that makes the matrix: a matmul, or its sum with a bias
   std::map<int, Part> of_;  // by tensor of the graph: heads
 };
 

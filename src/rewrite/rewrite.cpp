@@ -81,8 +81,7 @@ bool is_rotary(OpKind kind) { return kind == OpKind::rotary || kind == OpKind::r
 
 bool keeps_sequence(const Shape& shape, const std::vector<std::int64_t>& order) {
   std::vector<std::int64_t> kept;
-  std::ranges::copy_if(order, std::back_inserter(kept),
-                       [&](std::int64_t d) { return shape[static_cast<std::size_t>(d)] != 1; });
+  std::ranges::copy_if(order, std::back_inserter(kept), [&](std::int64_t d) { return shape[d] != 1; });
   return std::ranges::is_sorted(kept);
 }
 
@@ -93,7 +92,7 @@ int operand_of(const Known& g, const KernelOp& concat, const KernelOp& slice) {
   if (slice.attributes.dim != dim) return -1;
   std::int64_t start = 0;
   for (std::size_t i = 0; i < concat.inputs.size(); ++i) {
-    const std::int64_t end = start + g.shape(concat.inputs[i])[static_cast<std::size_t>(dim)];
+    const std::int64_t end = start + g.shape(concat.inputs[i])[dim];
     if (slice.attributes.start == start && slice.attributes.end == end) return static_cast<int>(i);
     start = end;
   }

@@ -1,6 +1,5 @@
 #include "rewrite/roundings.hpp"
 
-#include <algorithm>
 #include <map>
 #include <set>
 

@@ -54,8 +54,7 @@ constexpr Rule normal[] = {
      each<broadcast_batches>},
     {"there and back",
      "a reshape of what operators row by row make of another reshape, and nobody else reads what they make; "
-     "it has "
-     "the shape from before, but for a matmul's columns",
+     "it has the shape from before, but for a matmul's columns",
      each<there_and_back>},
     {"transposed product", "a product with a transposed operand is transposed, and nobody else reads it",
      each<transposed_product>},
@@ -107,8 +106,7 @@ constexpr Rule normal[] = {
     {"slice after view", "a reshape splits a slice of a matmul's columns into heads", each<slice_after_view>},
     {"leading ones",
      "a norm, softmax or matmul reads, row by row, a reshape that adds or removes leading dimensions of 1; "
-     "or "
-     "a sum or product of vectors reads a row as a vector",
+     "or a sum or product of vectors reads a row as a vector",
      each<leading_ones>},
     {"bias before view", "a vector is added to a reshape that splits the last dimension, split as it",
      each<bias_before_view>},
@@ -130,8 +128,7 @@ constexpr Rule copied[] = {
 constexpr Rule heads[] = {
     {"heads first",
      "a matmul's columns are viewed as heads with dimensions of 1, and read by rotary embeddings and slices "
-     "of "
-     "heads alone",
+     "of heads alone",
      heads_first},
     {"softmax with sinks",
      "a slice of a softmax over a concatenation is one of the operands, and nobody else reads the softmax",
@@ -141,8 +138,7 @@ constexpr Rule heads[] = {
 constexpr Rule priced[] = {
     {"pairs apart",
      "a matmul's columns are heads, read by slices and rotary embeddings of one kind, of the same angles in "
-     "all "
-     "heads",
+     "all heads",
      separate_pairs},
 };
 

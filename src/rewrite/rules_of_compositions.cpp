@@ -38,8 +38,8 @@ int expanded_once(const Known& g, int tensor, bool each) {
   const Shape& once = g.shape(view->inputs[0]);
   Shape one = once, two = once, whole = once;
   const auto at = each ? one.size() : one.size() - 1;
-  one.insert(one.begin() + static_cast<std::ptrdiff_t>(at), 1);
-  two.insert(two.begin() + static_cast<std::ptrdiff_t>(at), 2);
+  one.insert(one.begin() + at, 1);
+  two.insert(two.begin() + at, 2);
   whole.back() *= 2;
   const bool same =
       g.shape(wide->inputs[0]) == one && g.shape(merged->inputs[0]) == two && g.shape(tensor) == whole;
@@ -109,8 +109,8 @@ bool rotary_of_halves(const Known& g, const KernelOp& op, Rewrite& out) {
   const KernelOp* right = g.inner(op.inputs[1], OpKind::add, 2);
   if (!left || !right) return false;
   // left = a cos - b sin, right = b cos + a sin
-  const KernelOp *with_cos = g.inner(left->inputs[0], OpKind::mul, 2),
-                 *with_sin = g.inner(left->inputs[1], OpKind::mul, 2);
+  const KernelOp* with_cos = g.inner(left->inputs[0], OpKind::mul, 2);
+  const KernelOp* with_sin = g.inner(left->inputs[1], OpKind::mul, 2);
   if (!with_cos || !with_sin) return false;
   for (const std::size_t i : {0, 1})
     for (const std::size_t k : {0, 1}) {

@@ -91,8 +91,8 @@ bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
         (view && g.shape(view->inputs[0]) != g.shape(made->inputs[0])))
       return false;
     const KernelOp* inside = g.producer[made->inputs[0]];
-    if (!inside) return false;
-    if (!graph::is_elementwise(inside->kind) && !graph::reduces(inside->kind) && !along_rows(inside->kind))
+    if (!inside ||
+        (!graph::is_elementwise(inside->kind) && !graph::reduces(inside->kind) && !along_rows(inside->kind)))
       return false;
     view = made;
   }
@@ -102,9 +102,8 @@ bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   if (of.empty()) return false;
   std::vector<int> in = op.inputs;
   for (int& t : in) {
-    const KernelOp* made = g.made_by(t, OpKind::reshape);
     if (g.shape(t) == merged)
-      t = made->inputs[0];
+      t = g.producer[t]->inputs[0];
     else
       t = out.add(OpKind::reshape, {t}, {.sizes = split_as(g.shape(t), of, merged)}, g.name(t) + "_split");
   }

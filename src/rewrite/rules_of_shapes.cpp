@@ -138,8 +138,7 @@ bool part_of_concat(const Known& g, const KernelOp& op, Rewrite& out) {
 bool repeated_concat(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::concat || op.inputs.size() < 2) return false;
   const int x = op.inputs[0];
-  if (g.shape(x)[static_cast<std::size_t>(op.attributes.dim)] != 1 ||
-      std::ranges::count(op.inputs, x) != std::ssize(op.inputs))
+  if (g.shape(x)[op.attributes.dim] != 1 || std::ranges::count(op.inputs, x) != std::ssize(op.inputs))
     return false;
   return out.replace(op, OpKind::expand, {x}, {.sizes = g.shape(op.outputs[0])});
 }
@@ -163,7 +162,7 @@ bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   Attributes kept = op.attributes;
   kept.keepdim = true;
   Shape whole = g.shape(op.inputs[0]);
-  for (const int d : graph::composed_dims(op.kind, kept, whole)) whole[static_cast<std::size_t>(d)] = 1;
+  for (const int d : graph::composed_dims(op.kind, kept, whole)) whole[d] = 1;
   const bool read = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
     const bool put_back = o.kind == OpKind::reshape && g.shape(o.outputs[0]) == whole;
     const bool twice = o.kind == op.kind && o.inputs == op.inputs && o.attributes == kept;

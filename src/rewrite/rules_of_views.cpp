@@ -20,9 +20,7 @@ bool changes_nothing(const Known& g, const KernelOp& op) {
 
 /// Returns whether the last n dimensions of two shapes are the same.
 bool same_last(const Shape& a, const Shape& b, std::size_t n) {
-  return a.size() >= n && b.size() >= n &&
-         std::equal(a.end() - static_cast<std::ptrdiff_t>(n), a.end(),
-                    b.end() - static_cast<std::ptrdiff_t>(n));
+  return a.size() >= n && b.size() >= n && std::equal(a.end() - n, a.end(), b.end() - n);
 }
 
 /// Returns the first dimension along which a softmax or norm runs.
@@ -85,7 +83,7 @@ bool two_views(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!first) return false;
   Attributes a = op.attributes;
   if (op.kind == OpKind::permute)
-    for (std::int64_t& d : a.sizes) d = first->attributes.sizes[static_cast<std::size_t>(d)];
+    for (std::int64_t& d : a.sizes) d = first->attributes.sizes[d];
   return out.replace(op, op.kind, first->inputs, a);
 }
 
@@ -123,9 +121,7 @@ bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
     for (std::size_t k = 0; k < in.size() && graph::is_elementwise(old.kind); ++k)
       if (k != steps[i].operand) {
         const Shape& other = g.shape(in[k]);
-        Shape to = steps[i].full
-                       ? shapes[i]
-                       : Shape(other.end() - static_cast<std::ptrdiff_t>(steps[i].last), other.end());
+        Shape to = steps[i].full ? shapes[i] : Shape(other.end() - steps[i].last, other.end());
         if (to.empty()) to = {1};
         if (to != other) in[k] = out.add(OpKind::reshape, {in[k]}, {.sizes = to}, name + "_other");
       }

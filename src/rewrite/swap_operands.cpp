@@ -16,7 +16,6 @@
 #include <set>
 
 #include "graph/elementwise.hpp"
-#include "lower/product_tiles.hpp"
 #include "rewrite/rules.hpp"
 #include "target/instructions.hpp"
 
@@ -56,9 +55,7 @@ class OperandSwap {
     std::swap(order[order.size() - 1], order[order.size() - 2]);
     to_.tensors.emplace_back();
     const int out = static_cast<int>(to_.tensors.size()) - 1;
-    BlockOp op{OpKind::permute, {t}, {out}, {}};
-    op.attributes.sizes = std::move(order);
-    to_.ops.push_back(std::move(op));
+    to_.ops.push_back({OpKind::permute, {t}, {out}, {.sizes = std::move(order)}});
     return out;
   }
   /// Returns the transpose of tile `t`, for use by swapped operators. Appends a permute if necessary. Returns
@@ -73,15 +70,19 @@ class OperandSwap {
   bool add(const BlockOp& op) {
     const bool of_transposed = std::ranges::any_of(op.inputs, [&](int t) { return is_transposed(t); });
     if (op.kind == OpKind::matmul) return !of_transposed && product(op);
-    if (op.kind == OpKind::output && of_transposed) return store(op), true;
     if (op.kind == OpKind::input && op.loop_dim >= 0) loaded_.insert(op.outputs[0]);
     if (op.kind == OpKind::input && cuts_rows(op)) cut_.insert(op.outputs[0]);
     if (!of_transposed) {
       to_.ops.push_back(op);
       return std::ranges::none_of(op.inputs, [&](int t) { return loaded_.count(t) > 0; });
     }
-    if (op.kind != OpKind::accum && !graph::is_elementwise(op.kind)) return false;
     BlockOp made = op;
+    if (op.kind == OpKind::output) {
+      made.inputs = {permuted(op.inputs[0], shape(op.inputs[0]))};
+      to_.ops.push_back(std::move(made));
+      return true;
+    }
+    if (op.kind != OpKind::accum && !graph::is_elementwise(op.kind)) return false;
     for (int& t : made.inputs)
       if ((t = as_transposed(t)) < 0) return false;
     transposed_[op.outputs[0]] = op.outputs[0];
@@ -109,13 +110,6 @@ class OperandSwap {
     transposed_[op.outputs[0]] = op.outputs[0];
     to_.ops.push_back(std::move(made));
     return true;
-  }
-
-  /// Adds the store of a transposed tile, with a permute before it that transposes the tile back.
-  void store(const BlockOp& op) {
-    BlockOp made = op;
-    made.inputs = {permuted(op.inputs[0], shape(op.inputs[0]))};
-    to_.ops.push_back(std::move(made));
   }
 
   /// Returns whether the grid splits the rows (the second to last dimension) of the tile that `input` loads.
