@@ -1,6 +1,5 @@
 #include "fuse/assemble.hpp"
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -36,9 +35,7 @@ class Assembly {
     std::map<int, int> between;
     std::vector<KernelOp> views;
     for (const Part& part : k.parts) {
-      KernelOp op;
-      op.kind = OpKind::custom;
-      op.block = part.block;
+      KernelOp op{.kind = OpKind::custom, .block = part.block};
       for (std::size_t i = 0; i < part.loads.size(); ++i) {
         const int t = part.loads[i];
         op.inputs.push_back(between.count(t) > 0 ? between[t] : seen_as(t, part.loaded[i]));
@@ -97,11 +94,7 @@ class Assembly {
   }
   /// Returns the reshape of a tensor of the fused graph to another one.
   KernelOp reshape(int from, int to) const {
-    KernelOp view;
-    view.kind = OpKind::reshape;
-    view.attributes.sizes = out_.tensors[to].shape;
-    view.inputs = {from}, view.outputs = {to};
-    return view;
+    return {OpKind::reshape, {from}, {to}, {.sizes = out_.tensors[to].shape}};
   }
   /// Returns the fused graph's copy of the input graph's tensor `t` in this shape, by a reshape if its own differs.
   int seen_as(int t, const Shape& shape) {

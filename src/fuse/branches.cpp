@@ -59,9 +59,9 @@ class Covering {
     std::vector<std::size_t> on_stem;
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
       if (pieces_[p].cost == never) continue;
-      const auto outside = std::ranges::find(pieces_[p].places, -1, [&](int place) { return branch(place); });
+      const auto outside = std::ranges::find(pieces_[p].places, -1, [&](int place) { return in_[place]; });
       if (outside == pieces_[p].places.end())
-        own_[branch(pieces_[p].places[0])].push_back(p);
+        own_[in_[pieces_[p].places[0]]].push_back(p);
       else
         on_stem.push_back(p);
     }
@@ -95,9 +95,6 @@ class Covering {
     double cost = 0;                     // of the piece and of the covers in `rests`
     std::vector<const Rest*> rests;
   };
-
-  /// Returns the index of the branch that contains the place (operator), or -1 if the place is in no branch.
-  int branch(int place) const { return in_[place]; }
 
   /// Returns whether branch `b` can be covered separately. This holds if every piece (candidate group) that
   /// has places (operators) both inside and outside of the branch contains b.at, the one place outside that
@@ -139,7 +136,7 @@ class Covering {
     Laid laid{p, 0, pieces_[p].cost, {}};
     Piece stem;
     for (int place : pieces_[p].places) {
-      if (branch(place) >= 0) continue;
+      if (in_[place] >= 0) continue;
       stem.places.push_back(number_[place]);
       if (const int b = at_[place]; b >= 0) {
         laid.rests.push_back(&rest(b, pieces_[p]));

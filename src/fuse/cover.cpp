@@ -68,8 +68,7 @@ class Level {
   std::optional<std::size_t> find(Covered covered) const {
     if (slots_.empty()) return std::nullopt;
     const std::uint32_t in = slots_[slot(covered)];
-    if (in == 0) return std::nullopt;
-    return in - 1;
+    return in == 0 ? std::nullopt : std::optional<std::size_t>(in - 1);
   }
   /// Returns the state (partial cover) with the covered places (operators) `covered`; inserts it if there is none.
   Reached& at(Covered covered) {
@@ -258,11 +257,10 @@ class Covering {
     std::iota(states.begin(), states.end(), std::size_t{0});
     const bool dropped = states.size() > widest;
     if (dropped) {
-      std::ranges::nth_element(states, states.begin() + static_cast<std::ptrdiff_t>(widest),
-                               [&](std::size_t a, std::size_t b) {
-                                 if (level[a].over != level[b].over) return level[a].over < level[b].over;
-                                 return before(a, b);
-                               });
+      std::ranges::nth_element(states, states.begin() + widest, [&](std::size_t a, std::size_t b) {
+        if (level[a].over != level[b].over) return level[a].over < level[b].over;
+        return before(a, b);
+      });
       states.resize(widest);
     }
     std::ranges::sort(states, before);

@@ -4,7 +4,6 @@
 
 #include "fuse/assemble.hpp"
 #include "graph/elementwise.hpp"
-#include "graph/infer.hpp"
 #include "graph/validate.hpp"
 #include "graph/view.hpp"
 #include "plan/plan.hpp"

@@ -24,6 +24,12 @@ std::vector<int> producers(const KernelGraph& g) {
   return producer;
 }
 
+/// Sorts the list, and removes what it has twice.
+void sort_each_once(std::vector<int>& list) {
+  std::ranges::sort(list);
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
 }  // namespace
 
 std::size_t Set::count() const {
@@ -128,10 +134,6 @@ Neighbours::Neighbours(const KernelGraph& g) : of_each_(g.ops.size()) {
       for (std::size_t j = i + 1; j < (many ? std::min(i + 2, of.size()) : of.size()); ++j)
         connect(of[i], of[j]);
   }
-  const auto sort_each_once = [](std::vector<int>& of) {
-    std::ranges::sort(of);
-    of.erase(std::unique(of.begin(), of.end()), of.end());
-  };
   std::ranges::for_each(of_each_, sort_each_once);
   sort_each_once(of_many_);
 }
@@ -139,8 +141,7 @@ Neighbours::Neighbours(const KernelGraph& g) : of_each_(g.ops.size()) {
 std::vector<int> Neighbours::of(const std::vector<int>& group) const {
   std::vector<int> result;
   for (int x : group) result.insert(result.end(), of_each_[x].begin(), of_each_[x].end());
-  std::ranges::sort(result);
-  result.erase(std::unique(result.begin(), result.end()), result.end());
+  sort_each_once(result);
   std::erase_if(result, [&](int x) { return std::ranges::binary_search(group, x); });
   return result;
 }

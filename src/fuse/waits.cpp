@@ -34,8 +34,7 @@ std::optional<std::vector<std::size_t>> Waits::in_order(const std::vector<int>& 
     for (std::size_t next : after_[p])
       if (--left[next] == 0) ready.emplace(ranks[next], next);
   }
-  if (order.size() < left.size()) return std::nullopt;
-  return order;
+  return order.size() < left.size() ? std::nullopt : std::optional(order);
 }
 
 std::vector<std::size_t> Waits::circle() const {
