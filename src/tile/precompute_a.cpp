@@ -21,10 +21,9 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t max_bytes =
-    // Limit of the precomputed operand in bytes. A quarter of a block's shared memory is the limit as well,
-    // so that two operands fit next to the ring's stages.
-    48 * 1024;
+// Limit of the precomputed operand in bytes. A quarter of a block's shared memory is the limit as well, so that two
+// operands fit next to the ring's stages.
+constexpr std::int64_t max_bytes = 48 * 1024;
 constexpr std::int64_t max_rows = 8;         // of A: the N extent of mma.sync, to which they are mapped
 constexpr std::int64_t blocks_together = 2;  // blocks per multiprocessor that start at once
 
@@ -50,8 +49,8 @@ class PrecomputeA {
   }
 
  private:
-  Node& node(int i) { return p_.nodes[static_cast<std::size_t>(i)]; }
-  const Node& node(int i) const { return p_.nodes[static_cast<std::size_t>(i)]; }
+  Node& node(int i) { return p_.nodes[i]; }
+  const Node& node(int i) const { return p_.nodes[i]; }
 
   /// Returns whether the node is a tensor-core matmul with at most 8 rows whose A operand is evaluated in the
   /// loop, for one part of K per iteration.

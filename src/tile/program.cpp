@@ -1,5 +1,7 @@
 #include "tile/program.hpp"
 
+#include <algorithm>
+
 #include "graph/reductions.hpp"
 #include "tile/sections.hpp"
 
@@ -16,11 +18,7 @@ std::string_view name(NodeKind kind) {
 std::vector<int> TileProgram::consumers(int node) const {
   std::vector<int> result;
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i)
-    for (int in : nodes[i].in)
-      if (in == node) {
-        result.push_back(i);
-        break;
-      }
+    if (std::ranges::count(nodes[i].in, node) > 0) result.push_back(i);
   return result;
 }
 
@@ -29,7 +27,7 @@ std::vector<bool> TileProgram::needed() const {
   for (std::size_t i = nodes.size(); i-- > 0;) {
     result[i] = result[i] || nodes[i].kind == NodeKind::store;
     if (result[i])
-      for (int in : nodes[i].in) result[static_cast<std::size_t>(in)] = true;
+      for (int in : nodes[i].in) result[in] = true;
   }
   return result;
 }

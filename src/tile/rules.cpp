@@ -12,7 +12,7 @@ bool each(TileProgram& p, const target::Target&) {
   std::vector<int> now;  // by old node: its new index, or its replacement
   bool changed = false;
   for (Node& n : old) {
-    for (int& in : n.in) in = now[static_cast<std::size_t>(in)];
+    for (int& in : n.in) in = now[in];
     changed = rule(p, n) || changed;
     now.push_back(p.add(std::move(n)));
   }
@@ -33,8 +33,7 @@ constexpr TileRule table[] = {
      each<max_of_scaled>},
     {"precompute A",
      "a matmul of at most 8 rows reads a part of A in each iteration, all of A fits in shared memory, and "
-     "all blocks "
-     "start at once",
+     "all blocks start at once",
      precompute_a},
     {"shared value",
      "an elementwise operator is needed at more than 16 coordinates, or a task would evaluate more than 24 "

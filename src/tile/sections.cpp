@@ -29,7 +29,7 @@ Sections::Sections(const TileProgram& program) : program_(&program) {
 }
 
 Section Sections::complete(int node) const {
-  return over_loop(program_->nodes[static_cast<std::size_t>(node)]) ? Section::after : of(node);
+  return over_loop(program_->nodes[node]) ? Section::after : of(node);
 }
 
 }  // namespace zellige::plan

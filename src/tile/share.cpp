@@ -56,9 +56,8 @@ class Sharing {
       const Node& n = p_.nodes[i];
       const auto moved = [](const Coordinate& c) { return c.shifts > 0; };
       const auto deep = [](const Coordinate& c) { return c.shifts > max_coordinates; };
-      if (inlined(n.kind) &&
-          (at[i].size() > max_coordinates || std::any_of(at[i].begin(), at[i].end(), deep) ||
-           (n.kind == NodeKind::rotate && std::any_of(at[i].begin(), at[i].end(), moved))))
+      if (inlined(n.kind) && (at[i].size() > max_coordinates || std::ranges::any_of(at[i], deep) ||
+                              (n.kind == NodeKind::rotate && std::ranges::any_of(at[i], moved))))
         stored_[i] = true;
       if (!evaluated(i)) at[i] = {Coordinate{}};
       std::int64_t from = 0;
@@ -142,8 +141,7 @@ class Sharing {
   }
 
   static int repeated(const std::vector<int>& cone, const std::vector<std::set<Place>>& places) {
-    return static_cast<int>(
-        std::count_if(cone.begin(), cone.end(), [&](int i) { return !places[i].empty(); }));
+    return static_cast<int>(std::ranges::count_if(cone, [&](int i) { return !places[i].empty(); }));
   }
 
   /// Returns the operators whose results should be stored next, because they are evaluated repeatedly: the last ones
@@ -156,7 +154,7 @@ class Sharing {
     std::set<int> top;
     const auto add = [&](int i) {
       const Node& n = p_.nodes[i];
-      const bool deep = std::any_of(n.in.begin(), n.in.end(), [&](int in) { return evaluated(in); });
+      const bool deep = std::ranges::any_of(n.in, [&](int in) { return evaluated(in); });
       if (evaluated(i) && !places[i].empty() && deep) top.insert(i);
     };
     for (int i : operands) add(i);
@@ -174,18 +172,14 @@ class Sharing {
 
 bool share(TileProgram& p, const target::Target&) {
   const std::vector<bool> stored = Sharing(p).run();
-  if (std::none_of(stored.begin(), stored.end(), [](bool s) { return s; })) return false;
+  if (std::ranges::count(stored, true) == 0) return false;
   std::vector<Node> nodes;
   std::vector<int> now(p.nodes.size());  // by node: its replacement for users
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     Node n = std::move(p.nodes[i]);
     for (int& in : n.in) in = now[in];
     now[i] = static_cast<int>(nodes.size());
-    Node round;
-    round.kind = NodeKind::round;
-    round.in = {now[i]};
-    round.shape = n.shape;
-    round.dtype = kept_in(n.dtype);
+    Node round{.kind = NodeKind::round, .in = {now[i]}, .shape = n.shape, .dtype = kept_in(n.dtype)};
     nodes.push_back(std::move(n));
     if (!stored[i]) continue;
     now[i] = static_cast<int>(nodes.size());

@@ -15,18 +15,17 @@ namespace {
 /// type `to`. If so, a `round` or `store` node that rounds x to `to` can read the cast's operand in place
 /// of x, with the same result.
 bool rounds_the_same(const TileProgram& p, int x, DType to) {
-  const Node& n = p.nodes[static_cast<std::size_t>(x)];
+  const Node& n = p.nodes[x];
   return n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == to && !n.saturate &&
-         !graph::is_integer(to) && !graph::is_integer(p.nodes[static_cast<std::size_t>(n.in[0])].dtype);
+         !graph::is_integer(to) && !graph::is_integer(p.nodes[n.in[0]].dtype);
 }
 
 /// If the operand of `n` is a multiplication of float32 values by a positive finite constant, multiplies the result of
 /// `n` instead. Returns false if it is not.
 bool before_scale(TileProgram& p, Node& n) {
-  Node scale = p.nodes[static_cast<std::size_t>(n.in[0])];
+  Node scale = p.nodes[n.in[0]];
   if (scale.kind != NodeKind::map || scale.op != OpKind::mul_scalar || scale.scalar <= 0 ||
-      !std::isfinite(scale.scalar) || scale.dtype != DType::f32 ||
-      p.nodes[static_cast<std::size_t>(scale.in[0])].dtype != DType::f32)
+      !std::isfinite(scale.scalar) || scale.dtype != DType::f32 || p.nodes[scale.in[0]].dtype != DType::f32)
     return false;
   n.in[0] = scale.in[0];
   scale.shape = n.shape;
@@ -41,7 +40,7 @@ bool before_scale(TileProgram& p, Node& n) {
 bool cast_twice(TileProgram& p, Node& n) {
   if (n.kind != NodeKind::round && n.kind != NodeKind::store) return false;
   if (!rounds_the_same(p, n.in[0], n.dtype)) return false;
-  n.in[0] = p.nodes[static_cast<std::size_t>(n.in[0])].in[0];
+  n.in[0] = p.nodes[n.in[0]].in[0];
   return true;
 }
 
