@@ -66,11 +66,8 @@ class Neighbours {
 
   /// Returns whether operator `op` reads a result of the custom operator whose tilings are varied.
   bool reads(int op) const {
-    for (int t : graph_.ops[op].inputs)
-      if (std::ranges::find(graph_.ops[given_[which_].op].outputs, t) !=
-          graph_.ops[given_[which_].op].outputs.end())
-        return true;
-    return false;
+    const std::vector<int>&read = graph_.ops[op].inputs, &made = graph_.ops[given_[which_].op].outputs;
+    return std::ranges::find_first_of(read, made) != read.end();
   }
 
   /// Returns the values to try for one extent of the tiling: grid x, y or z if `at` is 0, 1 or 2, the loop if
@@ -103,9 +100,8 @@ class Neighbours {
   /// Returns the numbers of threads per block to try.
   std::vector<int> threads_of() const {
     const auto own = static_cast<int>(given_[which_].block.count());
-    bool products = false;
-    for (const graph::BlockOp& op : graph_.ops[given_[which_].op].block->ops)
-      products = products || op.kind == OpKind::matmul;
+    const bool products = std::ranges::count(graph_.ops[given_[which_].op].block->ops, OpKind::matmul,
+                                             &graph::BlockOp::kind) > 0;
     std::vector<int> counts{own};
     for (int n : products ? std::vector<int>{128, 256} : std::vector<int>{128, 256, 512, 1024})
       if (n != own) counts.push_back(n);
@@ -129,6 +125,35 @@ Tiled planned(graph::KernelGraph g, const target::Target& target, const PlanOpti
   t.plan = make_plan(t.graph, target, options);
   t.cost = estimate_cost(t.plan, target);
   return t;
+}
+
+/// Returns the fraction of a block's warps that have work in a matmul: the least over all matmuls of the plan.
+double busy(const Plan& plan) {
+  double cheapest = 1;
+  for (const Kernel& k : plan.kernels)
+    for (const Work& work : works(k))
+      if (work.kind == WorkKind::mma)
+        cheapest = std::min(cheapest, double(work.matmul.warps.count()) / k.program.warps());
+  return cheapest;
+}
+
+/// Returns whether the longest loop of plan a has more iterations than that of plan b.
+bool has_longer_loop(const Plan& a, const Plan& b) {
+  const auto longest = [](const Plan& plan) {
+    std::int64_t maximum = 0;
+    for (const Kernel& k : plan.kernels) maximum = std::max(maximum, k.program.loop);
+    return maximum;
+  };
+  return longest(a) > longest(b);
+}
+
+/// Returns whether plan a is cheaper than plan `given` by the minimum gains, in percent and in microseconds,
+/// and keeps enough warps busy.
+bool clearly_less(const Tiled& a, const Tiled& given, const target::Costs::Search& costs) {
+  const double gain =
+      has_longer_loop(a.plan, given.plan) ? costs.clear_gain_of_longer_loops : costs.clear_gain;
+  return a.cost.us < (1 - gain) * given.cost.us && a.cost.us < given.cost.us - costs.clear_us &&
+         busy(a.plan) >= std::min(costs.min_busy, busy(given.plan));
 }
 
 }  // namespace
@@ -194,39 +219,6 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
   std::ranges::stable_sort(all, {}, by_cost);
   return found;
 }
-
-namespace {
-
-/// Returns the fraction of a block's warps that have work in a matmul: the least over all matmuls of the plan.
-double busy(const Plan& plan) {
-  double cheapest = 1;
-  for (const Kernel& k : plan.kernels)
-    for (const Work& work : works(k))
-      if (work.kind == WorkKind::mma)
-        cheapest = std::min(cheapest, double(work.matmul.warps.count()) / k.program.warps());
-  return cheapest;
-}
-
-/// Returns whether the longest loop of plan a has more iterations than that of plan b.
-bool has_longer_loop(const Plan& a, const Plan& b) {
-  const auto longest = [](const Plan& plan) {
-    std::int64_t maximum = 0;
-    for (const Kernel& k : plan.kernels) maximum = std::max(maximum, k.program.loop);
-    return maximum;
-  };
-  return longest(a) > longest(b);
-}
-
-/// Returns whether plan a is cheaper than plan `given` by the minimum gains, in percent and in microseconds,
-/// and keeps enough warps busy.
-bool clearly_less(const Tiled& a, const Tiled& given, const target::Costs::Search& costs) {
-  const double gain =
-      has_longer_loop(a.plan, given.plan) ? costs.clear_gain_of_longer_loops : costs.clear_gain;
-  return a.cost.us < (1 - gain) * given.cost.us && a.cost.us < given.cost.us - costs.clear_us &&
-         busy(a.plan) >= std::min(costs.min_busy, busy(given.plan));
-}
-
-}  // namespace
 
 Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
   if (options.tiles == Tiles::fixed) return planned(retile::retile(graph, options.tiling), target, options);
