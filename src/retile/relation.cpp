@@ -141,7 +141,7 @@ class Relating {
   std::optional<Summed> stored() const {
     const int tile = op_->inputs[0];
     const Relation r = of(0);
-    const int along = change_.axis >= 0 ? op_->map[change_.axis] : -1;
+    const int along = change_.axis >= 0 ? op_->map[change_.axis] : -1, front = rank(tile) - 1 - r.back;
     if (r.kind == Kind::same) {
       if (along >= 0) refuse("each block stores the same tile, and their number is the result's size");
       return std::nullopt;
@@ -149,15 +149,13 @@ class Relating {
     if (r.kind == Kind::parts) {
       if (change_.axis < 0) refuse("what is stored depends on the iteration");
       if (back(tile, along) != r.back)
-        refuse("the tiles are adjacent along dimension {}, and are stored along dimension {}",
-               rank(tile) - 1 - r.back, along);
+        refuse("the tiles are adjacent along dimension {}, and are stored along dimension {}", front, along);
       return std::nullopt;
     }
     if (r.blocks && r.back >= 0 && back(tile, along) != r.back)
-      refuse("partial results would have to be summed along dimensions {} and {}", rank(tile) - 1 - r.back,
-             along);
+      refuse("partial results would have to be summed along dimensions {} and {}", front, along);
     if (r.back < 0) return Summed{along, common(tile, back(tile, along))};
-    return Summed{rank(tile) - 1 - r.back, r.classes};
+    return Summed{front, r.classes};
   }
 
   /// Returns the relation `same` if `r` is that of a complete sum: nothing remains to be added along a dimension,
@@ -198,13 +196,13 @@ class Relating {
     if (graph::is_elementwise(op_->kind)) return met(op_->inputs);
     if (op_->kind == OpKind::permute) return permuted();
     // The other operators work along one dimension and leave other dimensions unchanged.
-    std::vector<int> dims{op_->attributes.dim};
     const bool composed = graph::is_composed(op_->kind);
     if (!composed && op_->kind != OpKind::reduction_max && op_->kind != OpKind::concat &&
         op_->kind != OpKind::split && op_->kind != OpKind::slice)
       refuse("what it does with a part of a tile is not known here");
-    if (composed)
-      dims = graph::composed_dims(op_->kind, op_->attributes, before_.tensors[op_->inputs[0]].shape);
+    const Shape& shape = before_.tensors[op_->inputs[0]].shape;
+    const std::vector<int> dims =
+        composed ? graph::composed_dims(op_->kind, op_->attributes, shape) : std::vector{op_->attributes.dim};
     for (int t : op_->inputs)
       for (int along : dims)
         if (relations_[t].kind == Kind::parts && relations_[t].back == back(op_->inputs[0], along))
@@ -228,15 +226,13 @@ class Relating {
   Relation biased(const Relation& product) const {
     const Relation& bias = of(2);
     if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial results");
-    if (bias.kind == Kind::same) {
-      const bool by_parts = product.kind == Kind::parts;
-      if (by_parts && !flat(op_->inputs[2], product.back))
-        refuse("its product is in parts where the bias is whole");
-      if (by_parts && product.loop && varies_[op_->inputs[2]])
+    if (bias.kind != Kind::same && product != bias)
+      refuse("its bias is in parts where the product is whole, or in others");
+    if (bias.kind == Kind::same && product.kind == Kind::parts) {
+      if (!flat(op_->inputs[2], product.back)) refuse("its product is in parts where the bias is whole");
+      if (product.loop && varies_[op_->inputs[2]])
         refuse("its product's and its bias' parts belong to different iterations");
-      return product;
     }
-    if (product != bias) refuse("its bias is in parts where the product is whole, or in others");
     return product;
   }
 
@@ -376,13 +372,11 @@ class Relating {
         // Only a change of the loop leaves the mean over a row a mean over the same number of elements.
         if (mean && change_.axis >= 0)
           refuse("it takes the mean of the dimension of which the tile has a part");
-        r = {.kind = Kind::sums, .blocks = change_.axis >= 0};
-        return settled(r);
+        return settled({.kind = Kind::sums, .blocks = change_.axis >= 0});
       }
       if (!r.loop) return r;
       if (mean) refuse("it takes the mean of iterations whose number changes");
-      r = {.kind = Kind::sums, .back = r.back, .classes = common(x, r.back), .blocks = change_.axis >= 0};
-      return r;
+      return {.kind = Kind::sums, .back = r.back, .classes = common(x, r.back), .blocks = change_.axis >= 0};
     }
     if (r.back >= 0 && r.loop) r.classes = std::gcd(r.classes, common(x, r.back));
     r.loop = false;

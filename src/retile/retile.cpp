@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "graph/infer.hpp"
-#include "graph/ops.hpp"
 #include "graph/refused.hpp"
 #include "retile/relation.hpp"
 #include "retile/widen.hpp"
