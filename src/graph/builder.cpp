@@ -18,17 +18,11 @@ std::vector<int> add(const Where& where, OpKind kind, const Attributes& attribut
   std::vector<Shape> shapes;
   for (int t : operands) shapes.push_back(tensors[t].shape);
   const DType dtype = result_dtype(kind, attributes, tensors[operands.at(0)].dtype);
-  Op op;
-  op.kind = kind;
-  op.inputs = operands;
-  op.attributes = attributes;
+  Op op{.kind = kind, .inputs = operands, .attributes = attributes};
   for (Shape& shape : infer_shapes(where, kind, attributes, shapes)) {
     check_shape(where, "the result", shape);
-    T t;
-    t.dtype = dtype;
-    t.shape = std::move(shape);
     op.outputs.push_back(static_cast<int>(tensors.size()));
-    tensors.push_back(std::move(t));
+    tensors.push_back({.dtype = dtype, .shape = std::move(shape)});
   }
   ops.push_back(op);
   return op.outputs;
@@ -42,11 +36,10 @@ Builder::Builder(std::string name) { graph_.name = std::move(name); }
 
 Tensor Builder::input(std::string name, Shape shape, DType dtype, Strides strides) {
   check_shape({graph_.name}, "input " + name, shape);
-  KernelTensor t{dtype, shape, strides.empty() ? row_major(shape) : std::move(strides), std::move(name)};
-  const int index = static_cast<int>(graph_.tensors.size());
-  graph_.tensors.push_back(std::move(t));
-  graph_.inputs.push_back(index);
-  return {this, index};
+  graph_.inputs.push_back(static_cast<int>(graph_.tensors.size()));
+  graph_.tensors.push_back(
+      {dtype, shape, strides.empty() ? row_major(shape) : std::move(strides), std::move(name)});
+  return {this, graph_.inputs.back()};
 }
 
 Tensor Builder::constant(std::string name, Shape shape, DType dtype, Strides strides) {
@@ -81,9 +74,7 @@ std::vector<int> Builder::append(OpKind kind, const Attributes& attributes,
 std::vector<Tensor> Builder::custom(const Launch& launch, const std::function<void(BlockBuilder&)>& body) {
   BlockBuilder block(*this, launch);
   body(block);
-  KernelOp op;
-  op.kind = OpKind::custom;
-  op.inputs = std::move(block.inputs_);
+  KernelOp op{.kind = OpKind::custom, .inputs = std::move(block.inputs_)};
   op.block = std::make_shared<const BlockGraph>(std::move(block.block_));
   std::vector<Tensor> results;
   for (KernelTensor& t : block.stored_) {
@@ -101,10 +92,8 @@ KernelGraph Builder::build() const {
   return g;
 }
 
-BlockBuilder::BlockBuilder(Builder& kernel, const Launch& launch) : kernel_(kernel) {
-  block_.grid = launch.grid;
-  block_.block = launch.block;
-  block_.loop = launch.loop;
+BlockBuilder::BlockBuilder(Builder& kernel, const Launch& launch)
+    : kernel_(kernel), block_{.grid = launch.grid, .block = launch.block, .loop = launch.loop} {
   const Where where = Where{kernel.graph_.name}.at(static_cast<int>(kernel.graph_.ops.size()), "custom");
   for (std::int64_t extent : {launch.grid.x, launch.grid.y, launch.grid.z, launch.loop})
     if (extent < 1) fail_at(where, "expected a grid and a loop of at least 1, found {}", extent);
@@ -121,18 +110,15 @@ Tile BlockBuilder::load(Tensor whole, Split split, std::string name) {
   if (whole.scope != &kernel_)
     fail_at(where, "expected a kernel-level tensor of this builder, found one of another");
   const auto at = std::ranges::find(inputs_, whole.index);
-  BlockOp op;
-  op.kind = OpKind::input;
-  op.kernel_tensor = static_cast<int>(at - inputs_.begin());
+  const BlockOp op{.kind = OpKind::input,
+                   .outputs = {static_cast<int>(block_.tensors.size())},
+                   .kernel_tensor = static_cast<int>(at - inputs_.begin()),
+                   .map = map_of(split),
+                   .loop_dim = split.loop};
   if (at == inputs_.end()) inputs_.push_back(whole.index);
-  op.map = map_of(split);
-  op.loop_dim = split.loop;
-  op.outputs = {static_cast<int>(block_.tensors.size())};
-  BlockTensor tile;
-  tile.dtype = kernel_.graph_.tensors[whole.index].dtype;
-  tile.shape = input_tile(where, op, whole.shape(), block_.grid, block_.loop);
-  tile.name = std::move(name);
-  block_.tensors.push_back(std::move(tile));
+  block_.tensors.push_back({.dtype = kernel_.graph_.tensors[whole.index].dtype,
+                            .shape = input_tile(where, op, whole.shape(), block_.grid, block_.loop),
+                            .name = std::move(name)});
   block_.ops.push_back(op);
   return {this, op.outputs[0]};
 }
@@ -142,18 +128,13 @@ void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strid
   if (tile.scope != this) fail_at(where, "expected a tile of this block graph, found one of another");
   if (split.loop != -1)
     fail_at(where, "expected an output that the loop does not split, found loop = {}", split.loop);
-  BlockOp op;
-  op.kind = OpKind::output;
-  op.inputs = {tile.index};
-  op.kernel_tensor = static_cast<int>(stored_.size());
-  op.map = map_of(split);
-  op.attributes.dim = slice.dim, op.attributes.start = slice.start, op.attributes.end = slice.end;
-  KernelTensor whole;
-  whole.dtype = block_.tensors[tile.index].dtype;
-  whole.shape = output_whole(where, op, tile.shape(), block_.grid);
-  whole.name = std::move(name);
-  whole.strides = std::move(strides);
-  stored_.push_back(std::move(whole));
+  BlockOp op{.kind = OpKind::output,
+             .inputs = {tile.index},
+             .attributes = {.dim = slice.dim, .start = slice.start, .end = slice.end},
+             .kernel_tensor = static_cast<int>(stored_.size()),
+             .map = map_of(split)};
+  stored_.push_back({block_.tensors[tile.index].dtype, output_whole(where, op, tile.shape(), block_.grid),
+                     std::move(strides), std::move(name)});
   block_.ops.push_back(std::move(op));
 }
 

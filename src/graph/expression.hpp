@@ -1,7 +1,7 @@
 // Operators on tensors under construction (builder.hpp), as C++ expressions: matmul(x, w) + b. Functions are named after
 // the operators of OpKind. Each appends an operator to the builder of its operands.
 #pragma once
-#include <initializer_list>
+#include <type_traits>
 #include <utility>
 
 #include "graph/error.hpp"
@@ -119,42 +119,34 @@ inline Tensor mask(Tensor x, Tensor lengths, const Kept& kept = {}, double value
   return append<KernelLevel>(OpKind::mask, {x, lengths}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
-// Elementwise operators on two tensors, or on a tensor and a scalar.
+// Elementwise operators whose last operand `y` is a tensor or a scalar.
 
-template <class L> Handle<L> pow(Handle<L> x, Handle<L> y) { return append<L>(OpKind::pow, {x, y})[0]; }
-template <class L> Handle<L> pow(Handle<L> x, double s) { return append<L>(OpKind::pow, {x}, {.scalar = s})[0]; }
-template <class L> Handle<L> operator+(Handle<L> x, Handle<L> y) { return append<L>(OpKind::add, {x, y})[0]; }
-template <class L> Handle<L> operator+(Handle<L> x, double s) { return append<L>(OpKind::add, {x}, {.scalar = s})[0]; }
-template <class L> Handle<L> operator-(Handle<L> x, Handle<L> y) { return append<L>(OpKind::sub, {x, y})[0]; }
-template <class L> Handle<L> operator-(Handle<L> x, double s) { return append<L>(OpKind::sub, {x}, {.scalar = s})[0]; }
-template <class L> Handle<L> operator/(Handle<L> x, Handle<L> y) { return append<L>(OpKind::div, {x, y})[0]; }
-template <class L> Handle<L> operator/(Handle<L> x, double s) { return append<L>(OpKind::div, {x}, {.scalar = s})[0]; }
-template <class L> Handle<L> maximum(Handle<L> x, Handle<L> y) { return append<L>(OpKind::maximum, {x, y})[0]; }
-template <class L> Handle<L> maximum(Handle<L> x, double s) { return append<L>(OpKind::maximum, {x}, {.scalar = s})[0]; }
-template <class L> Handle<L> minimum(Handle<L> x, Handle<L> y) { return append<L>(OpKind::minimum, {x, y})[0]; }
-template <class L> Handle<L> minimum(Handle<L> x, double s) { return append<L>(OpKind::minimum, {x}, {.scalar = s})[0]; }
-template <class L> Handle<L> eq(Handle<L> x, Handle<L> y) { return append<L>(OpKind::eq, {x, y})[0]; }
-template <class L> Handle<L> eq(Handle<L> x, double s) { return append<L>(OpKind::eq, {x}, {.scalar = s})[0]; }
-template <class L> Handle<L> ne(Handle<L> x, Handle<L> y) { return append<L>(OpKind::ne, {x, y})[0]; }
-template <class L> Handle<L> ne(Handle<L> x, double s) { return append<L>(OpKind::ne, {x}, {.scalar = s})[0]; }
-template <class L> Handle<L> lt(Handle<L> x, Handle<L> y) { return append<L>(OpKind::lt, {x, y})[0]; }
-template <class L> Handle<L> lt(Handle<L> x, double s) { return append<L>(OpKind::lt, {x}, {.scalar = s})[0]; }
-template <class L> Handle<L> le(Handle<L> x, Handle<L> y) { return append<L>(OpKind::le, {x, y})[0]; }
-template <class L> Handle<L> le(Handle<L> x, double s) { return append<L>(OpKind::le, {x}, {.scalar = s})[0]; }
-template <class L> Handle<L> gt(Handle<L> x, Handle<L> y) { return append<L>(OpKind::gt, {x, y})[0]; }
-template <class L> Handle<L> gt(Handle<L> x, double s) { return append<L>(OpKind::gt, {x}, {.scalar = s})[0]; }
-template <class L> Handle<L> ge(Handle<L> x, Handle<L> y) { return append<L>(OpKind::ge, {x, y})[0]; }
-template <class L> Handle<L> ge(Handle<L> x, double s) { return append<L>(OpKind::ge, {x}, {.scalar = s})[0]; }
+template <class L> Handle<L> ending_in(OpKind kind, std::vector<Handle<L>> operands, Handle<L> y) {
+  operands.push_back(y);
+  return append<L>(kind, operands)[0];
+}
+template <class L> Handle<L> ending_in(OpKind kind, std::vector<Handle<L>> operands, double y) {
+  return append<L>(kind, operands, {.scalar = y})[0];
+}
+template <class L, class Y> Handle<L> pow(Handle<L> x, Y y) { return ending_in<L>(OpKind::pow, {x}, y); }
+template <class L, class Y> Handle<L> operator+(Handle<L> x, Y y) { return ending_in<L>(OpKind::add, {x}, y); }
+template <class L, class Y> Handle<L> operator-(Handle<L> x, Y y) { return ending_in<L>(OpKind::sub, {x}, y); }
+template <class L, class Y> Handle<L> operator/(Handle<L> x, Y y) { return ending_in<L>(OpKind::div, {x}, y); }
+template <class L, class Y> Handle<L> maximum(Handle<L> x, Y y) { return ending_in<L>(OpKind::maximum, {x}, y); }
+template <class L, class Y> Handle<L> minimum(Handle<L> x, Y y) { return ending_in<L>(OpKind::minimum, {x}, y); }
+template <class L, class Y> Handle<L> eq(Handle<L> x, Y y) { return ending_in<L>(OpKind::eq, {x}, y); }
+template <class L, class Y> Handle<L> ne(Handle<L> x, Y y) { return ending_in<L>(OpKind::ne, {x}, y); }
+template <class L, class Y> Handle<L> lt(Handle<L> x, Y y) { return ending_in<L>(OpKind::lt, {x}, y); }
+template <class L, class Y> Handle<L> le(Handle<L> x, Y y) { return ending_in<L>(OpKind::le, {x}, y); }
+template <class L, class Y> Handle<L> gt(Handle<L> x, Y y) { return ending_in<L>(OpKind::gt, {x}, y); }
+template <class L, class Y> Handle<L> ge(Handle<L> x, Y y) { return ending_in<L>(OpKind::ge, {x}, y); }
 template <class L> Handle<L> operator*(Handle<L> x, Handle<L> y) { return append<L>(OpKind::mul, {x, y})[0]; }
 template <class L> Handle<L> operator*(Handle<L> x, double s) { return mul_scalar(x, s); }
 template <class L> Handle<L> operator*(double s, Handle<L> x) { return mul_scalar(x, s); }
 template <class L> Handle<L> operator-(Handle<L> x) { return neg(x); }
 /// Returns x where the condition is not 0, otherwise y.
-template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, Handle<L> y) {
-  return append<L>(OpKind::where, {condition, x, y})[0];
-}
-template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, double s) {
-  return append<L>(OpKind::where, {condition, x}, {.scalar = s})[0];
+template <class L, class Y> Handle<L> where(Handle<L> condition, Handle<L> x, Y y) {
+  return ending_in<L>(OpKind::where, {condition, x}, y);
 }
 
 /// Sums over every to-th element along `dim`, which leaves `to` elements: y[j] = x[j] + x[j + to] + x[j + 2 to] + ...
@@ -162,43 +154,32 @@ template <class L> Handle<L> reduction(Handle<L> x, int dim, std::int64_t to = 1
   return append<L>(OpKind::reduction, {x}, {.dim = dim, .to = to})[0];
 }
 
-// Reductions along one dimension or several.
+// Reductions along one dimension or several: `dims` is an int or Dims.
 
-template <class L> Handle<L> sum(Handle<L> x, int dim, bool keepdim = false) {
-  return append<L>(OpKind::sum, {x}, {.dim = dim, .keepdim = keepdim})[0];
+using Dims = std::vector<std::int64_t>;
+template <class L, class D> Handle<L> reduced_along(OpKind kind, Handle<L> x, D dims, bool keepdim) {
+  Attributes a{.keepdim = keepdim};
+  if constexpr (std::is_integral_v<D>) a.dim = static_cast<int>(dims);
+  else a.sizes = std::move(dims);
+  return append<L>(kind, {x}, a)[0];
 }
-template <class L> Handle<L> sum(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
-  return append<L>(OpKind::sum, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
+template <class L, class D = Dims> Handle<L> sum(Handle<L> x, D dims, bool keepdim = false) {
+  return reduced_along(OpKind::sum, x, std::move(dims), keepdim);
 }
-template <class L> Handle<L> mean(Handle<L> x, int dim, bool keepdim = false) {
-  return append<L>(OpKind::mean, {x}, {.dim = dim, .keepdim = keepdim})[0];
+template <class L, class D = Dims> Handle<L> mean(Handle<L> x, D dims, bool keepdim = false) {
+  return reduced_along(OpKind::mean, x, std::move(dims), keepdim);
 }
-template <class L> Handle<L> mean(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
-  return append<L>(OpKind::mean, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
+template <class L, class D = Dims> Handle<L> amax(Handle<L> x, D dims, bool keepdim = false) {
+  return reduced_along(OpKind::amax, x, std::move(dims), keepdim);
 }
-template <class L> Handle<L> amax(Handle<L> x, int dim, bool keepdim = false) {
-  return append<L>(OpKind::amax, {x}, {.dim = dim, .keepdim = keepdim})[0];
+template <class L, class D = Dims> Handle<L> prod(Handle<L> x, D dims, bool keepdim = false) {
+  return reduced_along(OpKind::prod, x, std::move(dims), keepdim);
 }
-template <class L> Handle<L> amax(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
-  return append<L>(OpKind::amax, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
+template <class L, class D = Dims> Handle<L> amin(Handle<L> x, D dims, bool keepdim = false) {
+  return reduced_along(OpKind::amin, x, std::move(dims), keepdim);
 }
-template <class L> Handle<L> prod(Handle<L> x, int dim, bool keepdim = false) {
-  return append<L>(OpKind::prod, {x}, {.dim = dim, .keepdim = keepdim})[0];
-}
-template <class L> Handle<L> prod(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
-  return append<L>(OpKind::prod, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
-}
-template <class L> Handle<L> amin(Handle<L> x, int dim, bool keepdim = false) {
-  return append<L>(OpKind::amin, {x}, {.dim = dim, .keepdim = keepdim})[0];
-}
-template <class L> Handle<L> amin(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
-  return append<L>(OpKind::amin, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
-}
-template <class L> Handle<L> logsumexp(Handle<L> x, int dim, bool keepdim = false) {
-  return append<L>(OpKind::logsumexp, {x}, {.dim = dim, .keepdim = keepdim})[0];
-}
-template <class L> Handle<L> logsumexp(Handle<L> x, std::vector<std::int64_t> dims, bool keepdim = false) {
-  return append<L>(OpKind::logsumexp, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
+template <class L, class D = Dims> Handle<L> logsumexp(Handle<L> x, D dims, bool keepdim = false) {
+  return reduced_along(OpKind::logsumexp, x, std::move(dims), keepdim);
 }
 template <class L> Handle<L> softmax(Handle<L> x, int dim) { return append<L>(OpKind::softmax, {x}, {.dim = dim})[0]; }
 /// Returns the softmax along `dim`, with zeros in rows that are entirely -inf, like torch._safe_softmax.

@@ -144,12 +144,8 @@ void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Sh
   if (x.back() % 2 != 0)
     fail_at(where, "expected a last dimension of pairs, an even one, found {} of {}", x.back(), to_string(x));
   for (const Shape* table : {&cos, &sin}) {
-    bool fits = table->size() <= x.size() && (table->back() == x.back() || table->back() == x.back() / 2);
-    for (std::size_t d = 1; fits && d < table->size(); ++d) {
-      const std::int64_t extent = (*table)[table->size() - 1 - d];
-      fits = extent == 1 || extent == x[x.size() - 1 - d];
-    }
-    if (!fits)
+    const bool one_per_angle = table->back() == x.back() || table->back() == x.back() / 2;
+    if (!one_per_angle || !broadcasts_to({table->begin(), table->end() - 1}, {x.begin(), x.end() - 1}))
       fail_at(where, "expected a {} that broadcasts to {}, its last dimension being {} or {}, found {}",
               table == &cos ? "cos" : "sin", to_string(x), x.back() / 2, x.back(), to_string(*table));
   }
@@ -198,7 +194,7 @@ Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
     fail_at(where, "expected dims to name each of the {} dimensions of {} once, found {}", x.size(),
             to_string(x), to_string(a.sizes));
   Shape y;
-  for (std::int64_t d : a.sizes) y.push_back(x[static_cast<std::size_t>(d)]);
+  for (std::int64_t d : a.sizes) y.push_back(x[d]);
   return y;
 }
 

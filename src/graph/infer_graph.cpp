@@ -53,17 +53,12 @@ void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std:
   if (row.outputs < 0 && outputs == 0) fail_at(where, "expected at least 1 result, found 0");
 }
 
-/// Throws Error unless a norm's eps is finite and not negative. Otherwise eps itself could cause a division
-/// by zero or the root of a negative number.
-void check_eps(const Where& where, OpKind kind, const Attributes& a) {
+/// Throws Error if a scalar attribute is invalid, such as an infinite factor or lo > hi.
+void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::size_t operands) {
+  // Another eps could itself cause a division by zero or the root of a negative number.
   const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
   if (norm && !(std::isfinite(a.eps) && a.eps >= 0))
     fail_at(where, "expected a finite eps of at least 0, found {}", a.eps);
-}
-
-/// Throws Error if a scalar attribute is invalid, such as an infinite factor or lo > hi.
-void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::size_t operands) {
-  check_eps(where, kind, a);
   if (takes_scalar(kind, operands)) {
     // Arithmetic needs a finite scalar; comparisons and selections accept infinities.
     const bool arithmetic =
