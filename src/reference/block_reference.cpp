@@ -99,12 +99,11 @@ class Worker {
     for (std::int64_t iteration = 0; iteration < b.loop; ++iteration)
       for (std::size_t i = 0; i < b.ops.size(); ++i) {
         const BlockOp& op = b.ops[i];
-        if (is_accumulator(op.kind)) {
+        if (is_accumulator(op.kind))
           accumulate(op, i, iteration == 0);
-        } else if (op.kind != OpKind::output && !b.tensors[op.outputs[0]].after_loop &&
-                   (iteration == 0 || p_.varies[op.outputs[0]])) {
+        else if (op.kind != OpKind::output && !b.tensors[op.outputs[0]].after_loop &&
+                 (iteration == 0 || p_.varies[op.outputs[0]]))
           compute(op, i, block, iteration);
-        }
       }
     for (std::size_t i = 0; i < b.ops.size(); ++i) {
       const BlockOp& op = b.ops[i];

@@ -1,7 +1,6 @@
 #include "reference/compare.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace zellige::graph {
 

@@ -246,9 +246,8 @@ class Cutter {
         smaller.attributes.sizes = r.extent;
         break;
       case OpKind::slice:
-        part.origin[static_cast<std::size_t>(op.attributes.dim)] += op.attributes.start;
-        smaller.attributes.start = 0,
-        smaller.attributes.end = r.extent[static_cast<std::size_t>(op.attributes.dim)];
+        part.origin[op.attributes.dim] += op.attributes.start;
+        smaller.attributes.start = 0, smaller.attributes.end = r.extent[op.attributes.dim];
         break;
       default: {  // reshape
         const Regrouped both = regroup(r, g_.tensors[t].shape, g_.tensors[operand].shape);
@@ -365,12 +364,6 @@ class Cutter {
   Cut cut_;
 };
 
-/// Returns the number of floating-point operations of a matmul, 2 per multiply-add. `a`: shape of the left
-/// operand; `c`: shape of the result.
-double product_work(const Shape& a, const Shape& c) {
-  return 2 * static_cast<double>(size(c)) * static_cast<double>(a.back());
-}
-
 }  // namespace
 
 Array part(const Array& a, const Region& r) {
@@ -394,8 +387,8 @@ double work(const KernelGraph& g) {
     return n;
   };
   const auto one = [&](const auto& tensors, const auto& op) {
-    if (op.kind == OpKind::matmul)
-      return product_work(tensors[op.inputs[0]].shape, tensors[op.outputs[0]].shape);
+    if (op.kind == OpKind::matmul)  // 2 per multiply-add
+      return 2 * elements(tensors, op.outputs) * static_cast<double>(tensors[op.inputs[0]].shape.back());
     return work_an_element * std::max(elements(tensors, op.inputs), elements(tensors, op.outputs));
   };
   sum += work_an_element * elements(g.tensors, g.inputs);

@@ -396,13 +396,12 @@ InputChoice choose_inputs(const KernelGraph& g, std::uint64_t seed, const GivenI
 void input_row(const KernelGraph& g, const InputChoice& c, int input, std::int64_t row, std::int64_t from,
                std::int64_t count, double* to) {
   const KernelTensor& t = g.tensors[g.inputs[input]];
-  if (c.given[input]) {
+  if (c.given[input])
     std::copy_n(c.given[input]->values.data() + row * t.shape.back() + from, count, to);
-  } else if (const Numbers n = numbers_of(c, input); n.bound > 0) {
+  else if (const Numbers n = numbers_of(c, input); n.bound > 0)
     draw_numbers(n, key_of(c, input), row * t.shape.back() + from, count, to);
-  } else {
+  else
     random_row(t.dtype, key_of(c, input), c.exponents[input], c.positive, row, from, count, to);
-  }
 }
 
 Array input_part(const KernelGraph& g, const InputChoice& c, int input, const Region& r) {

@@ -1,7 +1,5 @@
 #include "reference/judge.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <mutex>
@@ -66,11 +64,9 @@ void Judge::sample() {
   }
   // Runs the number of samples (runs of the reference with random rounding) in parallel that memory allows. Each run
   // stores its tensors, their errors and the deviations.
-  const double memory =
-      static_cast<double>(::sysconf(_SC_PAGESIZE)) * static_cast<double>(::sysconf(_SC_PHYS_PAGES));
   const int threads = threads_ > 0 ? threads_ : hardware_threads();
-  const int workers = static_cast<int>(
-      std::clamp(memory / 4 / (3 * bytes(graph_)), 1.0, static_cast<double>(std::min(threads, samples))));
+  const int workers = static_cast<int>(std::clamp(machine_memory() / 4 / (3 * bytes(graph_)), 1.0,
+                                                  static_cast<double>(std::min(threads, samples))));
   std::mutex guard;
   parallel_for(samples, workers, [&](std::int64_t i, int) {
     ReferenceOptions options;
@@ -84,10 +80,6 @@ void Judge::sample() {
       raise(sampled_[t], d, 1);
     }
   });
-}
-
-Comparison Judge::compare(int tensor, const Array& found) {
-  return compare(tensor, found, graph_.tensors[tensor].dtype);
 }
 
 void Judge::find_bounds() {
@@ -128,7 +120,8 @@ Array Judge::limits(int tensor, const Array& found) const {
   return limits;
 }
 
-Comparison Judge::compare(int tensor, const Array& found, DType dtype) {
+Comparison Judge::compare(int tensor, const Array& found, std::optional<DType> checked_as) {
+  const DType dtype = checked_as.value_or(graph_.tensors[tensor].dtype);
   const Array& expected = reference_.tensors[tensor];
   const Array* rounded = rounded_ ? &rounded_->tensors[tensor] : nullptr;
   Comparison c = graph::compare(found, expected, dtype, nullptr, rounded);

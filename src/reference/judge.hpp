@@ -37,12 +37,9 @@ class Judge {
   Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference, int threads = 0,
         const KernelGraph* declared = nullptr, const Reference* rounded = nullptr);
 
-  /// Compares `found`, a kernel's result for a kernel-level tensor, with the reference, under the tolerance
-  /// of the tensor's dtype. The tensor must be the result of an operator.
-  Comparison compare(int tensor, const Array& found);
-  /// Compares `found`, a kernel's result for a kernel-level tensor, with the reference, under the tolerance
-  /// of the dtype `checked_as`, such as a narrower one.
-  Comparison compare(int tensor, const Array& found, DType checked_as);
+  /// Compares `found`, a kernel's result for a kernel-level tensor, with the reference, under the tolerance of the
+  /// tensor's dtype or of `checked_as`, such as a narrower one. The tensor must be the result of an operator.
+  Comparison compare(int tensor, const Array& found, std::optional<DType> checked_as = std::nullopt);
 
   static constexpr int samples = 12;  // number of runs with random rounding
 

@@ -1,6 +1,7 @@
 // Runs a loop in parallel on the machine's cores.
 #pragma once
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,6 +20,11 @@ inline int hardware_threads() {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+/// Returns the bytes of memory that this machine has.
+inline double machine_memory() {
+  return static_cast<double>(::sysconf(_SC_PAGESIZE)) * static_cast<double>(::sysconf(_SC_PHYS_PAGES));
 }
 
 /// Calls body(index, worker) for every index below `count`, on up to `threads` threads; `worker`: the thread's number.

@@ -1,7 +1,5 @@
 #include "reference/reference.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "graph/dtype.hpp"
@@ -263,8 +261,7 @@ void add_errors(const KernelGraph& g, const KernelOp& op, const std::vector<cons
 }  // namespace
 
 void check_memory(const KernelGraph& g) {
-  const std::int64_t page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
-  const std::int64_t limit = page * pages / static_cast<std::int64_t>(sizeof(double));
+  const auto limit = static_cast<std::int64_t>(machine_memory() / sizeof(double));
   std::int64_t elements = 0;
   for (const KernelTensor& t : g.tensors) {
     elements += size(t.shape);

@@ -254,14 +254,13 @@ double sum_error(std::int64_t n) {
 
 void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const Result& error) {
   const auto n = static_cast<std::size_t>(size(error.shape));
-  const std::int64_t extent = x.at.shape[dim], to = error.shape[dim];
-  std::int64_t inner = 1;
-  for (std::size_t d = static_cast<std::size_t>(dim) + 1; d < x.at.shape.size(); ++d) inner *= x.at.shape[d];
+  const Around from(x.at.shape, dim);
+  const std::int64_t to = error.shape[dim];
   std::vector<double> sum(n, 0), maximum(n, 0), squares(n, 0);
   const std::int64_t count = size(x.at.shape);
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t outer = i / (extent * inner), at = i / inner % extent;
-    const auto j = static_cast<std::size_t>((outer * to + at % to) * inner + i % inner);
+    const std::int64_t outer = i / (from.extent * from.inner), at = i / from.inner % from.extent;
+    const auto j = static_cast<std::size_t>((outer * to + at % to) * from.inner + i % from.inner);
     const double v = std::fabs(x.at.values[i]), e = x.error[i], term = squared ? v * v : x.at.values[i];
     error.values[j] += squared ? 2 * v * e + e * e + u * term : e;
     sum[j] += term, maximum[j] = std::max(maximum[j], std::fabs(sum[j])), squares[j] += term * term;
