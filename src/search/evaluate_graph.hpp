@@ -31,12 +31,11 @@ class BlockRun {
     for (std::int64_t iteration = 0; iteration < b_.loop; ++iteration)
       for (std::size_t i = 0; i < b_.ops.size(); ++i) {
         const graph::BlockOp& op = b_.ops[i];
-        if (graph::is_accumulator(op.kind)) {
+        if (graph::is_accumulator(op.kind))
           accumulate(op, states_[i], iteration == 0);
-        } else if (op.kind != OpKind::output && !b_.tensors[op.outputs[0]].after_loop &&
-                   (iteration == 0 || varies_[op.outputs[0]])) {
+        else if (op.kind != OpKind::output && !b_.tensors[op.outputs[0]].after_loop &&
+                 (iteration == 0 || varies_[op.outputs[0]]))
           compute(op, states_[i], block, iteration);
-        }
       }
     for (std::size_t i = 0; i < b_.ops.size(); ++i) {
       const graph::BlockOp& op = b_.ops[i];

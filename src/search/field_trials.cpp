@@ -12,7 +12,6 @@
 #include "reference/rounding.hpp"
 #include "search/any_op.hpp"
 #include "search/evaluate_graph.hpp"
-#include "search/shrink.hpp"
 
 namespace zellige::search {
 namespace {

@@ -57,8 +57,7 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
 
 GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed,
                        std::optional<Scale> also, int points, int peaks) {
-  graph::ReferenceOptions exact;
-  exact.round = false;
+  const graph::ReferenceOptions exact{.round = false};
   GivenSizes result;
   const std::vector<graph::Numbers> numbers = drawn_numbers(a, b, pairing);
   const auto at = [&](const Scale& scale, bool classes, std::uint64_t n) {

@@ -109,8 +109,7 @@ class Run {
  private:
   /// Returns whether the float64 reference shows the proved difference at `inputs`, too.
   bool seen(const Inputs& inputs) const {
-    graph::ReferenceOptions exact;
-    exact.round = false;
+    const graph::ReferenceOptions exact{.round = false};
     const auto ya = graph::run_reference(a_, inputs, exact),
                yb = graph::run_reference(b_, paired(inputs, pairing_), exact);
     const double x = ya[output_].values[element_], y = yb[output_].values[element_];

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
 
 #include "graph/elementwise.hpp"
@@ -328,10 +327,11 @@ class Joined {
   SmallPair pair(const std::vector<std::int64_t>& values, bool kept) const {
     SmallPair pair{resized(a_, in_a_, values), resized(b_, in_b_, values)};
     pair.kept = kept;
-    for (std::size_t t = 0; t < a_.tensors.size(); ++t)
-      pair.shrunk |= pair.a.tensors[t].shape != a_.tensors[t].shape;
-    for (std::size_t t = 0; t < b_.tensors.size(); ++t)
-      pair.shrunk |= pair.b.tensors[t].shape != b_.tensors[t].shape;
+    const auto same = [](const KernelGraph& x, const KernelGraph& y) {
+      return std::ranges::equal(x.tensors, y.tensors, {}, &graph::KernelTensor::shape,
+                                &graph::KernelTensor::shape);
+    };
+    pair.shrunk = !same(pair.a, a_) || !same(pair.b, b_);
     return pair;
   }
 

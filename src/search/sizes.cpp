@@ -133,8 +133,7 @@ class SizesOfGraph {
         unify(x, y, attributes.dim);
         return unify(x, out[1], attributes.dim);
       case OpKind::permute:
-        for (std::size_t d = 0; d < y.size(); ++d)
-          s_.same(x[static_cast<std::size_t>(attributes.sizes[d])], y[d]);
+        for (std::size_t d = 0; d < y.size(); ++d) s_.same(x[attributes.sizes[d]], y[d]);
         return;
       case OpKind::reshape: {  // adding and removing dimensions of 1 means the same at every size
         std::vector<int> from, to;
