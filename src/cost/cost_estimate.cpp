@@ -254,7 +254,7 @@ class Pricing {
     }
     // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
     for (int node = 0; node < static_cast<int>(plan_.program.nodes.size()); ++node) {
-      const Node& n = plan_.program.nodes[static_cast<std::size_t>(node)];
+      const Node& n = plan_.program.nodes[node];
       const double reads = plan_.in_place(node);
       const CopyChoice* copy = plan_.copy_of(node);
       if (n.kind != NodeKind::load || (copy ? copy->row != nullptr : reads == 0)) continue;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
@@ -85,12 +84,11 @@ class Estimate {
         again_.emplace_back(bytes_of(op), static_cast<double>(readers[op.outputs[0]].size() - 1));
       }
       const bool passes = graph::is_elementwise(op.kind) || op.kind == OpKind::permute;
-      for (int in : op.inputs) {
+      for (int in : op.inputs)
         if (passes)
           readers[in].insert(readers[op.outputs[0]].begin(), readers[op.outputs[0]].end());
         else
           readers[in].insert(&op);
-      }
     }
     if (shared <= half) again_.clear();
     once_bytes_ = shared <= half ? shared : 0;
@@ -135,9 +133,8 @@ class Estimate {
     const Shape& y = shape(op.outputs[0]);
     if (op.kind == OpKind::matmul) return product(op, x, y);
     if (op.kind == OpKind::permute) return;  // a view of the same memory
-    if (graph::is_elementwise(op.kind)) {
+    if (graph::is_elementwise(op.kind))
       return add_elementwise(extent(y) / 32 * slots_of(op.kind) * times(op));
-    }
     add_elementwise(target_.costs.reduction_slots * extent(x) / 32 * times(op));
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
