@@ -1,7 +1,5 @@
 #include "view/layout_picture.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -21,10 +19,6 @@ long long leaves_product(const Value& shape) {
   double n = 1;
   for (const ValueNode& m : shape.nodes) n *= m.kids < 0 ? static_cast<double>(m.s.v) : 1;
   return n > 1e15 ? 1LL << 50 : static_cast<long long>(n);
-}
-// Returns whether the layout's strides are multiples of basis elements, so that it maps to coordinates.
-bool has_basis(const Value& l) {
-  return std::ranges::any_of(l.nodes, [](const ValueNode& n) { return n.e != 0; });
 }
 
 // A layout prepared for drawing: the complete layout, swizzles and offsets included, and the innermost
@@ -68,7 +62,9 @@ Drawn prepare(const Value& v) {
         !part.is_leaf() && leaves.size() > 1 && leaves[0].s.v > 1 && leaves[0].s.v < d.extents.back();
     d.steps.push_back(nested ? static_cast<int>(leaves[0].s.v) : 0);
   }
-  d.basis = d.whole.is(ValueKind::tensor) || (!d.whole.is(ValueKind::composed) && has_basis(d.layout));
+  // Whether the strides are multiples of basis elements, so that the layout maps to coordinates.
+  const bool has_basis = std::ranges::any_of(d.layout.nodes, [](const ValueNode& n) { return n.e != 0; });
+  d.basis = d.whole.is(ValueKind::tensor) || (!d.whole.is(ValueKind::composed) && has_basis);
   return d;
 }
 

@@ -1,7 +1,5 @@
 #include "view/operation.hpp"
 
-#include <fmt/format.h>
-
 #include <sstream>
 #include <zellige/atom/evaluate.hpp>
 

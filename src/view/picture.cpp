@@ -48,7 +48,6 @@ Colour heat(int i, int n) {
 std::string text(const Grid& g) {
   std::string out = g.title.empty() ? "" : g.title + "\n";
   auto row_label = [&](int r) { return g.row_labels.empty() ? std::to_string(r) : g.row_labels[r]; };
-  auto column_label = [&](int c) { return g.column_labels.empty() ? std::to_string(c) : g.column_labels[c]; };
   auto cell = [&](int r, int c) {
     std::string s = g.cells[std::size_t(r) * std::size_t(g.columns) + std::size_t(c)].label;
     std::ranges::replace(s, '\n', ' ');
@@ -60,7 +59,7 @@ std::string text(const Grid& g) {
   if (g.dense) {
     std::string head = fmt::format("{:>{}}  ", g.corner, label_width);
     for (int c = 0; c<g.columns; c += g.column_step> 0 ? g.column_step : g.columns)
-      head += fmt::format("{:<{}}", column_label(c), g.column_step + 1);
+      head += fmt::format("{:<{}}", std::to_string(c), g.column_step + 1);
     out += head.substr(0, head.find_last_not_of(' ') + 1) + "\n";
     for (int r = 0; r < g.rows; ++r) {
       out += fmt::format("{:>{}}  ", row_label(r), label_width);
@@ -74,12 +73,13 @@ std::string text(const Grid& g) {
     return out;
   }
   for (int r = 0; r < g.rows; ++r)
-    for (int c = 0; c < g.columns; ++c) width = std::max({width, cell(r, c).size(), column_label(c).size()});
+    for (int c = 0; c < g.columns; ++c)
+      width = std::max({width, cell(r, c).size(), std::to_string(c).size()});
   std::string rule(label_width + 2, ' ');
   out += rule;
   for (int c = 0; c < g.columns; ++c) {
     rule += '+' + std::string(width + 2, '-');
-    out += fmt::format("{:>{}} ", column_label(c), width + 2);
+    out += fmt::format("{:>{}} ", std::to_string(c), width + 2);
   }
   out.erase(out.find_last_not_of(' ') + 1);
   out += '\n';
@@ -90,13 +90,6 @@ std::string text(const Grid& g) {
     out += "|\n";
   }
   return out + rule;
-}
-
-std::string text(const Picture& p) {
-  std::string out = p.title + "\n";
-  for (const std::string& fact : p.facts) out += fact + "\n";
-  for (const Grid& g : p.grids) out += text(g);
-  return out;
 }
 
 }  // namespace zellige::view

@@ -31,16 +31,15 @@ struct Cell {
   Colour colour = {};
 };
 
-/// A rectangle of cells with row and column labels.
+/// A rectangle of cells with row labels; columns are numbered.
 struct Grid {
   std::string title;
   int rows = 0, columns = 0;
   std::vector<Cell> cells;                   // row by row
   std::vector<std::string> row_labels = {};  // default: 0, 1, 2, ...
-  std::vector<std::string> column_labels = {};
-  int row_step = 0, column_step = 0;  // a heavy line after every this many rows or columns; 0: none
-  std::string corner = {};            // text above the row labels
-  bool dense = false;                 // as text: one character per cell, without frames
+  int row_step = 0, column_step = 0;         // a heavy line after every this many rows or columns; 0: none
+  std::string corner = {};                   // text above the row labels
+  bool dense = false;                        // as text: one character per cell, without frames
 };
 
 /// An entry of a picture's legend.
@@ -57,9 +56,8 @@ struct Picture {
   std::vector<Legend> legend = {};
 };
 
-/// Return a grid or a picture as a string for a terminal.
+/// Returns a grid as a string for a terminal.
 std::string text(const Grid&);
-std::string text(const Picture&);
 /// Returns the picture as an SVG file.
 std::string svg(const Picture&);
 /// Returns an HTML page that contains the pictures, one below another, and needs no other file.

@@ -49,8 +49,6 @@ Measures measure(const Grid& g) {
     m.cell_width = std::max(m.cell_width, letter * longest_line(c.label) + 8);
     m.cell_height = std::max(m.cell_height, line * static_cast<int>(lines_of(c.label).size()) + 6);
   }
-  for (const std::string& s : g.column_labels)
-    m.cell_width = std::max(m.cell_width, letter * longest_line(s) + 4);
   for (const std::string& s : g.row_labels) m.labels = std::max(m.labels, letter * longest_line(s) + 10);
   if (g.row_labels.empty())
     m.labels = std::max(m.labels, letter * static_cast<int>(std::to_string(g.rows).size()) + 10);
@@ -108,8 +106,7 @@ class SvgWriter {
     if (!g.title.empty()) text(margin, y + line, "start", g.title);
     wide(std::max(right, margin + letter * static_cast<int>(g.title.size())) + margin);
     for (int c = 0; c < g.columns; ++c)
-      text(left + c * m.cell_width + m.cell_width / 2, top - 5, "middle",
-           g.column_labels.empty() ? std::to_string(c) : g.column_labels[c], "fill:#555555");
+      text(left + c * m.cell_width + m.cell_width / 2, top - 5, "middle", std::to_string(c), "fill:#555555");
     for (int r = 0; r < g.rows; ++r) {
       text(left - 5, top + r * m.cell_height + m.cell_height / 2 + 4, "end",
            g.row_labels.empty() ? std::to_string(r) : g.row_labels[r], "fill:#555555");
