@@ -1,7 +1,5 @@
 #include "run/check.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -170,8 +168,6 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     return unpack(m.tensors[at], storage[at], p.region);
   };
   const int cores = options.threads > 0 ? options.threads : graph::hardware_threads();
-  const double memory =
-      static_cast<double>(::sysconf(_SC_PAGESIZE)) * static_cast<double>(::sysconf(_SC_PHYS_PAGES));
   for (const graph::Sample& s : graph::sample(g, tensors, inputs.seed, options.limits)) {
     const auto at = static_cast<std::size_t>(place[s.tensor]);
     const emit::TensorPlace& t = m.tensors[at];
@@ -179,8 +175,8 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     // Estimated bytes that the check of one tile needs. Several tiles are checked at a time, within a quarter
     // of the machine's memory. A tile that needs more is checked alone, on all cores.
     const double one_tile = 6 * graph::bytes(graph::cut(g, s.tensor, s.tiling.at(0), s.known).graph);
-    const int outer = static_cast<int>(
-        std::clamp(memory / 4 / one_tile, 1.0, static_cast<double>(std::min<std::int64_t>(cores, count))));
+    const int outer = static_cast<int>(std::clamp(graph::machine_memory() / 4 / one_tile, 1.0,
+                                                  static_cast<double>(std::min<std::int64_t>(cores, count))));
     Tiles tiles;
     std::mutex guard;
     std::atomic<std::int64_t> done{0};

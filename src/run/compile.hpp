@@ -8,7 +8,6 @@
 // The steps: inputs are marked as constant, operators are fused, tilings are measured if CompileOptions::tune asks for
 // it, and the fused graph is tiled, planned, proved and emitted.
 #pragma once
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>

@@ -198,10 +198,9 @@ Function Module::function(const std::string& program, const std::string& name,
   d.function_get(&f.static_shared_bytes, 1, f.handle);
   d.function_get(&f.local_bytes, 3, f.handle);
   d.function_get(&f.registers, 4, f.handle);
-  if (dynamic_shared_bytes > 48 * 1024) {  // more than 48 KB must be requested
+  if (dynamic_shared_bytes > 48 * 1024)  // more than 48 KB must be requested
     check(d.function_set(f.handle, 8, static_cast<int>(dynamic_shared_bytes)),
           fmt::format("kernel {}: {} bytes of shared memory", name, dynamic_shared_bytes));
-  }
   return f;
 }
 

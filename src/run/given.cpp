@@ -22,9 +22,9 @@ void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const s
     };
     if (!(n >= 0 && n < static_cast<double>(numbers.rows)))
       fail("{} holds row indices from 0 to {}, found {} at {}", which, numbers.rows - 1, n, at());
-    if (numbers.distinct && seen[static_cast<std::size_t>(n)])
+    if (numbers.distinct && seen[n])
       fail("{} holds row indices that are written, each once, found {} again at {}", which, n, at());
-    seen[static_cast<std::size_t>(n)] = true;
+    seen[n] = true;
   }
 }
 

@@ -74,11 +74,10 @@ std::string shortened(const std::string& log) {
     const std::string_view line = std::string_view(log).substr(at, end - at);
     at = end + 1;
     if (line.find("error: ") == line.npos) continue;
-    if (++shown > 5) {
+    if (++shown > 5)
       ++left;
-    } else {
+    else
       errors.append(line.substr(0, 400)).push_back('\n');
-    }
   }
   if (shown == 0) return log.substr(0, 2000);
   return left ? errors + fmt::format("... and {} errors more\n", left) : errors;
@@ -127,9 +126,8 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
   for (const std::string& word :
        {std::string("-I"), below(header_folder(cache)), std::string("-x"), std::string("c++"),
-        below(source_file(source, name, cache)), std::string("-o"), below(made)}) {
+        below(source_file(source, name, cache)), std::string("-o"), below(made)})
     command.push_back(word);
-  }
   const Finished finished = run_process(command, cache.root().string());
   if (finished.status != 0) {
     std::error_code ignored;

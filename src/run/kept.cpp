@@ -1,7 +1,6 @@
 #include "run/kept.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 #include "graph/error.hpp"
 

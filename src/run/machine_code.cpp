@@ -1,7 +1,6 @@
 #include "run/machine_code.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "graph/error.hpp"

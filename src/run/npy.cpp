@@ -65,15 +65,14 @@ std::size_t header_length(std::string_view start, std::string_view where) {
 Npy parse_header(std::string_view header, std::string_view where) {
   Npy array;
   const std::string_view descr = value_of(header, "descr", where);
-  const auto element = std::find_if(std::begin(elements), std::end(elements),
-                                    [&](const Element& e) { return descr.starts_with(e.descr); });
+  const auto element =
+      std::ranges::find_if(elements, [&](const Element& e) { return descr.starts_with(e.descr); });
   if (element == std::end(elements))
     fail("{}: holds elements of {}; '<f2', '<f4', '|i1' and '<i4' can be read", where,
          descr.substr(0, descr.find(',')));
   array.dtype = element->dtype;
-  if (!value_of(header, "fortran_order", where).starts_with("False")) {
+  if (!value_of(header, "fortran_order", where).starts_with("False"))
     fail("{}: is column-major; only row-major files can be read", where);
-  }
   array.shape = parse_shape(value_of(header, "shape", where), where);
   return array;
 }
@@ -109,15 +108,12 @@ std::vector<double> values_of(graph::DType dtype, std::string_view bytes) {
 }  // namespace
 
 graph::DType npy_dtype(graph::DType dtype) {
-  const auto known = [&](const Element& e) { return e.dtype == dtype; };
-  return std::any_of(std::begin(elements), std::end(elements), known) ? dtype : graph::DType::f32;
+  return std::ranges::count(elements, dtype, &Element::dtype) > 0 ? dtype : graph::DType::f32;
 }
 
 std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector<double>& values) {
   const graph::DType written = npy_dtype(dtype);
-  std::string_view descr;
-  for (const Element& e : elements)
-    if (e.dtype == written) descr = e.descr;
+  const std::string_view descr = std::ranges::find(elements, written, &Element::dtype)->descr;
   std::string extents;
   for (const std::int64_t n : shape) extents += fmt::format("{}{}", extents.empty() ? "" : ", ", n);
   if (shape.size() == 1) extents += ",";

@@ -76,9 +76,8 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
 
   Program program = nullptr;
   if (const int e = n.create(&program, source.c_str(), "kernel.cu", static_cast<int>(texts.size()),
-                             texts.data(), paths.data())) {
+                             texts.data(), paths.data()))
     fail("NVRTC: {}", n.error_string(e));
-  }
   const std::unique_ptr<Program, void (*)(Program*)> guard(&program, [](Program* p) { nvrtc().destroy(p); });
   if (const int e = n.compile(program, static_cast<int>(words.size()), words.data())) {
     std::size_t size = 0;

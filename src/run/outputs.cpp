@@ -1,12 +1,10 @@
 #include "run/outputs.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <optional>
 
 #include "graph/error.hpp"
 #include "graph/shown.hpp"

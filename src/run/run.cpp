@@ -1,8 +1,6 @@
 #include "run/run.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "graph/error.hpp"
 #include "reference/inputs.hpp"
@@ -232,13 +230,12 @@ GpuFound find_gpu() {
         }
       },
       [&](int, const JobEnd& end) {
-        if (!end.crash.empty()) {
+        if (!end.crash.empty())
           found.why_not = "looking for a GPU was " + end.crash;
-        } else if (end.result.starts_with('+')) {
+        else if (end.result.starts_with('+'))
           found.target = end.result.substr(1);
-        } else {
+        else
           found.why_not = end.result.substr(1);
-        }
       });
   return found;
 }

@@ -1,7 +1,5 @@
 #include "run/shared_object.hpp"
 
-#include <filesystem>
-
 #include "emit/c_library.hpp"
 #include "graph/error.hpp"
 #include "run/files.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
-#include <vector>
 
 #include "run/headers.hpp"
 

@@ -202,11 +202,10 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
       storage.push_back(poisoned(t));
       continue;
     }
-    const graph::KernelTensor& input = g.tensors[static_cast<std::size_t>(graph_tensor(g, t))];
-    if (input.shape != t.shape || input.dtype != t.dtype) {
+    const graph::KernelTensor& input = g.tensors[graph_tensor(g, t)];
+    if (input.shape != t.shape || input.dtype != t.dtype)
       fault("manifest of {}: input {} is {} {}; the graph's is {} {}", m.name, t.name, graph::name(t.dtype),
             graph::to_string(t.shape), graph::name(input.dtype), graph::to_string(input.shape));
-    }
     storage.push_back(pack(t, [&](std::int64_t row, double* to) {
       graph::input_row(g, choice, t.position, row, 0, t.shape.back(), to);
     }));
@@ -226,10 +225,9 @@ void check(const emit::Manifest& m) {
       fault("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes,
             needed);
     if (t.role == emit::Role::intermediate &&
-        (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size)) {
+        (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size))
       fault("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name,
             t.offset, t.bytes, m.buffer_size);
-    }
   }
   const int count = static_cast<int>(m.tensors.size());
   for (const emit::KernelLaunch& k : m.kernels) {
