@@ -46,7 +46,7 @@ std::string wrong(const plan::CopyChoice& c, graph::DType dtype) {
 /// Returns batch, M, N and K of a matmul: as they are chosen, and as its operands have them.
 graph::Shape size_of(const plan::MatmulChoice& m) { return {m.batch, m.m, m.n, m.k}; }
 graph::Shape size_of(const plan::TileProgram& p, const plan::Node& n) {
-  const graph::Shape& b = p.nodes[static_cast<std::size_t>(n.in[1])].shape;
+  const graph::Shape& b = p.nodes[n.in[1]].shape;
   const std::size_t r = n.shape.size();
   return {graph::size(n.shape) / (n.shape[r - 2] * n.shape[r - 1]), n.shape[r - 2], n.shape[r - 1],
           b[b.size() - 2]};
@@ -54,7 +54,7 @@ graph::Shape size_of(const plan::TileProgram& p, const plan::Node& n) {
 
 /// Returns what is wrong with a node; "" if nothing is.
 std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
-  const plan::Node& n = k.program.nodes[static_cast<std::size_t>(i)];
+  const plan::Node& n = k.program.nodes[i];
   const auto [least, most] = operands(n);
   const auto rank = static_cast<int>(n.shape.size());
   if (!some_elements(n.shape)) return "its tile has an extent below 1";
@@ -62,7 +62,7 @@ std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
     return fmt::format("{} has {} operands; it takes {}", name(n.kind), n.in.size(),
                        least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most));
   if (plan::accesses(n)) {
-    const graph::KernelTensor& tensor = whole.tensors[static_cast<std::size_t>(n.tensor)];
+    const graph::KernelTensor& tensor = whole.tensors[n.tensor];
     if (n.view.rank() != rank || static_cast<int>(tensor.shape.size()) != rank)
       return fmt::format("its tile has {} dimensions, its view {}, its tensor {}", rank, n.view.rank(),
                          tensor.shape.size());
@@ -71,25 +71,24 @@ std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
     if (const auto read = k.read_in_place.find(i);
         read != k.read_in_place.end() && (read->second.works < 1 || read->second.vector < 1))
       return "it is read in_place by 1 work or more, in vectors of 1 element or more";
-    if (!k.copy_of(i) && k.in_place(i) < 1 && k.program.needed()[static_cast<std::size_t>(i)])
+    if (!k.copy_of(i) && k.in_place(i) < 1 && k.program.needed()[i])
       return fmt::format("no step copies this {}, and its line does not say that it is read in_place",
                          name(n.kind));
   }
   if (!n.view.empty() && n.view.rank() != rank)
     return fmt::format("its tile has {} dimensions, its view {}", rank, n.view.rank());
   for (int d = 0; d < n.view.rank(); ++d)
-    if (plan::accesses(n) && plan::number_of(n) < 0 && n.view.tile(d) != n.shape[static_cast<std::size_t>(d)])
-      return fmt::format("its tile has {} elements along dimension {}, its view {}",
-                         n.shape[static_cast<std::size_t>(d)], d, n.view.tile(d));
+    if (plan::accesses(n) && plan::number_of(n) < 0 && n.view.tile(d) != n.shape[d])
+      return fmt::format("its tile has {} elements along dimension {}, its view {}", n.shape[d], d,
+                         n.view.tile(d));
   if (n.dim < 0 || (rank > 0 && n.dim >= rank + 1) || n.key < 0 || (rank > 0 && n.key >= rank))
     return fmt::format("it has {} dimensions, numbered from 0", rank);
   if (n.kind == plan::NodeKind::matmul) {
     if (rank < 2) return "a matmul has two dimensions at least";
     for (const int in : n.in)
-      if (k.program.nodes[static_cast<std::size_t>(in)].shape.size() < 2)
-        return fmt::format("%{} is no matrix", in);
+      if (k.program.nodes[in].shape.size() < 2) return fmt::format("%{} is no matrix", in);
     const plan::Work* product = k.product_of(i);
-    if (!product && k.program.needed()[static_cast<std::size_t>(i)]) return "no step does this matmul";
+    if (!product && k.program.needed()[i]) return "no step does this matmul";
     if (product && product->kind == plan::WorkKind::mma && size_of(product->matmul) != size_of(k.program, n))
       return fmt::format("its size is {} (batch, M, N, K)", graph::to_string(size_of(k.program, n)));
   }
@@ -107,7 +106,7 @@ std::string wrong(const plan::Kernel& k, const plan::Step& step) {
   const plan::Work& w = step.work;
   if (w.node < 0) return "";
   if (w.context < 0) return "it says not over which layout";
-  const plan::Node& n = k.program.nodes[static_cast<std::size_t>(w.node)];
+  const plan::Node& n = k.program.nodes[w.node];
   if (k.layout_of(w).domain.size() < n.shape.size())
     return fmt::format("t{} has {} dimensions, %{} {}", w.context, k.layout_of(w).rank(), w.node,
                        n.shape.size());
@@ -190,15 +189,18 @@ void check(const File& f, const std::string& file) {
           fmt::format("{} has {} dimensions and {} strides", of.name, of.shape.size(), of.strides.size()));
   }
   for (const auto& [t, view] : f.plan.program.views)
-    if (const graph::KernelTensor& of = f.plan.program.tensors[static_cast<std::size_t>(t)];
+    if (const graph::KernelTensor& of = f.plan.program.tensors[t];
         view.shape.size() != of.shape.size() || view.starts.size() != of.shape.size())
-      throw Mistake(file, f.tensors[static_cast<std::size_t>(t)],
+      throw Mistake(file, f.tensors[t],
                     fmt::format("{} has {} dimensions, its view others", of.name, of.shape.size()));
   for (std::size_t i = 0; i < f.plan.kernels.size(); ++i) {
     const plan::Kernel& k = f.plan.kernels[i];
     const KernelPositions& at = f.positions[i];
+    const auto refuse = [&](const Position& here, const std::string& of, const std::string& what) {
+      if (!what.empty()) throw Mistake(file, here, fmt::format("{}: {}", of, what));
+    };
     const auto require = [&](bool so, const std::string& otherwise) {
-      if (!so) throw Mistake(file, at.kernel, fmt::format("{}: {}", k.name(), otherwise));
+      refuse(at.kernel, k.name(), so ? "" : otherwise);
     };
     require(k.shared_bytes <= target.shared_per_block,
             fmt::format("{} bytes of shared memory; {} has {} a block", k.shared_bytes, target.name,
@@ -208,23 +210,18 @@ void check(const File& f, const std::string& file) {
     require((k.blocks > 0) == has_tiles(k),
             "blocks that take several tiles have a loop over tiles, others have none");
     for (std::size_t n = 0; n < k.program.nodes.size(); ++n)
-      if (const std::string what = wrong(k, static_cast<int>(n), f.plan.program); !what.empty())
-        throw Mistake(file, at.nodes[n], fmt::format("%{}: {}", n, what));
+      refuse(at.nodes[n], fmt::format("%{}", n), wrong(k, static_cast<int>(n), f.plan.program));
     for (std::size_t c = 0; c < k.rmem.size(); ++c)
-      if (const std::string what = wrong(k.rmem[c].layout); !what.empty())
-        throw Mistake(file, at.layouts[c], fmt::format("t{}: {}", c, what));
+      refuse(at.layouts[c], fmt::format("t{}", c), wrong(k.rmem[c].layout));
     for (std::size_t t = 0; t < k.tensors.size(); ++t)
-      if (const std::string what = wrong(k.tensors[t]); !what.empty())
-        throw Mistake(file, at.tensors[t], fmt::format("{}: {}", k.tensors[t].name, what));
+      refuse(at.tensors[t], k.tensors[t].name, wrong(k.tensors[t]));
     for (std::size_t c = 0; c < k.rmem.size(); ++c)
       for (const int n : k.rmem[c].nodes)
-        if (k.rmem[c].layout.domain != k.program.nodes[static_cast<std::size_t>(n)].shape)
+        if (k.rmem[c].layout.domain != k.program.nodes[n].shape)
           throw Mistake(file, at.layouts[c], fmt::format("%{}, which t{} holds, is of another shape", n, c));
     for (std::size_t a = 0; a < k.agents.size(); ++a)
       plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
-        if (const std::string what = wrong(k, step); !what.empty())
-          throw Mistake(file, at.agents[a][static_cast<std::size_t>(p.index)],
-                        fmt::format("{}: {}", describe(step, p.index), what));
+        refuse(at.agents[a][p.index], describe(step, p.index), wrong(k, step));
       });
   }
 }
@@ -237,10 +234,8 @@ void check_complete(const File& f, const std::string& file) {
       throw Mistake(file, at.kernel, fmt::format("{}: a thread needs 1 register or more", k.name()));
     for (std::size_t a = 0; a < k.agents.size(); ++a)
       plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
-        const bool idle =
-            step.work.node < 0 && !plan::as<plan::Loop>(step) && !std::get_if<plan::Sync>(&step.is);
-        if (idle)
-          throw Mistake(file, at.agents[a][static_cast<std::size_t>(p.index)],
+        if (step.work.node < 0 && !plan::as<plan::Loop>(step) && !std::get_if<plan::Sync>(&step.is))
+          throw Mistake(file, at.agents[a][p.index],
                         fmt::format("{} does nothing with a value: do", describe(step, p.index)));
       });
   }
@@ -251,7 +246,7 @@ Position position(const plan::Kernel& k, const KernelPositions& at, std::string_
   for (std::size_t a = 0; a < k.agents.size(); ++a) {
     const bool named = message.find(k.agents[a].name) != message.npos;
     plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
-      const Position here = at.agents[a][static_cast<std::size_t>(p.index)];
+      const Position here = at.agents[a][p.index];
       if (named) steps.push_back({describe(step, p.index), here});
       if (step.work.node >= 0)
         others.push_back({fmt::format("'{} %{}'", name(step.work.kind), step.work.node), here});

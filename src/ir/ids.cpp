@@ -39,14 +39,13 @@ std::string number_text(double value) {
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
-  for (const char c : text) {
+  for (const char c : text)
     if (c == '"' || c == '\\')
       out += {'\\', c};
     else if (c < ' ' && c >= 0)
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     else
       out += c;
-  }
   return out + "\"";
 }
 

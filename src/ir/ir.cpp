@@ -27,8 +27,7 @@ std::string consequences(const plan::Plan& p) {
   const std::vector<graph::KernelTensor>& tensors = p.program.tensors;
   for (const plan::Kernel& k : p.kernels) {
     for (const int t : plan::wide_tensors(k, p.program))
-      text +=
-          fmt::format("# {}: {}: offsets in 64 bits\n", k.name(), tensors[static_cast<std::size_t>(t)].name);
+      text += fmt::format("# {}: {}: offsets in 64 bits\n", k.name(), tensors[t].name);
     text += fmt::format("# {}: a launch executes: {}\n", k.name(), plan::print(predict(k)));
   }
   text += fmt::format("# workspace {} bytes\n", p.device.total);
@@ -83,7 +82,7 @@ emit::Program compile(std::string_view text, const std::string& file) {
   try {
     return emit(std::move(f));
   } catch (
-      const std::exception& e) {  // of what the proof takes for granted, such as the operands of an operator
+      const std::exception& e) {  // what the proof takes for granted, such as the operands of an operator
     throw Mistake(file, {}, e.what());
   }
 }

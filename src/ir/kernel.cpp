@@ -30,7 +30,7 @@ void bounds(Io& io, plan::MaskedLoopBounds& b, const plan::TileProgram& p) {
   io.word("each"), io.value(b.each);
   io.fact("all", b.all), io.fact("from", b.from), io.fact("end", b.end);
   if constexpr (Io::reads) {
-    const plan::Node& mask = p.nodes[static_cast<std::size_t>(b.mask)];
+    const plan::Node& mask = p.nodes[b.mask];
     io.require(mask.dim >= 0 && mask.dim < mask.view.rank(), fmt::format("%{} is no mask", b.mask));
     b.rows = mask.view.along(mask.dim, p);
   }
@@ -73,13 +73,6 @@ void channel(Io& io, plan::Channel& c, const Ids& smem, const Ids& agents) {
   io.some("to", c.consumers, [&](int& consumer) { io.named(agents, consumer); });
   io.word("by"), io.value(c.by);
   io.fact("at", c.offset, std::int64_t{-1});
-}
-
-template <class All>
-std::vector<std::string> names_of(const All& all) {
-  std::vector<std::string> names;
-  for (const auto& one : all) names.push_back(one.name);
-  return names;
 }
 
 }  // namespace

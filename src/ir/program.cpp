@@ -52,9 +52,7 @@ void program(Io& io, File& file) {
     io.flag("decomposed", file.decomposed);
   });
   io.each("tiling", file.tiling, [&](retile::OpTiling& t) { tiling(io, t); });
-  std::vector<std::string> names;
-  for (const graph::KernelTensor& t : p.tensors) names.push_back(t.name);
-  const Ids gmem = io.ids("gmem", names, 'g');
+  const Ids gmem = io.ids("gmem", names_of(p.tensors), 'g');
   std::size_t i = 0;
   io.each("gmem", p.tensors, [&](graph::KernelTensor& t) {
     file.tensors.push_back(io.here());

@@ -1,6 +1,5 @@
 // Reader: reads the facts that Writer prints (writer.hpp), and knows where they stand. Every mistake is a Mistake: FILE:line:column.
 #pragma once
-#include <algorithm>
 #include <map>
 #include <optional>
 

@@ -23,6 +23,13 @@ struct Names {
   const Ids &gmem, &smem, &channels, &agents;
 };
 
+template <class All>
+std::vector<std::string> names_of(const All& all) {
+  std::vector<std::string> names;
+  for (const auto& one : all) names.push_back(one.name);
+  return names;
+}
+
 template <class Io>
 void program(Io&, File&);
 template <class Io>

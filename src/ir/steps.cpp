@@ -56,11 +56,10 @@ void work(Io& io, plan::Work& w, plan::Kernel& k, const Names& names) {
   if (io.when("over", w.context >= 0)) io.ref('t', w.context, k.rmem.size());
   if (io.when("tensor", w.buffer >= 0)) io.named(names.smem, w.buffer);
   io.fact("part", w.part, -1);
-  if (w.kind == plan::WorkKind::mma) {
+  if (w.kind == plan::WorkKind::mma)
     io.word("warps"), io.alike(&k.program.nodes, w.node, [&] { matmul(io, w.matmul, nodes); });
-  } else if (is_global_load(w.kind) || w.kind == plan::WorkKind::to_global) {
+  else if (is_global_load(w.kind) || w.kind == plan::WorkKind::to_global)
     io.alike(&k.program.nodes, w.node, [&] { copy(io, w.copy); });
-  }
 }
 
 template <class Io>

@@ -9,7 +9,6 @@
 //   io.each("channel", k.channels, [&](Channel& c) { channel(io, c); });   // a line for each, which begins with the word
 #pragma once
 #include <bit>
-#include <map>
 #include <optional>
 #include <string>
 #include <zellige/layout/text.hpp>
