@@ -1,8 +1,8 @@
 #include "api/arguments.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
+
+#include "reference/parallel.hpp"
 
 namespace zellige::api {
 namespace {
@@ -107,7 +107,7 @@ std::vector<Passed> passed(const emit::Manifest& m, const Signature& s,
   all.reserve(inputs.size() + outputs.size());
   const auto add = [&](const std::vector<int>& indices, std::span<const zellige_tensor> tensors) {
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      all.push_back({&m.tensors[static_cast<std::size_t>(indices[i])], indices[i], &tensors[i]});
+      all.push_back({&m.tensors[indices[i]], indices[i], &tensors[i]});
   };
   add(s.inputs, inputs), add(s.outputs, outputs);
   return all;
@@ -145,7 +145,7 @@ Signature::Signature(const emit::Manifest& m) {
     if (t.role == emit::Role::intermediate) continue;
     std::vector<int>& list = t.role == emit::Role::input ? inputs : outputs;
     list.resize(std::max(list.size(), static_cast<std::size_t>(t.position) + 1), -1);
-    list[static_cast<std::size_t>(t.position)] = i;
+    list[t.position] = i;
   }
 }
 
@@ -198,8 +198,7 @@ void check_host_memory(const emit::Manifest& m, const Signature& s, std::span<co
   const std::vector<Passed> all = passed(m, s, inputs, outputs);
   // Tensors larger than the machine's memory are rejected without probing each page, because probing would
   // allocate the pages.
-  const double machine =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double machine = graph::machine_memory();
   double total = 0;
   for (const Passed& p : all) total += static_cast<double>(p.place->bytes);
   if (total > machine)

@@ -41,6 +41,21 @@ Where check_arguments(const emit::Manifest&, const Signature&, std::span<const z
 void check_host_memory(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                        std::span<const zellige_tensor> outputs);
 
+/// Returns the caller's description of a tensor of a graph or a manifest. `memory`: index of the input that the tensor
+/// aliases; -1: none.
+template <class Tensor>
+zellige_tensor_info described(const Tensor& t, std::int64_t bytes, int memory) {
+  return {.name = t.name.c_str(),
+          .dtype = graph::name(t.dtype).data(),
+          .rank = static_cast<int32_t>(t.shape.size()),
+          .shape = t.shape.data(),
+          .strides = t.strides.empty() ? nullptr : t.strides.data(),
+          .bytes = bytes,
+          .alignment = alignment,
+          .memory = memory,
+          .constant = t.constant};
+}
+
 /// Returns the address of a tensor's first element.
 void* address(const zellige_tensor&);
 /// Throws Error if the address is null or misaligned.

@@ -19,20 +19,11 @@ zellige_tensor_info info(const graph::KernelGraph& g, const std::vector<int>& li
                          const char* what) {
   if (index < 0 || index >= static_cast<int>(list.size()))
     fail("graph {}: has {} {}s, counted from 0, found {}", g.name, list.size(), what, index);
-  const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(list[static_cast<std::size_t>(index)])];
-  zellige_tensor_info i{};
-  i.name = t.name.c_str();
-  i.dtype = graph::name(t.dtype).data();
-  i.rank = static_cast<int32_t>(t.shape.size());
-  i.shape = t.shape.data();
-  i.strides = t.strides.empty() ? nullptr : t.strides.data();
-  i.bytes = graph::bytes_of(graph::size(t.shape), t.dtype);
-  i.alignment = alignment;
-  i.memory = -1;
+  const graph::KernelTensor& t = g.tensors[list[index]];
+  int memory = -1;
   for (std::size_t k = 0; k < g.inputs.size(); ++k)
-    if (t.memory >= 0 && g.inputs[k] == t.memory) i.memory = static_cast<int32_t>(k);
-  i.constant = t.constant;
-  return i;
+    if (t.memory >= 0 && g.inputs[k] == t.memory) memory = static_cast<int>(k);
+  return described(t, graph::bytes_of(graph::size(t.shape), t.dtype), memory);
 }
 
 std::shared_ptr<const graph::KernelGraph> graph_of(const zellige_graph* handle) {
@@ -56,10 +47,7 @@ void zellige_graph_free(zellige_graph* g) {
   guarded([&] { remove_handle(g, "graph"); });
 }
 zellige_status zellige_graph_json(const zellige_graph* g, char** text) {
-  return guarded([&] {
-    char*& to = place_for(text, "text");
-    to = text_copy(graph::to_json(*graph_of(g)));
-  });
+  return give_text(text, "text", [&] { return graph::to_json(*graph_of(g)); });
 }
 int zellige_graph_inputs(const zellige_graph* g) {
   return guarded_or(-1, [&] { return static_cast<int>(graph_of(g)->inputs.size()); });

@@ -49,8 +49,8 @@ void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std:
   const std::vector<graph::Numbers> numbers = graph::drawn_numbers(g);
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     const emit::TensorPlace& t = m.tensors[i];
-    if (t.role != emit::Role::input || numbers[static_cast<std::size_t>(t.position)].rows == 0) continue;
-    run::check_numbers(numbers[static_cast<std::size_t>(t.position)], {t.shape, run::unpack(t, storage[i])},
+    if (t.role != emit::Role::input || numbers[t.position].rows == 0) continue;
+    run::check_numbers(numbers[t.position], {t.shape, run::unpack(t, storage[i])},
                        fmt::format("program {}, input {}:", m.name, t.name));
   }
 }
@@ -70,9 +70,8 @@ std::string run_emulated(const emit::Program& p, const graph::KernelGraph& g, co
   const emit::Manifest& m = p.manifest;
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : m.tensors)
-    storage.push_back(t.role == emit::Role::input
-                          ? copied_to_emulator(t, memory.inputs[static_cast<std::size_t>(t.position)])
-                          : run::poisoned(t));
+    storage.push_back(t.role == emit::Role::input ? copied_to_emulator(t, memory.inputs[t.position])
+                                                  : run::poisoned(t));
   check_rows(m, g, storage);
   const run::EmulatedRun done = run::run_emulated(p, storage, cache, workers);
   if (!done.findings.empty())
@@ -81,7 +80,7 @@ std::string run_emulated(const emit::Program& p, const graph::KernelGraph& g, co
   if (!done.complete) fault("program {}: the emulator gave the launch up", m.name);
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
     if (const emit::TensorPlace& t = m.tensors[i]; t.role == emit::Role::output)
-      give(t, storage[i], memory.outputs[static_cast<std::size_t>(t.position)]);
+      give(t, storage[i], memory.outputs[t.position]);
   return done.note;
 }
 

@@ -1,8 +1,5 @@
 #include "api/kept_program.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <charconv>
 
 #include "emit/read_manifest.hpp"

@@ -106,7 +106,7 @@ void Launcher::launch(void* const* inputs, void* const* outputs, void* given, vo
     run::check(run::driver().context_get(&context), "the current context");
   }
   const auto address = [&](const emit::TensorPlace& t) {
-    return (t.role == emit::Role::input ? inputs : outputs)[static_cast<std::size_t>(t.position)];
+    return (t.role == emit::Role::input ? inputs : outputs)[t.position];
   };
   DeviceMemory memory;
   for (const emit::TensorPlace& t : manifest_.tensors)

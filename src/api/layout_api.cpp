@@ -1,7 +1,6 @@
 // Implements zellige_layout* of the C API: evaluates and draws layout expressions, as the command `zellige
 // layout` does.
 #include "api/caller_memory.hpp"
-#include "api/guard.hpp"
 #include "api/strings.hpp"
 #include "graph/error.hpp"
 #include "view/expression.hpp"
@@ -12,24 +11,18 @@ using namespace zellige;
 using namespace zellige::api;
 
 zellige_status zellige_layout(const char* expression, char** result) {
-  return guarded([&] {
-    char*& to = place_for(result, "result");
-    to = text_copy(view::evaluate_expression(text_at(expression, "expression")).text);
-  });
+  return give_text(result, "result",
+                   [&] { return view::evaluate_expression(text_at(expression, "expression")).text; });
 }
 zellige_status zellige_layout_operations(char** list) {
-  return guarded([&] {
-    char*& to = place_for(list, "list");
-    to = text_copy(view::list_of_operations());
-  });
+  return give_text(list, "list", view::list_of_operations);
 }
 zellige_status zellige_layout_svg(const char* expression, int element_bits, char** svg) {
-  return guarded([&] {
-    char*& to = place_for(svg, "svg");
+  return give_text(svg, "svg", [&] {
     view::PictureOptions options;
     options.element_bits = view::element_bits(fmt::format("{}", element_bits));
     const std::string text = text_at(expression, "expression");
     const view::Result result = view::evaluate_expression(text);
-    to = text_copy(view::svg(view::layout_picture(result.value, text, options)));
+    return view::svg(view::layout_picture(result.value, text, options));
   });
 }

@@ -49,9 +49,7 @@ class Program {
  private:
   /// Returns the compiled graph, planned or from the user's cache, in which case it sets from_cache_.
   Compiled made();
-  const emit::TensorPlace& place(int i) const {
-    return emitted_.manifest.tensors[static_cast<std::size_t>(i)];
-  }
+  const emit::TensorPlace& place(int i) const { return emitted_.manifest.tensors[i]; }
   /// Returns the launcher. The first call compiles and loads the kernels.
   Launcher& launcher();
 

@@ -114,17 +114,7 @@ zellige_tensor_info info(const Program& p, bool input, int index) {
          input ? "input" : "output", index);
   const auto at = static_cast<std::size_t>(index);
   const emit::TensorPlace& t = input ? p.input(at) : p.output(at);
-  zellige_tensor_info i{};
-  i.name = t.name.c_str();
-  i.dtype = graph::name(t.dtype).data();
-  i.rank = static_cast<int32_t>(t.shape.size());
-  i.shape = t.shape.data();
-  i.strides = t.strides.data();
-  i.bytes = t.bytes;
-  i.alignment = alignment;
-  i.memory = t.memory < 0 ? -1 : p.emitted().manifest.tensors[static_cast<std::size_t>(t.memory)].position;
-  i.constant = t.constant;
-  return i;
+  return described(t, t.bytes, t.memory < 0 ? -1 : p.emitted().manifest.tensors[t.memory].position);
 }
 
 /// Returns the caller's cubin of `count` bytes. Throws Error if it is not an ELF file. `name` names the cubin
@@ -184,13 +174,12 @@ zellige_status zellige_program_load(const char* manifest, const char* name, cons
 }
 zellige_status zellige_manifest_seal(const char* manifest, const char* name, const void* cubin, size_t bytes,
                                      char** sealed) {
-  return guarded([&] {
-    char*& to = place_for(sealed, "sealed");
+  return give_text(sealed, "sealed", [&] {
     const std::string text = text_at(manifest, "manifest"), source = graph::shown(text_at(name, "name")),
                       code = cubin_text(source, cubin, bytes);
     const emit::Manifest m = emit::unsealed_manifest(text, source);
     run::require_interfaces(m, code);
-    to = text_copy(emit::sealed(text, source, emit::artefact(run::cubin_name(m), code)));
+    return emit::sealed(text, source, emit::artefact(run::cubin_name(m), code));
   });
 }
 zellige_status zellige_cubin(const char* source, const char* target, char** cubin, size_t* bytes) {
@@ -206,10 +195,7 @@ void zellige_program_free(zellige_program* p) {
   guarded([&] { remove_handle(p, "program"); });
 }
 zellige_status zellige_program_text(const zellige_program* p, zellige_text which, char** text) {
-  return guarded([&] {
-    char*& to = place_for(text, "text");
-    to = text_copy(text_of(*program_of(p), which));
-  });
+  return give_text(text, "text", [&] { return text_of(*program_of(p), which); });
 }
 double zellige_program_price(const zellige_program* p) {
   return guarded_or(std::nan(""), [&] { return program_of(p)->emitted().cost.us; });
