@@ -1,13 +1,9 @@
 // Implements `zellige banks`: predicts bank conflicts of accesses to a tensor in shared memory, and finds a
 // layout without them.
-#include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
@@ -36,10 +32,7 @@ struct Report {
 
   /// Returns whether no access has a bank conflict.
   bool free() const {
-    for (const view::Conflicts& c : conflicts) {
-      if (c.degree > 1) return false;
-    }
-    return true;
+    return std::ranges::all_of(conflicts, [](const view::Conflicts& c) { return c.degree <= 1; });
   }
 };
 
@@ -84,9 +77,8 @@ std::string text(const Report& r, bool quiet) {
   const auto drawn = pictures(r);
   for (std::size_t i = 0; i < r.accesses.size(); ++i) {
     out += "\n" + cost(r.accesses[i], r.conflicts[i]) + "\n";
-    for (const view::Grid& g : drawn[i].grids) {
+    for (const view::Grid& g : drawn[i].grids)
       if (!quiet) out += view::text(g);
-    }
   }
   out += "\n";
   if (r.free()) return out + "no conflicts: nothing to remedy\n";
@@ -116,7 +108,7 @@ nlohmann::ordered_json json(const Report& r) {
                                  {"degree", c.degree}}}});
   }
   out["remedies"] = object::array();
-  if (!r.free()) {
+  if (!r.free())
     for (const view::Remedy& m : r.remedies.all)
       out["remedies"].push_back({{"kind", m.kind},
                                  {"layout", to_text(m.layout)},
@@ -125,7 +117,6 @@ nlohmann::ordered_json json(const Report& r) {
                                  {"wavefronts", m.wavefronts},
                                  {"ideal", m.ideal},
                                  {"degree", m.degree}});
-  }
   out["reason"] = r.free() ? "" : r.remedies.reason;
   return out;
 }

@@ -1,11 +1,7 @@
 // Implements `zellige cache`: lists or deletes the compiled kernels and plans on disk.
 #include "run/cache.hpp"
 
-#include <fmt/core.h>
-
-#include <CLI/CLI.hpp>
 #include <map>
-#include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"

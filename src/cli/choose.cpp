@@ -1,7 +1,5 @@
 #include "cli/choose.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "cli/terminal.hpp"
@@ -22,17 +20,15 @@ std::string graphs(int n) { return fmt::format("{} graph{}", n, n == 1 ? "" : "s
 
 /// Skips `index` graphs. Throws Error if the file has fewer graphs.
 void pass_over(graph::Candidates& from, const std::string& file, int index) {
-  for (int i = 0; i < index; ++i) {
+  for (int i = 0; i < index; ++i)
     if (!from.skip()) out_of_range(file, index, i);
-  }
 }
 
 /// Returns the number of graphs of a file in words, such as "3 graphs", or "more than 1000 graphs" if
 /// counting them would take long. `rest`: the file, of which some graphs may have been read already.
 std::string how_many(graph::Candidates& rest) {
-  while (rest.count() <= max_counted && rest.bytes_read() <= max_bytes) {
+  while (rest.count() <= max_counted && rest.bytes_read() <= max_bytes)
     if (!rest.skip()) return graphs(rest.count());
-  }
   return fmt::format("more than {}", graphs(rest.count() - 1));
 }
 

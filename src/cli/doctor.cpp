@@ -1,20 +1,14 @@
 // Implements `zellige doctor`: lists the CuTe headers and names that a source file uses, and says which of
 // them Zellige has.
-#include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
-#include "graph/error.hpp"
 #include "port/report.hpp"
+#include "run/files.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -24,17 +18,6 @@ struct Arguments {
   std::vector<std::string> folders;
   bool json = false;
 };
-
-/// Returns the content of a file. Throws Error if the file cannot be read.
-std::string read(const std::string& name) {
-  std::error_code none;
-  if (std::filesystem::is_directory(name, none)) fail("{}: cannot be read: Is a directory", name);
-  std::ifstream file(name);
-  if (!file) fail("{}: cannot be read: {}", name, std::strerror(errno));
-  std::stringstream all;
-  all << file.rdbuf();
-  return all.str();
-}
 
 /// Returns in words where a header or name exists: in Zellige, in CUTLASS only, or nowhere, with the nearest
 /// known name.
@@ -63,7 +46,7 @@ nlohmann::ordered_json json(const std::vector<port::Use>& uses) {
 int doctor(const Arguments& a) {
   const port::Ours ours = port::ours();
   const port::Report r =
-      port::report(port::read_source(read(a.file)), ours, {a.folders.begin(), a.folders.end()});
+      port::report(port::read_source(run::read_whole(a.file)), ours, {a.folders.begin(), a.folders.end()});
   if (a.json) {
     const nlohmann::ordered_json out = {{"file", a.file},
                                         {"follows", port::followed_version},
@@ -75,8 +58,8 @@ int doctor(const Arguments& a) {
   }
   if (!r.version.empty() && r.version != port::followed_version)
     say(stdout, "{}: CUTLASS {}, where Zellige follows {}\n", r.cutlass, r.version, port::followed_version);
-  for (const port::Use& u : r.includes) say(stdout, "{}:{}: {}: {}\n", a.file, u.line, u.what, verdict(u));
-  for (const port::Use& u : r.names) say(stdout, "{}:{}: {}: {}\n", a.file, u.line, u.what, verdict(u));
+  for (const std::vector<port::Use>* all : {&r.includes, &r.names})
+    for (const port::Use& u : *all) say(stdout, "{}:{}: {}: {}\n", a.file, u.line, u.what, verdict(u));
   return r.complete() ? success : refused;
 }
 

@@ -3,10 +3,7 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
-#include <string>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"

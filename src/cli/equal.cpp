@@ -3,11 +3,7 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <string>
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"

@@ -1,15 +1,11 @@
 // Implements `zellige layout`: evaluates and draws layout expressions. With --jsonl, reads layout operations
 // as JSON, one per line, and prints each result as JSON.
-#include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <string>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
@@ -81,9 +77,8 @@ int layout(const Arguments& a) {
     if (!a.html.empty()) outputs.put(a.html, view::html(a.expression, {picture}));
     outputs.commit();
     say(stdout, "{}\n", result.text);
-    if (a.table) {
+    if (a.table)
       for (const view::Grid& g : picture.grids) say(stdout, "{}", view::text(g));
-    }
     return success;
   }
   say(stdout, "{}{}", result.text, result.text.ends_with('\n') ? "" : "\n");

@@ -1,6 +1,4 @@
-#include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -8,7 +6,6 @@
 #include <filesystem>
 #include <new>
 #include <system_error>
-#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
@@ -32,9 +29,8 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     int status = refused;
-    for (const Entry& entry : entries) {
+    for (const Entry& entry : entries)
       if (entry.app->parsed()) status = entry.command();
-    }
     // A full disk must be reported: standard output is a result, too.
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
       say(stderr, "zellige: stdout: cannot be written: {}\n", std::strerror(errno));

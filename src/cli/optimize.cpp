@@ -1,10 +1,7 @@
 // Implements `zellige optimize`: fuses a graph's operators into few kernels, explains the result, and writes
 // the fused graph.
-#include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <string>
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"

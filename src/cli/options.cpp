@@ -1,6 +1,5 @@
 #include "cli/options.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <charconv>

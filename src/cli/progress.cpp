@@ -1,6 +1,5 @@
 #include "cli/progress.hpp"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdio>

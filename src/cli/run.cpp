@@ -1,19 +1,12 @@
 // Implements `zellige run`: compiles graphs to kernels, runs them, and compares the results with the float64 reference.
 #include "run/run.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/jobs.hpp"
@@ -127,9 +120,7 @@ run::RunResult result(const Job& job, run::Options o, const run::Cache& cache) {
 run::RunResult crashed(const Job& job, const run::Options& o, const run::JobEnd& end) {
   constexpr int of_kernels[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
   run::RunResult r = empty_result(job, o);
-  const bool kernel =
-      std::find(std::begin(of_kernels), std::end(of_kernels), end.signal) != std::end(of_kernels);
-  r.status = kernel ? run::Status::wrong : run::Status::failed;
+  r.status = std::ranges::count(of_kernels, end.signal) ? run::Status::wrong : run::Status::failed;
   r.reason =
       fmt::format("{}: the process that ran it {}{}", job.loaded.name, end.signal ? "was " : "", end.crash);
   if (end.signal == SIGKILL)
@@ -177,7 +168,7 @@ int run(const Arguments& a) {
 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int max_jobs = a.jobs > 0 ? a.jobs : cores;
-  const int known = jobs.peek(max_jobs + 1), width = std::max(1, std::min(max_jobs, known));
+  const int width = std::clamp(jobs.peek(max_jobs + 1), 1, max_jobs);
   o.workers = std::max(1, cores / width);
 
   Tally tally;
@@ -193,7 +184,7 @@ int run(const Arguments& a) {
     ++started;
     const Job& kept = running[i] = std::move(*job);
     const auto slot = static_cast<int>(std::find(slots.begin(), slots.end(), -1) - slots.begin());
-    slots[static_cast<std::size_t>(slot)] = i;
+    slots[slot] = i;
     phases.say(slot, "");
     return [&, slot] {
       run::Options mine = o;

@@ -1,11 +1,8 @@
 // Implements `zellige transpile`: compiles a graph and writes its CUDA source code and manifest to files.
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
-#include <string>
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
